@@ -87,6 +87,7 @@ def new_full(x: T, size: Any, value: Any, **given: Any) -> Reading:
 
 
 def arange(*args: Any, **given: Any) -> Reading:
+    unless(given.get("dtype") == torch.int64, "whole numbers")
     numbers = [*args, *(given[n] for n in ("end", "step") if n in given)]
     start, end, step = [*((0,) if len(numbers) == 1 else ()), *numbers, *((1,) if len(numbers) < 3 else ())]
     return Reading(
@@ -161,6 +162,7 @@ def float_power(a: Any, b: Any) -> Reading:
 
 def heaviside(x: T, values: T) -> Reading:
     """Step is heaviside with 0 in place of the values at zero."""
+    x = x.expand(torch.broadcast_shapes(x.shape, values.shape))
     return Reading("step", (x,), {}, lambda y: (torch.where(x == 0, torch.zeros_like(y), y),))
 
 
@@ -276,12 +278,12 @@ def softmax_ext(x: T, dim: int, dtype: Any = None) -> Reading:
 def masked_softmax(x: T, dim: int, *, dtype: Any = None, mask: Any = None) -> Reading:
     unless(mask is None or not x.ndim or mask.shape != x.shape or not mask.any(dim, keepdim=True).all(), "no mask of the shape, or rows without an element")
     turned = x.transpose(dim, -1)
-    return Reading(
-        "softmax_ext",
-        (turned.reshape(1, -1, turned.shape[-1]), None, None, mask.transpose(dim, -1).reshape(1, -1, turned.shape[-1])),
-        {},
-        lambda y: (y.transpose(dim, -1).reshape(1, -1, turned.shape[-1]),),
-    )
+    unless(not x.numel(), "no element")
+
+    def rows(t: T) -> T:
+        return t.transpose(dim, -1).reshape(1, -1, turned.shape[-1])
+
+    return Reading("softmax_ext", (rows(x), None, None, rows(mask)), {}, lambda y: (rows(y),))
 
 
 def sum_to_size(x: T, *size: Any) -> Reading:
@@ -436,6 +438,38 @@ def ssm_conv(x: T, weight: T, bias: Any = None, stride: Any = 1, padding: Any = 
 
 def _all(value: Any, number: int) -> bool:
     return value != "same" and value != "valid" and all(v == number for v in (value if isinstance(value, tuple | list) else (value,)))
+
+
+def _conv(operator: str, axes: int) -> Callable[..., Reading]:
+    """A convolution, of an image without a batch as a batch of one; padding by a word where it is the same at both ends."""
+
+    def read(
+        x: T, weight: T, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    ) -> Reading:
+        alone = x.ndim == axes + 1
+        params = {"stride": stride, "padding": _padding(weight, padding, dilation), "dilation": dilation}
+        params = {n: v[0] if isinstance(v, tuple) and len(v) == 1 else v for n, v in params.items()}
+        whole = x[None] if alone else x
+        return Reading(operator, (whole, weight, bias), params | {"groups": groups}, lambda y: (y[None] if alone else y,))
+
+    return read
+
+
+def _padding(weight: T, padding: Any, dilation: Any) -> Any:
+    if not isinstance(padding, str):
+        return padding
+    if padding == "valid":
+        return 0
+    sizes = weight.shape[2:]
+    dilations = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
+    whole = [d * (n - 1) for d, n in zip(dilations, sizes, strict=True)]
+    unless(any(n % 2 for n in whole), "padding that differs at both ends")
+    return tuple(n // 2 for n in whole)
+
+
+conv1d = _conv("conv1d", 1)
+conv2d = _conv("conv2d", 2)
+conv3d = _conv("conv3d", 3)
 
 
 def depthwise(x: T, weight: T, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Reading:
@@ -662,6 +696,7 @@ def batch_norm(
     x: T, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Reading:  # fmt: skip
+    unless(x.ndim < 2, "no channels")
     moments = (None, None) if training else (running_mean, running_var)
     return Reading("batch_norm", (x, *moments, weight, bias), {"training": training, "eps": eps})
 
@@ -892,9 +927,13 @@ def flipud(x: T) -> Reading:
 
 
 def roll(x: T, shifts: Any, dims: Any = None) -> Reading:
-    if not dims:
+    if dims is None or dims == ():
         return Reading("roll", (x.reshape(-1),), {"shifts": shifts, "dims": 0}, lambda y: (y.reshape(-1),))
     return Reading("roll", (x,), {"shifts": shifts, "dims": dims})
+
+
+def repeat(x: T, *repeats: Any) -> Reading:
+    return Reading("repeat", (x,), {"repeats": _shape(repeats)})
 
 
 def tile(x: T, *dims: Any) -> Reading:
@@ -1028,8 +1067,8 @@ def masked_fill(x: T, mask: T, value: Any) -> Reading:
     return Reading("masked_fill", (x, mask), {"value": _number(value)})
 
 
-def where(condition: T, a: Any, b: Any) -> Reading:
-    condition, a = (a, condition) if isinstance(a, T) and a.dtype == torch.bool else (condition, a)
+def where(a: Any, condition: T, b: Any) -> Reading:
+    """An entry's own order: the function is a method of a."""
     unless(isinstance(a, T) and isinstance(b, T) and a.dtype != b.dtype, "dtypes that are promoted")
     return Reading("where", (condition, *_both(a, b)))
 

@@ -44,6 +44,7 @@ def of_rms_norm(function: Any, sample: Any, y: T) -> Reading:
 def of_cross_entropy(function: Any, sample: Any, y: T) -> Reading:
     x, target = sample.input, sample.args[0]
     unless(sample.kwargs or x.ndim != 2 or not target.is_floating_point(), "no matrix, class indices, or options")
+    unless(not torch.allclose(target.sum(-1), torch.ones(len(target), dtype=target.dtype)), "shares that are no probabilities")
     g, made = _backward(y, x)
     return Reading("cross_entropy_loss_back", (g, x, target), {}, made)
 

@@ -6,7 +6,9 @@ gradients of both are then compared, ours by NumPy, PyTorch's by its own kernels
 
 from __future__ import annotations
 
+import copy
 import functools
+import inspect
 import random
 import warnings
 from collections import Counter
@@ -17,13 +19,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from opproof.harness.capture.arguments import plain
 from opproof.harness.truth import reference
 from opproof.reference_ops import Op, load
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.several import tuple_of
 
 TOLERANCE = 1e-9  # of an element's own size; the issue's measure, a thousand times what float64's sums need here
+SMALLEST = 2.0**-1022  # below it float64 has no digits
 SEED = 50  # of every entry's samples and cotangents
 
 AGREES = "agrees"
@@ -134,6 +136,7 @@ def _of_a_sample(
 ) -> Iterator[Outcome]:
     make = functools.partial(Outcome, entry, index, dtype)
     text = describe(sample)
+    sample = _with_leaves(sample)
     torch.manual_seed(SEED + index)
     try:
         result = info.op(sample.input, *sample.args, **sample.kwargs)
@@ -261,8 +264,8 @@ def _names(op: Op, number: int) -> list[str]:
 
 
 def _params(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
-    defaults = {n: d for n, d in op.params.items() if d is not op_empty}
-    return defaults | {n: plain(v, op.params[n]) if isinstance(v, list | tuple) else v for n, v in given.items()}
+    defaults = {n: d for n, d in op.params.items() if d is not inspect.Parameter.empty}
+    return defaults | {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
 
 
 def _follows(op: Op, inputs: Sequence[Any], params: Mapping[str, Any], theirs: Sequence[Array]) -> bool:
@@ -311,8 +314,28 @@ def _said(a: Array, b: Array) -> str:
 
 
 def to_numpy(tensor: Any) -> Array:
-    array: Array = np.array(tensor.detach().resolve_conj().resolve_neg().numpy())
-    return array
+    array: Array = np.array((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).detach().numpy(force=True))
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _with_leaves(sample: Any) -> Any:
+    """The sample with a leaf for each tensor that asks for a gradient, strides as they were.
+
+    Those that are not contiguous are views that OpInfo made without a graph: autograd gives zeros for them.
+    """
+    known: dict[int, Any] = {}
+
+    def leaf(v: Any) -> Any:
+        if isinstance(v, torch.Tensor) and v.requires_grad and v.dtype.is_floating_point:
+            return known.setdefault(id(v), v.detach().requires_grad_())
+        if type(v) in (list, tuple):
+            return type(v)(map(leaf, v))
+        return v
+
+    made = copy.copy(sample)
+    made.input, made.args = leaf(sample.input), tuple(map(leaf, sample.args))
+    made.kwargs = {n: leaf(v) for n, v in sample.kwargs.items()}
+    return made
 
 
 def leaves_of(value: Any) -> list[Any]:
@@ -346,7 +369,3 @@ def count(found: Iterable[Outcome]) -> Counter[str]:
     return Counter(o.kind for o in found)
 
 
-SMALLEST = 2.0**-1022  # below it float64 has no digits
-import inspect  # noqa: E402
-
-op_empty = inspect.Parameter.empty

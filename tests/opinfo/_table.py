@@ -41,8 +41,7 @@ BY_NAME = {
         __rmatmul__=matmul outer=outer_product nn.functional.linear cdist cholesky linalg.cholesky=cholesky
         linalg.det=det linalg.inv=inverse linalg.solve_triangular=solve_triangular inner=linear""",
     "convolutions and windows": """
-        nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d nn.functional.conv_transpose1d
-        nn.functional.conv_transpose2d nn.functional.pixel_shuffle
+        nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.pixel_shuffle
         nn.functional.grid_sample""",
     "normalisations": "nn.functional.group_norm nn.functional.local_response_norm",
     "losses": """
@@ -53,8 +52,8 @@ BY_NAME = {
         nn.functional.linear_cross_entropy/chunked_none=linear_cross_entropy""",
     "order": "sort argsort topk",
     "moves": """
-        permute permute_copy=permute transpose transpose_copy=transpose flip roll repeat tril triu diag
-        as_strided as_strided/partial_views=as_strided as_strided_copy=as_strided stack masked_fill where gather
+        permute permute_copy=permute transpose transpose_copy=transpose flip triu diag
+        as_strided as_strided/partial_views=as_strided as_strided_copy=as_strided stack gather
         index_select index_add scatter scatter_add take_along_dim contiguous clone=contiguous alias_copy=contiguous
         nn.functional.pad/constant=pad nn.functional.pad/reflect=pad nn.functional.pad/replicate=pad
         nn.functional.pad/replicate_negative=pad nn.functional.pad/circular=pad constant_pad_nd=pad""",
@@ -148,8 +147,9 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         ],
     },
     "convolutions and windows": {
-        "nn.functional.conv1d": [by_name("conv1d"), called_as(c.ssm_conv)],
-        "nn.functional.conv2d": [by_name("conv2d"), called_as(c.depthwise)],
+        "nn.functional.conv1d": [called_as(c.conv1d), called_as(c.ssm_conv)],
+        "nn.functional.conv2d": [called_as(c.conv2d), called_as(c.depthwise)],
+        "nn.functional.conv3d": [called_as(c.conv3d)],
         "nn.functional.avg_pool1d": [called_as(c.avg_pool1d)],
         "nn.functional.avg_pool2d": [called_as(c.avg_pool2d), d.of_avg_pool2d],
         "nn.functional.avg_pool3d": [called_as(c.avg_pool3d)],
@@ -253,7 +253,7 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "flipud": [called_as(c.flipud)],
         "roll": [called_as(c.roll)],
         "tile": [called_as(c.tile)],
-        "repeat": [by_name("repeat"), d.of_repeat],
+        "repeat": [called_as(c.repeat), d.of_repeat],
         "tril": [by_name("tril"), called_as(c.diag_mask_zero)],
         "diag_embed": [called_as(c.diag_embed)],
         "diagflat": [called_as(c.diagflat)],
