@@ -29,6 +29,11 @@ def _second(y: Any) -> tuple[Any, ...]:
 # Functions of one number
 
 
+def bitwise_not(x: T) -> Reading:
+    unless(x.dtype == torch.bool, "truth values, which are no integers of ours")
+    return Reading("bitwise_not", (x,))
+
+
 def rad2deg(x: T) -> Reading:
     return Reading("scale", (x,), {"s": 180 / math.pi})
 
@@ -319,6 +324,7 @@ def tensordot(a: T, b: T, dims: Any = 2) -> Reading:
     first, second = (
         (range(a.ndim - dims, a.ndim), range(dims)) if isinstance(dims, int) else ([*dims[0]], [*dims[1]])
     )
+    unless(any(a.shape[i] != b.shape[j] for i, j in zip(first, second, strict=True)), "axes that broadcast")
     letters = "abcdefghijkl"
     left = [*letters[: a.ndim]]
     right = [*letters[a.ndim : a.ndim + b.ndim]]
@@ -382,8 +388,7 @@ def attention(
 ) -> Reading:  # fmt: skip
     unless(dropout_p, "dropout")
     unless(q.ndim < 3, "no batch")
-    lead = torch.broadcast_shapes(q.shape[:-3], k.shape[:-3]) if q.ndim > 4 else ()
-    unless(q.ndim > 4 and lead != q.shape[:-3], "batches that broadcast")
+    unless(q.shape[:-3] != k.shape[:-3], "batches that broadcast")
     whole = [t if t.ndim == 4 else t.reshape(-1 if t.ndim > 4 else 1, *t.shape[-3:]) for t in (q, k, v)]
     floats = attn_mask is not None and attn_mask.is_floating_point()
     mask = None if attn_mask is None else _four(attn_mask)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import math
 import random
 import warnings
 from collections import Counter
@@ -36,6 +37,10 @@ NOT_EXPRESSED = "not expressed"
 RAISES = "PyTorch raises"
 
 
+class PyTorchRaises(Exception):
+    """PyTorch has no gradient, or fails at it."""
+
+
 class NotExpressed(Exception):
     """The sample is no call of the operator; the message says why."""
 
@@ -58,21 +63,34 @@ Reader = Callable[[Any, Any, Any], Reading]  # of the entry's function, the samp
 
 
 @dataclass(frozen=True)
+class Difference:
+    """What the two disagree about in one array of a sample, and what holds of every element that differs.
+
+    `part` is "values" or "gradient" and the tensor's name, `most` the largest difference relative to PyTorch's number.
+    """
+
+    part: str
+    said: str
+    holds: frozenset[str] = frozenset()
+    most: float = math.inf
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What came of a sample under one reader. `part` is values or gradient and the tensor's name; empty if all agree."""
+    """What came of a sample under one reader."""
 
     entry: str
     index: int
     dtype: str
     operator: str
     kind: str
-    part: str = ""
-    said: str = ""
+    said: str = ""  # why it is not expressed, or what PyTorch raises
+    differences: tuple[Difference, ...] = ()
     sample: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.entry}#{self.index} ({self.dtype}, {self.operator})"
+        return f"{self.entry}#{self.index} ({self.dtype}, {self.operator}; {self.sample})"
 
 
 @functools.cache
@@ -143,18 +161,21 @@ def _of_a_sample(
     except Exception as error:  # noqa: BLE001 - whatever PyTorch raises of its own sample
         yield make("", RAISES, said=str(error).strip().split("\n", 1)[0][:120], sample=text)
         return
+    narrow = dtype != "float64" and any(isinstance(y, torch.Tensor) and y.dtype == torch.float32 for y in tuple_of(result))
     for reader in readers:
         try:
+            if narrow:
+                raise NotExpressed("whole numbers, computed in float32")
             reading = reader(info.op, sample, result)
         except NotExpressed as why:
             yield make("", NOT_EXPRESSED, said=str(why), sample=text)
             continue
-        kind, part, said = compare(reading, result, leaves_of(sample), index)
-        yield make(reading.op, kind, part, said, text)
+        kind, said, differences = compare(reading, result, leaves_of(sample), index)
+        yield make(reading.op, kind, said, tuple(differences), text)
 
 
-def compare(reading: Reading, result: Any, leaves: Sequence[Any], index: int) -> tuple[str, str, str]:
-    """The kind of agreement of the worst part, that part, and what the two say there."""
+def compare(reading: Reading, result: Any, leaves: Sequence[Any], index: int) -> tuple[str, str, list[Difference]]:
+    """How the two agree, what PyTorch raises where it does, and what they disagree about."""
     op = load(reading.op)
     inputs = [None if t is None else to_numpy(t) for t in reading.tensors]
     params = _params(op, reading.params)
@@ -162,20 +183,28 @@ def compare(reading: Reading, result: Any, leaves: Sequence[Any], index: int) ->
     try:
         ours = list(reference.forward(op, inputs, params))
     except Exception as error:  # noqa: BLE001 - a reference that raises disagrees
-        return DISAGREES, "values", f"ours raises {type(error).__name__}: {str(error).splitlines()[0][:100]}"
+        return DISAGREES, "", [_raised("values", error)]
     theirs = [to_numpy(y) for y in outputs]
     if len(ours) < len(theirs):
-        return DISAGREES, "values", f"PyTorch gives {len(theirs)} outputs, ours {len(ours)}"
+        return DISAGREES, "", [Difference("values", f"PyTorch gives {len(theirs)} outputs, ours {len(ours)}")]
     if op.settled is not None:
         theirs = list(op.settled(theirs, *inputs, **params))
-    worst = _worst(
-        (_close(a, b), name, _said(a, b)) for name, a, b in zip(_names(op, len(theirs)), ours, theirs, strict=False)
-    )
-    if worst[0] == DISAGREES and op.conventions is not None and _follows(op, inputs, params, theirs):
-        worst = (BY_A_CONVENTION, "", "")
-    if worst[0] == DISAGREES:
-        return worst
-    return _worst([worst, _gradients(op, reading, inputs, params, ours, outputs, leaves, index)])
+    found = [_compared(n, a, b, inputs) for n, a, b in zip(_names(op, len(theirs)), ours, theirs, strict=False)]
+    if any(kind == DISAGREES for kind, _ in found) and op.conventions is not None:
+        found = [(BY_A_CONVENTION, None)] if _follows(op, inputs, params, theirs) else found
+    said = ""
+    try:
+        found += _gradients(op, reading, inputs, params, ours, outputs, leaves, index)
+    except PyTorchRaises as error:
+        found.append((RAISES, None))
+        said = str(error)
+    kinds = [kind for kind, _ in found]
+    worst = next(k for k in (DISAGREES, RAISES, BY_A_CONVENTION, BY_THE_LARGEST, AGREES) if k in [*kinds, AGREES])
+    return worst, said, [d for _, d in found if d is not None]
+
+
+def _raised(part: str, error: Exception) -> Difference:
+    return Difference(part, f"ours raises {type(error).__name__}: {str(error)[:100]}", frozenset({"ours raises"}))
 
 
 def _gradients(
@@ -187,26 +216,29 @@ def _gradients(
     outputs: Sequence[Any],
     leaves: Sequence[Any],
     index: int,
-) -> tuple[str, str, str]:
+) -> list[tuple[str, Difference | None]]:
     """The same of the gradients: ours are drawn back through what the reader did to the sample's tensors."""
-    differentiable = [y for y in outputs if y.requires_grad]
     leaves = [x for x in leaves if x.requires_grad]
     leaves += [t for t in reading.tensors if t is not None and t.is_leaf and t.requires_grad and not _in(t, leaves)]
-    if op.vjp is None or not differentiable or not leaves:
-        return AGREES, "", ""
-    random_cotangent = np.random.default_rng([SEED, index])
-    gs = [random_cotangent.standard_normal(y.shape) if y.dtype.kind == "f" else None for y in ours]
-    given = [(y, torch.from_numpy(np.asarray(g))) for y, g in zip(outputs, gs, strict=False) if y.requires_grad]
-    gs = [g if i < len(outputs) and outputs[i].requires_grad else _zero(g) for i, g in enumerate(gs)]
-    ys, cotangents = zip(*given, strict=True)
+    asked = [i for i, y in enumerate(outputs) if y.requires_grad]
+    if op.vjp is None or not asked or not leaves:
+        return []
+    draw = np.random.default_rng([SEED, index]).standard_normal
+    gs = [draw(y.shape) * (i in asked) if y.dtype.kind == "f" else None for i, y in enumerate(ours)]
     try:
-        theirs = torch.autograd.grad(ys, leaves, cotangents, allow_unused=True, retain_graph=True)
+        theirs = torch.autograd.grad(
+            [outputs[i] for i in asked],
+            leaves,
+            [torch.from_numpy(np.asarray(gs[i])) for i in asked],
+            allow_unused=True,
+            retain_graph=True,
+        )
     except (RuntimeError, NotImplementedError) as error:
-        return RAISES, "gradient", str(error).splitlines()[0][:120]
+        raise PyTorchRaises(str(error).split("\n", 1)[0][:120]) from error
     try:
         found = reference.vjp(op, inputs, params, gs, ours)
-    except Exception as error:  # noqa: BLE001
-        return DISAGREES, "gradient", f"ours raises {type(error).__name__}: {str(error)[:100]}"
+    except Exception as error:  # noqa: BLE001 - a reference that raises disagrees
+        return [(DISAGREES, _raised("gradient", error))]
     pairs = [
         (t, torch.from_numpy(np.array(d, dtype=np.float64)))
         for t, d in zip(reading.tensors, found, strict=True)
@@ -214,15 +246,13 @@ def _gradients(
     ]
     for t, d in pairs:
         if t.shape != d.shape:
-            return DISAGREES, "gradient", f"our gradient of a tensor of {tuple(t.shape)} has shape {tuple(d.shape)}"
+            said = f"our gradient of a tensor of {tuple(t.shape)} has shape {tuple(d.shape)}"
+            return [(DISAGREES, Difference("gradient", said))]
     drawn = _drawn_back(pairs, leaves)
-    names = _leaf_names(op, reading, leaves)
-    return _worst(
-        (_close(a, b), f"gradient {name}", _said(a, b))
-        for name, a, b in (
-            (n, _grad_of(x, a), _grad_of(x, b)) for n, x, a, b in zip(names, leaves, drawn, theirs, strict=True)
-        )
-    )
+    return [
+        _compared(f"gradient {name}", to_numpy(a), np.zeros(x.shape) if b is None else to_numpy(b), inputs)
+        for name, x, a, b in zip(_leaf_names(op, reading, leaves), leaves, drawn, theirs, strict=True)
+    ]
 
 
 def _drawn_back(pairs: Sequence[tuple[Any, Any]], leaves: Sequence[Any]) -> list[Any]:
@@ -245,14 +275,6 @@ def _in(tensor: Any, tensors: Iterable[Any]) -> bool:
     return any(tensor is t for t in tensors)
 
 
-def _zero(g: Any) -> Any:
-    return None if g is None else np.zeros_like(g)
-
-
-def _grad_of(leaf: Any, gradient: Any) -> Array:
-    return np.zeros(leaf.shape) if gradient is None else to_numpy(gradient)
-
-
 def _leaf_names(op: Op, reading: Reading, leaves: Sequence[Any]) -> list[str]:
     names = [*op.tensors] if not op.variadic else [chr(ord("a") + i) for i in range(len(reading.tensors))]
     own = {id(t): n for n, t in zip(names, reading.tensors, strict=False)}
@@ -273,44 +295,66 @@ def _follows(op: Op, inputs: Sequence[Any], params: Mapping[str, Any], theirs: S
     with np.errstate(all="ignore"):
         answers = [tuple_of(a) for a in op.conventions(*inputs, **params)]
     return any(
-        all(_close(np.asarray(a), b) != DISAGREES for a, b in zip(answer, theirs, strict=False)) for answer in answers
+        all(_close(np.asarray(a), b)[0] != DISAGREES for a, b in zip(answer, theirs, strict=False))
+        for answer in answers
     )
 
 
-def _worst(found: Iterable[tuple[str, str, str]]) -> tuple[str, str, str]:
-    order = (DISAGREES, RAISES, BY_A_CONVENTION, BY_THE_LARGEST, AGREES)
-    return min(found, key=lambda f: order.index(f[0]), default=(AGREES, "", ""))
-
-
-def _close(a: Array, b: Array) -> str:
-    """How one array agrees with another."""
+def _close(a: Array, b: Array) -> tuple[str, Any]:
+    """How one array agrees with another, and where it does not."""
     if a.shape != b.shape:
-        return DISAGREES
+        return DISAGREES, None
     if a.dtype.kind != "f" and b.dtype.kind != "f":
-        return AGREES if np.array_equal(a, b) else DISAGREES
+        off = a != b
+        return (DISAGREES if off.any() else AGREES), off
     a, b = a.astype(np.float64), b.astype(np.float64)
     finite = np.isfinite(b)
-    if not np.array_equal(np.where(finite, 0, a), np.where(finite, 0, b), equal_nan=True):
-        return DISAGREES
     with np.errstate(all="ignore"):
-        apart = np.abs(np.where(finite, a - b, 0.0))
+        wrong = ~finite & ~((a == b) | (np.isnan(a) & np.isnan(b)))
         size = np.abs(np.where(finite, b, 0.0))
-        if (apart <= TOLERANCE * size + SMALLEST).all():
-            return AGREES
-        return BY_THE_LARGEST if (apart <= TOLERANCE * np.max(size, initial=0.0)).all() else DISAGREES
+        apart = np.where(finite, np.abs(a - np.where(finite, b, 0.0)), 0.0)
+        off = wrong | ~(apart <= TOLERANCE * size + SMALLEST)
+        if not off.any():
+            return AGREES, off
+        far = wrong | ~(apart <= TOLERANCE * np.max(size, initial=0.0))
+    return (DISAGREES, off) if far.any() else (BY_THE_LARGEST, off)
 
 
-def _said(a: Array, b: Array) -> str:
-    if a.shape != b.shape:
-        return f"PyTorch's shape is {b.shape}, ours {a.shape}"
+def _compared(part: str, a: Array, b: Array, inputs: Sequence[Any]) -> tuple[str, Difference | None]:
+    kind, off = _close(a, b)
+    if kind != DISAGREES:
+        return kind, None
+    if off is None:
+        return kind, Difference(part, f"PyTorch's shape is {b.shape}, ours {a.shape}", frozenset({"shapes"}))
     with np.errstate(all="ignore"):
-        off = np.abs(a.astype(np.float64) - b.astype(np.float64))
-        same = (a == b) | ((a != a) & (b != b))
-        off = np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
-    if not off.size:
-        return ""
-    at = np.unravel_index(np.argmax(off), off.shape)
-    return f"at {tuple(map(int, at))} PyTorch has {b[at].item()!r}, ours {a[at].item()!r} ({int((off > 0).sum())} of {a.size} differ)"
+        relative = np.abs(np.subtract(a, b, dtype=np.float64)) / np.abs(b.astype(np.float64))
+    relative = np.where(off, np.where(np.isnan(relative), np.inf, relative), 0)
+    at = np.unravel_index(int(np.argmax(relative)), relative.shape)
+    said = f"at {tuple(map(int, at))} PyTorch has {b[at].item()!r}, ours {a[at].item()!r} ({int(off.sum())} of {a.size})"
+    return kind, Difference(part, said, _holds(a, b, off, inputs), float(relative[at]))
+
+
+def _holds(a: Array, b: Array, off: Any, inputs: Sequence[Any]) -> frozenset[str]:
+    """What is true of every element that differs."""
+    alike = [x for x in inputs if x is not None and x.shape == off.shape]
+    ill = np.zeros(off.shape, dtype=bool)
+    for x in alike:
+        ill |= ~np.isfinite(x)
+    equal = alike[0] == alike[1] if len(alike) > 1 else np.zeros(off.shape, dtype=bool)
+    zero = np.zeros(off.shape, dtype=bool)
+    for x in alike:
+        zero |= x == 0
+    facts = {
+        "an input is not finite": ill,
+        "an input is zero": zero,
+        "inputs are equal": equal,
+        "ours is NaN": np.isnan(a.astype(np.float64)),
+        "PyTorch's is NaN": np.isnan(b.astype(np.float64)),
+        "ours is infinite": np.isinf(a.astype(np.float64)),
+        "ours is zero": a == 0,
+        "PyTorch's is zero": b == 0,
+    }
+    return frozenset(name for name, mask in facts.items() if mask[off].all())
 
 
 def to_numpy(tensor: Any) -> Array:

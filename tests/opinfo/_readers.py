@@ -29,6 +29,8 @@ def by_name(operator: str, outputs: Callable[[Any], tuple[Any, ...]] | None = No
     def read(function: Any, sample: Any, result: Any) -> Reading:
         del result
         op = load(operator)
+        numbers = [sample.input, *sample.args[:1]]
+        unless(all(isinstance(v, int | float) for v in numbers) and len(numbers) == 2, "two numbers")
         called, args, kwargs = outermost(function, sample)
         _same_dtype(kwargs)
         unread: list[str] = ["its arguments"]

@@ -19,7 +19,7 @@ BY_NAME = {
     "functions of one number": """
         abs acos acosh asin asinh atan atanh ceil cos cosh digamma erf erfinv exp exp2 expm1 floor i0 isfinite isinf
         isnan lgamma log log1p log2 logical_not neg reciprocal round round/decimals_0 rsqrt sigmoid sign sgn=sign sin
-        sinh sqrt square tan tanh trunc bitwise_not positive=contiguous special.modified_bessel_i0=i0""",
+        sinh sqrt square tan tanh trunc positive=contiguous special.modified_bessel_i0=i0""",
     "activations": """
         nn.functional.relu nn.functional.relu6 nn.functional.elu nn.functional.celu nn.functional.selu
         nn.functional.silu nn.functional.mish nn.functional.gelu nn.functional.softplus nn.functional.softsign
@@ -62,6 +62,7 @@ BY_NAME = {
 #: Entries that take a function of _calls.py, by its name there.
 BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
     "functions of one number": {
+        "bitwise_not": [called_as(c.bitwise_not)],
         "rad2deg": [called_as(c.rad2deg)],
         "deg2rad": [called_as(c.deg2rad)],
         "polygamma/polygamma_n_0": [called_as(c.polygamma)],
