@@ -42,18 +42,6 @@ def unbounded_above(x: Array, dim: Dim) -> Array:
     return np.any(x == np.inf, axis=dim, keepdims=True) & ~np.any(np.isnan(x), axis=dim, keepdims=True)  # type: ignore[no-any-return]
 
 
-def largest(x: Array, dim: int) -> Array:
-    """The largest real part along an axis that is kept at size 1; of no elements 0, which nothing is moved by."""
-    if not x.shape or x.shape[dim]:
-        return np.max(np.real(x), axis=dim, keepdims=True)  # type: ignore[no-any-return]
-    return np.sum(np.real(x), axis=dim, keepdims=True)  # type: ignore[no-any-return]
-
-
-def mean_of(x: Array, dim: Dim, keepdims: bool = False) -> Array:
-    """The mean; of a tensor without axes, whose last axis and first PyTorch lets name, the number itself."""
-    return np.mean(x, axis=dim if x.ndim else None, keepdims=keepdims)  # type: ignore[no-any-return]
-
-
 def kept(reduced: Array, x: Array, dim: Dim) -> Array:
     """A reduction of x over `dim` with its axes put back at size 1, kept or not."""
     gone = axes(dim, x.ndim)

@@ -12,7 +12,7 @@ def through_the_largest(ds: Array, shares: Array, axis: int) -> Array:
     sign turned, which is 0. Autograd that is not told so (no detach, no stop_gradient) adds it up, and sends what that
     rounds to the largest x. Values are what they were: a sum less itself.
     """
-    if not shares.ndim or not shares.shape[axis]:
+    if not shares.shape[axis]:
         return ds
     largest = shares == np.max(np.real(shares), axis=axis, keepdims=True)
     nothing = np.sum(ds, axis=axis, keepdims=True) - np.sum(ds, axis=axis, keepdims=True)

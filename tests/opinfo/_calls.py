@@ -220,9 +220,12 @@ def amax_of_both(x: T, *, dim: Any = None, keepdim: bool = False) -> Reading:
 def unbiased(operator: str, which: int | None = None) -> Callable[..., Reading]:
     """Std or var whose correction is a bool, alone or beside the mean."""
 
-    def read(x: T, dim: Any = None, unbiased: Any = True, keepdim: bool = False) -> Reading:
+    def read(
+        x: T, dim: Any = None, unbiased: Any = True, keepdim: bool = False, correction: Any = None
+    ) -> Reading:
         dim, unbiased = (None, dim) if isinstance(dim, bool) else (dim, unbiased)
-        params = {"dim": _dims(dim), "correction": int(unbiased), "keepdim": keepdim}
+        number = int(unbiased) if correction is None else correction
+        params = {"dim": _dims(dim), "correction": number, "keepdim": keepdim}
         return Reading(operator, (x,), params, *(() if which is None else (_first,)))
 
     return read
@@ -260,6 +263,18 @@ def matrix_norm(x: T, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = Fal
     unless(ord != "fro", "a norm of matrices")
     unless(dtype not in (None, x.dtype), "another dtype")
     return Reading("norm", (x,), {"dim": tuple(dim), "keepdim": keepdim})
+
+
+def norm(x: T, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Reading:
+    unless(p == "nuc", "the nuclear norm")
+    unless(dtype not in (None, x.dtype), "another dtype")
+    number = 2.0 if p in ("fro", None) else float(p)
+    return Reading("norm", (x,), {"p": number, "dim": _dims(dim), "keepdim": keepdim})
+
+
+def normalize(x: T, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Reading:
+    unless(p != 2 or not isinstance(dim, int), "another norm")
+    return Reading("l2_norm", (x,), {"dim": dim, "eps": eps})
 
 
 def dist(a: T, b: T, p: Any = 2) -> Reading:
@@ -336,6 +351,17 @@ def tensordot(a: T, b: T, dims: Any = 2) -> Reading:
 
 def vecdot(a: T, b: T, *, dim: int = -1) -> Reading:
     return Reading("sum", (a * b,), {"dim": dim})
+
+
+def addmv(x: T, a: T, b: T, *, beta: Any = 1, alpha: Any = 1) -> Reading:
+    whole = x.expand(a.shape[:1])
+    return Reading("addmv", (whole, a, b), {"beta": float(beta), "alpha": float(alpha)})
+
+
+def inner(a: T, b: T) -> Reading:
+    if not (a.ndim and b.ndim):
+        return Reading("mul", (a, b))
+    return Reading("dot", (a, b)) if a.ndim == b.ndim == 1 else Reading("linear", (a, b, None))
 
 
 def multi_dot(tensors: Sequence[T]) -> Reading:
@@ -477,6 +503,24 @@ conv2d = _conv("conv2d", 2)
 conv3d = _conv("conv3d", 3)
 
 
+def _conv_transpose(operator: str, axes: int) -> Callable[..., Reading]:
+    def read(
+        x: T, weight: T, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+        groups: int = 1, dilation: Any = 1,
+    ) -> Reading:  # fmt: skip
+        alone = x.ndim == axes + 1
+        params = {"stride": stride, "padding": padding, "output_padding": output_padding, "dilation": dilation}
+        params = {n: v[0] if isinstance(v, tuple | list) and len(v) == 1 else v for n, v in params.items()}
+        whole = x[None] if alone else x
+        return Reading(operator, (whole, weight, bias), params | {"groups": groups}, lambda y: (y[None] if alone else y,))
+
+    return read
+
+
+conv_transpose1d = _conv_transpose("conv_transpose1d", 1)
+conv_transpose2d = _conv_transpose("conv_transpose2d", 2)
+
+
 def depthwise(x: T, weight: T, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Reading:
     unless(x.ndim != 4 or groups != x.shape[1] or weight.shape[0] != groups, "not one filter a channel")
     unless(isinstance(padding, str), "padding by a word")
@@ -575,6 +619,12 @@ def upsample_nearest(x: T, size: Any = None, scale_factor: Any = None) -> Readin
 
 def upsample_bilinear(x: T, size: Any = None, scale_factor: Any = None) -> Reading:
     return interpolate(x, size, scale_factor, "bilinear", True)
+
+
+def grid_sample(x: T, grid: T, mode: str, padding_mode: str, align_corners: bool) -> Reading:
+    unless(mode == "bicubic", "bicubic")
+    unless(x.ndim != 4, "volumes")
+    return Reading("grid_sample", (x, grid), {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners})
 
 
 def grid_sampler_2d(x: T, grid: T, mode: int, padding_mode: int, align_corners: bool) -> Reading:
@@ -743,6 +793,17 @@ def native_dropout_backward(g: T, mask: T, scale: float) -> Reading:
     return Reading("mul", (g, mask.to(g.dtype) * scale))
 
 
+# Losses
+
+
+def linear_cross_entropy(x: T, weight: T, target: T, **given: Any) -> Reading:
+    unless(x.ndim != 2 or weight.ndim != 2 or target.is_floating_point(), "no matrices and class indices")
+    left = given.keys() - {"ignore_index", "label_smoothing", "reduction", "options", "linear_bias", "weight"}
+    unless(left or given.get("linear_bias") is not None or given.get("weight") is not None, "a bias or weights of classes")
+    params = {n: given[n] for n in ("ignore_index", "label_smoothing", "reduction") if n in given}
+    return Reading("linear_cross_entropy", (x, weight, target), params)
+
+
 # Indices
 
 
@@ -765,6 +826,11 @@ def embedding_bag(weight: T, indices: T, offsets: Any = None, **given: Any) -> R
 
 def one_hot(index: T, num_classes: int = -1) -> Reading:
     return Reading("one_hot", (index,), {"num_classes": int(index.max()) + 1 if num_classes == -1 else num_classes})
+
+
+def gather(x: T, dim: int, index: T, *, sparse_grad: bool = False) -> Reading:
+    unless(index.ndim != x.ndim, "an index of another rank")
+    return Reading("gather", (x, index), {"dim": dim})
 
 
 def take(x: T, index: T) -> Reading:
@@ -911,6 +977,21 @@ def movedim(x: T, source: Any, destination: Any) -> Reading:
     rest = iter(left)
     del numbers
     return Reading("permute", (x,), {"dims": tuple(next(rest) if d == -1 else d for d in order)})
+
+
+def permute(x: T, dims: Any) -> Reading:
+    return Reading("permute", (x,), {"dims": tuple(dims)})
+
+
+def flip(x: T, dims: Any) -> Reading:
+    return Reading("flip", (x,), {"dims": (dims,) if isinstance(dims, int) else tuple(dims)})
+
+
+def as_strided(x: T, size: Any, stride: Any, storage_offset: Any = None) -> Reading:
+    """Ours counts from the tensor's own first element, of a tensor that is the whole of its memory."""
+    unless(not x.is_contiguous() or x.untyped_storage().nbytes() != x.numel() * x.element_size(), "a view of more memory")
+    params = {"size": tuple(size), "stride": tuple(stride), "storage_offset": storage_offset or 0}
+    return Reading("as_strided", (x,), params)
 
 
 def turned(x: T) -> Reading:

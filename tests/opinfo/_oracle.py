@@ -164,6 +164,8 @@ def _of_a_sample(
     narrow = dtype != "float64" and any(isinstance(y, torch.Tensor) and y.dtype == torch.float32 for y in tuple_of(result))
     for reader in readers:
         try:
+            if _is_complex(sample):
+                raise NotExpressed("complex numbers")
             if narrow:
                 raise NotExpressed("whole numbers, computed in float32")
             reading = reader(info.op, sample, result)
@@ -393,6 +395,11 @@ def leaves_of(value: Any) -> list[Any]:
         elif isinstance(v, list | tuple):
             stack = [*v, *stack]
     return found
+
+
+def _is_complex(sample: Any) -> bool:
+    values = [v for a in (sample.input, *sample.args, *sample.kwargs.values()) for v in (a if isinstance(a, list | tuple) else [a])]
+    return any(isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in values)
 
 
 def describe(sample: Any) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import _calls as c
+import _composed as fused
 import _gradients as d
 from _oracle import Reader
 from _readers import by_name, called_as, with_result
@@ -22,7 +23,7 @@ BY_NAME = {
         sinh sqrt square tan tanh trunc positive=contiguous special.modified_bessel_i0=i0""",
     "activations": """
         nn.functional.relu nn.functional.relu6 nn.functional.elu nn.functional.celu nn.functional.selu
-        nn.functional.silu nn.functional.mish nn.functional.gelu nn.functional.softplus nn.functional.softsign
+         nn.functional.mish nn.functional.gelu nn.functional.softplus nn.functional.softsign
         nn.functional.softshrink nn.functional.hardshrink nn.functional.tanhshrink nn.functional.hardtanh
         nn.functional.hardsigmoid nn.functional.hardswish nn.functional.leaky_relu nn.functional.prelu
         nn.functional.logsigmoid nn.functional.threshold""",
@@ -33,28 +34,28 @@ BY_NAME = {
         hypot logaddexp logical_and logical_or maximum minimum max/binary=maximum min/binary=minimum pow
         xlogy addcmul addcdiv""",
     "reductions": """
-        sum mean prod amax amin all any argmax argmin var std logsumexp cumsum cumprod logcumsumexp norm norm/fro=norm
-        norm/inf=norm norm/nuc=norm softmax softmax/with_dtype=softmax log_softmax log_softmax/with_dtype=log_softmax
-        torch.ops.aten._safe_softmax.default=softmax nn.functional.normalize=l2_norm""",
+        sum mean prod amax amin all any argmax argmin   logsumexp cumsum cumprod logcumsumexp  
+          softmax softmax/with_dtype=softmax log_softmax log_softmax/with_dtype=log_softmax
+        torch.ops.aten._safe_softmax.default=softmax """,
     "products": """
-        addmm addmm/decomposed=addmm addmv baddbmm bmm bmm/triton_optimized=bmm dot vdot=dot matmul mm=matmul mv=matmul
-        __rmatmul__=matmul outer=outer_product nn.functional.linear cdist cholesky linalg.cholesky=cholesky
-        linalg.det=det linalg.inv=inverse linalg.solve_triangular=solve_triangular inner=linear""",
+        addmm addmm/decomposed=addmm  baddbmm bmm bmm/triton_optimized=bmm dot vdot=dot matmul mm=matmul mv=matmul
+        __rmatmul__=matmul outer=outer_product nn.functional.linear cdist  
+        linalg.det=det linalg.inv=inverse linalg.solve_triangular=solve_triangular """,
     "convolutions and windows": """
-        nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.pixel_shuffle
-        nn.functional.grid_sample""",
+          nn.functional.pixel_shuffle
+        """,
     "normalisations": "nn.functional.group_norm nn.functional.local_response_norm",
     "losses": """
         nn.functional.cross_entropy nn.functional.nll_loss nn.functional.kl_div nn.functional.mse_loss
         nn.functional.l1_loss nn.functional.smooth_l1_loss nn.functional.huber_loss
-        nn.functional.binary_cross_entropy_with_logits=bce_with_logits nn.functional.linear_cross_entropy
-        nn.functional.linear_cross_entropy/chunked=linear_cross_entropy
-        nn.functional.linear_cross_entropy/chunked_none=linear_cross_entropy""",
+        nn.functional.binary_cross_entropy_with_logits=bce_with_logits 
+        
+        """,
     "order": "sort argsort topk",
     "moves": """
-        permute permute_copy=permute transpose transpose_copy=transpose flip triu diag
-        as_strided as_strided/partial_views=as_strided as_strided_copy=as_strided stack gather
-        index_select index_add scatter scatter_add take_along_dim contiguous clone=contiguous alias_copy=contiguous
+          transpose transpose_copy=transpose  triu diag
+           stack 
+        index_select index_add scatter scatter_add take_along_dim  clone=contiguous alias_copy=contiguous
         nn.functional.pad/constant=pad nn.functional.pad/reflect=pad nn.functional.pad/replicate=pad
         nn.functional.pad/replicate_negative=pad nn.functional.pad/circular=pad constant_pad_nd=pad""",
 }
@@ -87,6 +88,7 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "conj_physical": [called_as(c.copied)],
         "resolve_conj": [called_as(c.copied)],
         "resolve_neg": [called_as(c.copied)],
+        "contiguous": [called_as(c.copied)],
         "real": [called_as(c.copied)],
     },
     "functions of two numbers": {
@@ -108,6 +110,8 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "max/reduction_with_dim": [called_as(c.amax_along), called_as(c.argmax_along)],
         "min/reduction_with_dim": [called_as(c.amin_along), called_as(c.argmin_along)],
         "aminmax": [called_as(c.amin_of_both), called_as(c.amax_of_both)],
+        "std": [called_as(c.unbiased("std"))],
+        "var": [called_as(c.unbiased("var"))],
         "std/unbiased": [called_as(c.unbiased("std"))],
         "var/unbiased": [called_as(c.unbiased("var"))],
         "std_mean": [called_as(c.of_two("std", 0)), called_as(c.of_two("mean", 1))],
@@ -118,6 +122,11 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "linalg.norm": [called_as(c.linalg_norm)],
         "linalg.norm/subgradients_at_zero": [called_as(c.linalg_norm)],
         "linalg.matrix_norm": [called_as(c.matrix_norm)],
+        "norm": [called_as(c.norm)],
+        "norm/fro": [called_as(c.norm)],
+        "norm/inf": [called_as(c.norm)],
+        "norm/nuc": [called_as(c.norm)],
+        "nn.functional.normalize": [called_as(c.normalize)],
         "dist": [called_as(c.dist)],
         "nn.functional.pairwise_distance": [called_as(c.pairwise_distance)],
         "nn.functional.softmin": [called_as(c.softmin)],
@@ -128,7 +137,8 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "_softmax_backward_data": [called_as(c.softmax_backward)],
     },
     "products": {
-        "mul": [],
+        "addmv": [called_as(c.addmv)],
+        "inner": [called_as(c.inner)],
         "einsum": [called_as(c.einsum)],
         "tensordot": [called_as(c.tensordot)],
         "linalg.vecdot": [called_as(c.vecdot)],
@@ -141,16 +151,20 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "triangular_solve": [called_as(c.triangular_solve)],
         "addr": [called_as(c.addr)],
         "bmm": [called_as(c.mul_mat_id)],
+        "nn.functional.linear": [called_as(fused.linear_swiglu), called_as(fused.linear_geglu)],
         "nn.functional.scaled_dot_product_attention": [
             called_as(c.attention),
             called_as(c.sliding_window_attention),
             called_as(c.varlen_attention),
+            called_as(fused.paged_attention),
         ],
     },
     "convolutions and windows": {
         "nn.functional.conv1d": [called_as(c.conv1d), called_as(c.ssm_conv)],
         "nn.functional.conv2d": [called_as(c.conv2d), called_as(c.depthwise)],
         "nn.functional.conv3d": [called_as(c.conv3d)],
+        "nn.functional.conv_transpose1d": [called_as(c.conv_transpose1d)],
+        "nn.functional.conv_transpose2d": [called_as(c.conv_transpose2d)],
         "nn.functional.avg_pool1d": [called_as(c.avg_pool1d)],
         "nn.functional.avg_pool2d": [called_as(c.avg_pool2d), d.of_avg_pool2d],
         "nn.functional.avg_pool3d": [called_as(c.avg_pool3d)],
@@ -167,6 +181,7 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "nn.functional.interpolate/area": [called_as(c.interpolate)],
         "nn.functional.upsample_nearest": [called_as(c.upsample_nearest)],
         "nn.functional.upsample_bilinear": [called_as(c.upsample_bilinear)],
+        "nn.functional.grid_sample": [called_as(c.grid_sample)],
         "grid_sampler_2d": [called_as(c.grid_sampler_2d)],
         "stft": [called_as(c.stft)],
         "fft.fft": [called_as(c.fft(inverse=False))],
@@ -185,7 +200,12 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
     "normalisations": {
         "nn.functional.layer_norm": [called_as(c.layer_norm)],
         "native_layer_norm": [called_as(c.native_layer_norm)],
-        "nn.functional.rms_norm": [called_as(c.rms_norm), d.of_rms_norm],
+        "nn.functional.rms_norm": [
+            called_as(c.rms_norm),
+            d.of_rms_norm,
+            called_as(fused.add_rms_norm),
+            called_as(fused.rms_norm_mul_add),
+        ],
         "native_group_norm": [called_as(c.native_group_norm)],
         "nn.functional.instance_norm": [called_as(c.instance_norm)],
         "nn.functional.batch_norm": [called_as(c.batch_norm), called_as(c.batch_norm_training)],
@@ -199,12 +219,16 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "native_dropout_backward": [called_as(c.native_dropout_backward)],
     },
     "losses": {
+        "nn.functional.linear_cross_entropy": [called_as(c.linear_cross_entropy)],
+        "nn.functional.linear_cross_entropy/chunked": [called_as(c.linear_cross_entropy)],
+        "nn.functional.linear_cross_entropy/chunked_none": [called_as(c.linear_cross_entropy)],
         "nn.functional.cross_entropy": [d.of_cross_entropy],
     },
     "indices": {
-        "nn.functional.embedding": [called_as(c.embedding), d.of_embedding],
+        "nn.functional.embedding": [called_as(c.embedding), d.of_embedding, called_as(fused.add_id)],
         "nn.functional.embedding_bag": [called_as(c.embedding_bag)],
         "nn.functional.one_hot": [called_as(c.one_hot)],
+        "gather": [called_as(c.gather)],
         "take": [called_as(c.take)],
         "index_add": [called_as(c.acc)],
         "index_copy": [called_as(c.index_copy)],
@@ -242,6 +266,12 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "atleast_3d": [with_result(c.reshaped)],
         "nn.functional.pixel_unshuffle": [with_result(c.pixel_unshuffle)],
         "nn.functional.channel_shuffle": [called_as(c.channel_shuffle)],
+        "permute": [called_as(c.permute)],
+        "permute_copy": [called_as(c.permute)],
+        "flip": [called_as(c.flip)],
+        "as_strided": [called_as(c.as_strided)],
+        "as_strided_copy": [called_as(c.as_strided)],
+        "as_strided/partial_views": [called_as(c.as_strided)],
         "movedim": [called_as(c.movedim)],
         "t": [called_as(c.turned)],
         "t_copy": [called_as(c.turned)],
@@ -255,7 +285,7 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "roll": [called_as(c.roll)],
         "tile": [called_as(c.tile)],
         "repeat": [called_as(c.repeat), d.of_repeat],
-        "tril": [by_name("tril"), called_as(c.diag_mask_zero)],
+        "tril": [by_name("tril"), called_as(c.diag_mask_zero), called_as(fused.diag_mask_inf)],
         "diag_embed": [called_as(c.diag_embed)],
         "diagflat": [called_as(c.diagflat)],
         "diagonal": [called_as(c.diagonal)],
@@ -292,23 +322,29 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "msort": [called_as(c.msort)],
     },
     "activations": {
-        "nn.functional.silu": [by_name("silu"), d.of_silu],
+        "nn.functional.silu": [
+            by_name("silu"),
+            d.of_silu,
+            called_as(fused.gelu_quick),
+            called_as(fused.gated("swiglu")),
+            called_as(fused.geglu_quick),
+        ],
+        "nn.functional.relu": [called_as(fused.relu2), called_as(fused.gated("reglu"))],
+        "nn.functional.gelu": [called_as(fused.gated("geglu", "tanh")), called_as(fused.gated("geglu_erf", "none"))],
     },
 }
 
 
 def _made() -> dict[str, list[Reader]]:
     table: dict[str, list[Reader]] = {}
+    for names in BY_NAME.values():
+        for word in names.split():
+            entry, _, operator = word.partition("=")
+            name = operator or entry.partition("/")[0].removeprefix("nn.functional.")
+            table.setdefault(entry, []).append(by_name(name))
     for family in BY_FUNCTION.values():
         for entry, readers in family.items():
             table.setdefault(entry, []).extend(readers)
-    own = {"mul", "eq", "add", "softmax", "bmm", "index_add", "scatter", "nn.functional.cross_entropy"}
-    for family_names in BY_NAME.values():
-        for word in family_names.split():
-            entry, _, operator = word.partition("=")
-            if entry not in table or entry in own:
-                name = operator or entry.partition("/")[0].removeprefix("nn.functional.")
-                table.setdefault(entry, []).insert(0, by_name(name))
     return table
 
 
