@@ -796,12 +796,13 @@ def native_dropout_backward(g: T, mask: T, scale: float) -> Reading:
 # Losses
 
 
-def linear_cross_entropy(x: T, weight: T, target: T, **given: Any) -> Reading:
-    unless(x.ndim != 2 or weight.ndim != 2 or target.is_floating_point(), "no matrices and class indices")
-    left = given.keys() - {"ignore_index", "label_smoothing", "reduction", "options", "linear_bias", "weight"}
-    unless(left or given.get("linear_bias") is not None or given.get("weight") is not None, "a bias or weights of classes")
+def linear_cross_entropy(x: T, weights: T, target: T, **given: Any) -> Reading:
+    unless(x.ndim != 2 or weights.ndim != 2 or target.is_floating_point(), "no matrices and class indices")
+    wanted = {n for n, v in given.items() if v is not None and n not in ("chunking_method", "options")}
+    left = wanted - {"ignore_index", "label_smoothing", "reduction"}
+    unless(left, f"no place for {', '.join(sorted(left))}")
     params = {n: given[n] for n in ("ignore_index", "label_smoothing", "reduction") if n in given}
-    return Reading("linear_cross_entropy", (x, weight, target), params)
+    return Reading("linear_cross_entropy", (x, weights, target), params)
 
 
 # Indices

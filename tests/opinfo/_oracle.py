@@ -166,6 +166,8 @@ def _of_a_sample(
         try:
             if _is_complex(sample):
                 raise NotExpressed("complex numbers")
+            if dtype == "float64" and _is_mixed(sample):
+                raise NotExpressed("dtypes that are promoted")
             if narrow:
                 raise NotExpressed("whole numbers, computed in float32")
             reading = reader(info.op, sample, result)
@@ -226,7 +228,7 @@ def _gradients(
     if op.vjp is None or not asked or not leaves:
         return []
     draw = np.random.default_rng([SEED, index]).standard_normal
-    gs = [draw(y.shape) * (i in asked) if y.dtype.kind == "f" else None for i, y in enumerate(ours)]
+    gs = [np.asarray(draw(y.shape) * (i in asked)) if y.dtype.kind == "f" else None for i, y in enumerate(ours)]
     try:
         theirs = torch.autograd.grad(
             [outputs[i] for i in asked],
@@ -346,7 +348,12 @@ def _holds(a: Array, b: Array, off: Any, inputs: Sequence[Any]) -> frozenset[str
     zero = np.zeros(off.shape, dtype=bool)
     for x in alike:
         zero |= x == 0
+    with np.errstate(all="ignore"):
+        quotient = alike[0] / alike[1] if len(alike) > 1 else np.full(off.shape, 0.5)
+        whole = quotient == np.rint(quotient)
     facts = {
+        "all": np.ones(off.shape, dtype=bool),
+        "the quotient is rounded": whole,
         "an input is not finite": ill,
         "an input is zero": zero,
         "inputs are equal": equal,
@@ -397,8 +404,19 @@ def leaves_of(value: Any) -> list[Any]:
     return found
 
 
+def _values(sample: Any) -> list[Any]:
+    given = (sample.input, *sample.args, *sample.kwargs.values())
+    return [v for a in given for v in (a if isinstance(a, list | tuple) else [a])]
+
+
+def _is_mixed(sample: Any) -> bool:
+    """Whether a float among the tensors is not of float64."""
+    tensors = [v for v in _values(sample) if isinstance(v, torch.Tensor)]
+    return any(t.is_floating_point() and t.dtype != torch.float64 for t in tensors)
+
+
 def _is_complex(sample: Any) -> bool:
-    values = [v for a in (sample.input, *sample.args, *sample.kwargs.values()) for v in (a if isinstance(a, list | tuple) else [a])]
+    values = _values(sample)
     return any(isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in values)
 
 
