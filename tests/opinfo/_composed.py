@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from _calls import T
-from _oracle import Reading
-from _readers import unless
+from _oracle import Reading, unless
+from _readers import T
+from torch.nn import functional
 
 
 def gated(operator: str, approximate: str | None = None) -> Callable[..., Reading]:
@@ -53,8 +52,8 @@ def linear_gated(operator: str, activation: Callable[[T], T]) -> Callable[..., R
     return read
 
 
-linear_swiglu = linear_gated("linear_swiglu", F.silu)
-linear_geglu = linear_gated("linear_geglu", lambda y: F.gelu(y, approximate="tanh"))
+linear_swiglu = linear_gated("linear_swiglu", functional.silu)
+linear_geglu = linear_gated("linear_geglu", lambda y: functional.gelu(y, approximate="tanh"))
 
 
 def add_rms_norm(x: T, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Reading:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from _oracle import Reader, Reading
-from _readers import unless
+from _oracle import Reader, Reading, unless
 
 T = torch.Tensor
 
@@ -44,7 +43,10 @@ def of_rms_norm(function: Any, sample: Any, y: T) -> Reading:
 def of_cross_entropy(function: Any, sample: Any, y: T) -> Reading:
     x, target = sample.input, sample.args[0]
     unless(sample.kwargs or x.ndim != 2 or not target.is_floating_point(), "no matrix, class indices, or options")
-    unless(not torch.allclose(target.sum(-1), torch.ones(len(target), dtype=target.dtype)), "shares that are no probabilities")
+    unless(
+        not torch.allclose(target.sum(-1), torch.ones(len(target), dtype=target.dtype)),
+        "shares that are no probabilities",
+    )
     g, made = _backward(y, x)
     return Reading("cross_entropy_loss_back", (g, x, target), {}, made)
 

@@ -1,7 +1,7 @@
 """Counts what came of every entry, into counts.json, and writes docs/opinfo.md of that and of the rows.
 
-    python tests/opinfo/_page.py            # minutes, on all cores
-    python tests/opinfo/_page.py --page     # the page alone, of the counts that are there
+python tests/opinfo/_page.py            # minutes, on all cores
+python tests/opinfo/_page.py --page     # the page alone, of the counts that are there
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def page() -> str:
         "them through our NumPy references, values and gradients, in float64 and in whole numbers, and compares with",
         "what PyTorch computes. The samples are drawn anew each time, from the same seed.",
         "",
-        "`tests/opinfo/_table.py` says which entry is which operator of ours, `_calls.py` how its arguments are ours.",
+        "`tests/opinfo/_table.py` says which entry is which operator of ours, files beside it how its arguments are.",
         "A sample may be read as several operators: an activation also as a gated one, a value also as a gradient.",
         "",
         "| | |",
@@ -98,7 +98,7 @@ def page() -> str:
         f"| readings | {kinds.total():,} |",
         *(f"| {kind} | {kinds[kind]:,} |" for kind in KINDS),
         "",
-        f"An element agrees within {TOLERANCE:g} of its own size, NaN and infinities exactly. \"By the largest",
+        f'An element agrees within {TOLERANCE:g} of its own size, NaN and infinities exactly. "By the largest',
         "element\" is within that of the array's largest. A convention is one that the operator's file yields.",
         "",
         "## Disagreements",
@@ -110,8 +110,16 @@ def page() -> str:
         lines += ["", f"### {title}", "", "| entries | where | why |", "| --- | --- | --- |"]
         for row in rows():
             if row.right == side:
-                names = ", ".join(f"`{e}`" for e in row.entries[:4]) + (f" and {len(row.entries) - 4} more" if len(row.entries) > 4 else "")
-                shown = f" [Program](upstream/torch.md#{row.shown})." if row.shown else f" [Reported]({row.link})." if row.link else ""
+                names = ", ".join(f"`{e}`" for e in row.entries[:4]) + (
+                    f" and {len(row.entries) - 4} more" if len(row.entries) > 4 else ""
+                )
+                shown = (
+                    f" [Program](upstream/torch.md#{row.shown})."
+                    if row.shown
+                    else f" [Reported]({row.link})."
+                    if row.link
+                    else ""
+                )
                 part = row.part or (f"raises {row.raises!r}" if row.raises else "all")
                 lines.append(f"| {names} | {part} | {row.why}{shown} |")
     most = reasons.most_common(MOST_REASONS)

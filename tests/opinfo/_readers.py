@@ -1,7 +1,7 @@
 """How a sample of OpInfo is read as a call of an operator of ours: by its arguments' names, or by a small function.
 
-A function of `_table.py` has PyTorch's own signature and gives a `Reading`; it raises `NotExpressed` where the operator
-cannot say what the arguments say.
+A function that the table names has PyTorch's own signature and gives a `Reading`, or raises `NotExpressed` where
+the operator cannot say what the arguments say.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from _oracle import NotExpressed, Reader, Reading
+from _oracle import NotExpressed, Reader, Reading, unless
 from torch.overrides import TorchFunctionMode
 
 from opproof.harness.capture.arguments import Call, calls
 from opproof.reference_ops import load
 
+T = torch.Tensor
 #: Arguments of PyTorch's that change no value: how it computes, where the result lies, what it checks.
 WITHOUT_EFFECT = frozenset(
     {"compute_mode", "inplace", "memory_format", "sorted", "stable", "check_errors", "layout", "device", "pin_memory",
@@ -45,9 +46,7 @@ def by_name(operator: str, outputs: Callable[[Any], tuple[Any, ...]] | None = No
 
 
 def _reading(call: Call, outputs: Callable[[Any], tuple[Any, ...]] | None) -> Reading:
-    tensors = (
-        tuple(call.tensors.values()) if call.op.variadic else tuple(call.tensors.get(n) for n in call.op.tensors)
-    )
+    tensors = tuple(call.tensors.values()) if call.op.variadic else tuple(call.tensors.get(n) for n in call.op.tensors)
     given = {} if outputs is None else {"outputs": outputs}
     return Reading(call.op.name, tensors, call.params, **given)
 
@@ -85,7 +84,38 @@ def with_result(read: Callable[..., Reading]) -> Reader:
     return lambda function, sample, result: read(result, sample.input, *sample.args, **sample.kwargs)
 
 
-def unless(condition: object, why: str) -> None:
-    """Raise NotExpressed where the condition holds."""
-    if condition:
-        raise NotExpressed(why)
+def number_of(value: Any) -> Any:
+    """A number, of itself or of a tensor that holds it."""
+    unless(isinstance(value, T) and value.requires_grad, "a number has no gradient")
+    return value.item() if isinstance(value, T) else value
+
+
+def shape_of(size: Sequence[Any]) -> tuple[int, ...]:
+    """Sizes that are given one by one, or as one tuple."""
+    return tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else tuple(size)
+
+
+def as_tensor(value: Any, like: T) -> T:
+    """The value as a tensor of the dtype beside it."""
+    return value if isinstance(value, T) else torch.tensor(value, dtype=like.dtype)
+
+
+def as_tensors(a: Any, b: Any) -> tuple[T, T]:
+    """Two operands, of which one may be a number."""
+    unless(not isinstance(a, T) and not isinstance(b, T), "two numbers")
+    return (a, as_tensor(b, a)) if isinstance(a, T) else (as_tensor(a, b), b)
+
+
+def dims_of(dim: Any) -> Any:
+    """Axes as ours are: none for all."""
+    return (tuple(dim) or None) if isinstance(dim, list | tuple) else dim
+
+
+def first(y: Any) -> tuple[Any, ...]:
+    """The first of several results."""
+    return (y[0],)
+
+
+def second(y: Any) -> tuple[Any, ...]:
+    """The second."""
+    return (y[1],)
