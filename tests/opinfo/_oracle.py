@@ -175,8 +175,8 @@ def _of_a_sample(
         try:
             unless(why, why)
             reading = reader(info.op, sample, result)
-        except NotExpressed as why:
-            yield make("", NOT_EXPRESSED, said=str(why), sample=text)
+        except NotExpressed as error:
+            yield make("", NOT_EXPRESSED, said=str(error), sample=text)
             continue
         kind, said, differences = compare(reading, result, leaves_of(sample), index)
         yield make(reading.op, kind, said, tuple(differences), text)
@@ -197,7 +197,8 @@ def compare(reading: Reading, result: Any, leaves: Sequence[Any], index: int) ->
         return DISAGREES, "", [Difference("values", f"PyTorch gives {len(theirs)} outputs, ours {len(ours)}")]
     if op.settled is not None:
         theirs = list(op.settled(theirs, *inputs, **params))
-    found = [_compared(n, a, b, inputs) for n, a, b in zip(_names(op, len(theirs)), ours, theirs, strict=False)]
+    named = zip(_names(op, len(theirs)), ours, theirs, strict=False)
+    found = [f for n, a, b in named for f in _compared(n, a, b, inputs)]
     if any(kind == DISAGREES for kind, _ in found) and op.conventions is not None:
         found = [(BY_A_CONVENTION, None)] if _follows(op, inputs, params, theirs) else found
     said = ""
@@ -258,8 +259,9 @@ def _gradients(
             return [(DISAGREES, Difference("gradient", said))]
     drawn = _drawn_back(pairs, leaves)
     return [
-        _compared(f"gradient {name}", to_numpy(a), np.zeros(x.shape) if b is None else to_numpy(b), inputs)
+        f
         for name, x, a, b in zip(_leaf_names(op, reading, leaves), leaves, drawn, theirs, strict=True)
+        for f in _compared(f"gradient {name}", to_numpy(a), np.zeros(x.shape) if b is None else to_numpy(b), inputs)
     ]
 
 
@@ -328,20 +330,25 @@ def _close(a: Array, b: Array) -> tuple[str, Any]:
     return (DISAGREES, off) if far.any() else (BY_THE_LARGEST, off)
 
 
-def _compared(part: str, a: Array, b: Array, inputs: Sequence[Any]) -> tuple[str, Difference | None]:
+def _compared(part: str, a: Array, b: Array, inputs: Sequence[Any]) -> list[tuple[str, Difference | None]]:
+    """The two arrays; numbers that differ, and NaN or infinities, are differences of their own."""
     kind, off = _close(a, b)
     if kind != DISAGREES:
-        return kind, None
+        return [(kind, None)]
     if off is None:
-        return kind, Difference(part, f"PyTorch's shape is {b.shape}, ours {a.shape}", frozenset({"shapes"}))
+        return [(kind, Difference(part, f"PyTorch's shape is {b.shape}, ours {a.shape}", frozenset({"shapes"})))]
+    finite = np.isfinite(a.astype(np.float64)) & np.isfinite(b.astype(np.float64))
+    masks = [m for m in (off & finite, off & ~finite) if m.any()]
+    return [(kind, _difference(part, a, b, mask, inputs)) for mask in masks]
+
+
+def _difference(part: str, a: Array, b: Array, off: Any, inputs: Sequence[Any]) -> Difference:
     with np.errstate(all="ignore"):
         relative = np.abs(np.subtract(a, b, dtype=np.float64)) / np.abs(b.astype(np.float64))
-    relative = np.where(off, np.where(np.isnan(relative), np.inf, relative), 0)
+    relative = np.where(off, np.where(np.isnan(relative), np.inf, relative), -1.0)
     at = np.unravel_index(int(np.argmax(relative)), relative.shape)
-    said = (
-        f"at {tuple(map(int, at))} PyTorch has {b[at].item()!r}, ours {a[at].item()!r} ({int(off.sum())} of {a.size})"
-    )
-    return kind, Difference(part, said, _holds(a, b, off, inputs), float(relative[at]))
+    said = f"at {tuple(map(int, at))} PyTorch has {b[at].item()!r}, ours {a[at].item()!r} ({int(off.sum())} of {a.size})"
+    return Difference(part, said, _holds(a, b, off, inputs), float(relative[at]))
 
 
 def _holds(a: Array, b: Array, off: Any, inputs: Sequence[Any]) -> frozenset[str]:

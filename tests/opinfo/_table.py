@@ -124,7 +124,6 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "norm": [called_as(numbers.norm)],
         "norm/fro": [called_as(numbers.norm)],
         "norm/inf": [called_as(numbers.norm)],
-        "norm/nuc": [called_as(numbers.norm)],
         "nn.functional.normalize": [called_as(numbers.normalize)],
         "dist": [called_as(numbers.dist)],
         "nn.functional.pairwise_distance": [called_as(numbers.pairwise_distance)],
