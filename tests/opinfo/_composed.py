@@ -53,7 +53,7 @@ def linear_gated(operator: str, activation: Callable[[T], T]) -> Callable[..., R
 
 
 linear_swiglu = linear_gated("linear_swiglu", functional.silu)
-linear_geglu = linear_gated("linear_geglu", lambda y: functional.gelu(y, approximate="tanh"))
+linear_geglu = linear_gated("linear_geglu", functional.gelu)
 
 
 def add_rms_norm(x: T, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Reading:

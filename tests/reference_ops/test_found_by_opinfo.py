@@ -62,3 +62,9 @@ def test_a_number_is_added_at_a_view_without_axes():
     np.testing.assert_array_equal(da, [7, 8])
     assert db == 8
     assert db.shape == ()
+
+
+def test_the_axes_of_a_number_change_places():
+    x, g = np.array(2.0), np.array(5.0)
+    assert load("transpose").forward(x, dim0=0, dim1=-1) == 2
+    assert load("transpose").vjp(g, x, x, dim0=0, dim1=0) == 5
