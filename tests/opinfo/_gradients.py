@@ -80,12 +80,24 @@ def of_unfold_as(operator: str) -> Reader:
         x = sample.input
         unless(x.ndim != 4, "no batch")
         names = ("kernel_size", "dilation", "padding", "stride")
-        params = dict(zip(names, sample.args, strict=False)) | sample.kwargs
+        params = {"dilation": 1, "padding": 0, "stride": 1}
+        params |= dict(zip(names, sample.args, strict=False)) | sample.kwargs
         g, made = _backward(y, x)
-        size = {"size" if operator == "im2col_back" else "output_size": tuple(x.shape[2:])}
-        return Reading(operator, (g,), {**params, **size}, made)
+        size = tuple(x.shape[2:])
+        if operator == "col2im":
+            return Reading(operator, (g,), {**params, "output_size": size}, made)
+        windows = [_windows(axis, n, params) for axis, n in enumerate(size)]
+        laid = g.mT.reshape(x.shape[0], *windows, y.shape[1])  # the windows in their places, as ggml has them
+        return Reading(operator, (laid,), {**params, "size": size}, made)
 
     return read
+
+
+def _windows(axis: int, size: int, params: dict[str, Any]) -> int:
+    names = ("kernel_size", "dilation", "padding", "stride")
+    given = (params[n] for n in names)
+    kernel, dilation, padding, stride = (v if isinstance(v, int) else v[axis] for v in given)
+    return int((size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
 
 
 def of_max_pool2d(function: Any, sample: Any, y: Any) -> Reading:

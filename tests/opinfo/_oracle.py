@@ -347,7 +347,9 @@ def _difference(part: str, a: Array, b: Array, off: Any, inputs: Sequence[Any]) 
         relative = np.abs(np.subtract(a, b, dtype=np.float64)) / np.abs(b.astype(np.float64))
     relative = np.where(off, np.where(np.isnan(relative), np.inf, relative), -1.0)
     at = np.unravel_index(int(np.argmax(relative)), relative.shape)
-    said = f"at {tuple(map(int, at))} PyTorch has {b[at].item()!r}, ours {a[at].item()!r} ({int(off.sum())} of {a.size})"
+    said = (
+        f"at {tuple(map(int, at))} PyTorch has {b[at].item()!r}, ours {a[at].item()!r} ({int(off.sum())} of {a.size})"
+    )
     return Difference(part, said, _holds(a, b, off, inputs), float(relative[at]))
 
 
