@@ -273,7 +273,6 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "flip": [called_as(moves.flip)],
         "as_strided": [called_as(moves.as_strided)],
         "as_strided_copy": [called_as(moves.as_strided)],
-        "as_strided/partial_views": [called_as(moves.as_strided)],
         "movedim": [called_as(moves.movedim)],
         "t": [called_as(moves.turned)],
         "t_copy": [called_as(moves.turned)],
