@@ -257,6 +257,11 @@ def softmin(x: T, dim: int, dtype: Any = None, **_: Any) -> Reading:
     return Reading("softmax", (-x,), {"dim": dim})
 
 
+def safe_softmax(x: T, dim: int, dtype: Any = None) -> Reading:
+    unless(dtype not in (None, x.dtype), "another dtype")
+    return Reading("softmax", (x,), {"dim": dim})
+
+
 def softmax_ext(x: T, dim: int, dtype: Any = None) -> Reading:
     unless(x.ndim < 3 or dim % x.ndim != x.ndim - 1, "not over the last of three axes or more")
     return Reading("softmax_ext", (x, None, None, None))

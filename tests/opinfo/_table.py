@@ -38,8 +38,7 @@ BY_NAME = {
         logical_and logical_or maximum minimum max/binary=maximum min/binary=minimum pow xlogy addcmul addcdiv""",
     "reductions": """
         sum mean prod amax amin all any argmax argmin logsumexp cumsum cumprod logcumsumexp softmax
-        softmax/with_dtype=softmax log_softmax log_softmax/with_dtype=log_softmax
-        torch.ops.aten._safe_softmax.default=softmax""",
+        softmax/with_dtype=softmax log_softmax log_softmax/with_dtype=log_softmax""",
     "products": """
         addmm addmm/decomposed=addmm baddbmm bmm bmm/triton_optimized=bmm dot vdot=dot matmul mm=matmul mv=matmul
         __rmatmul__=matmul outer=outer_product nn.functional.linear cdist linalg.det=det linalg.inv=inverse
@@ -129,6 +128,7 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "nn.functional.pairwise_distance": [called_as(numbers.pairwise_distance)],
         "nn.functional.softmin": [called_as(numbers.softmin)],
         "nn.functional.softmin/with_dtype": [called_as(numbers.softmin)],
+        "torch.ops.aten._safe_softmax.default": [called_as(numbers.safe_softmax)],
         "softmax": [called_as(numbers.softmax_ext)],
         "sum_to_size": [called_as(numbers.sum_to_size)],
         "masked.softmax": [called_as(numbers.masked_softmax)],
