@@ -203,9 +203,9 @@ def compare(reading: Reading, result: Any, leaves: Sequence[Any], index: int) ->
         theirs = list(op.settled(theirs, *inputs, **params))
     named = zip(_names(op, len(theirs)), ours, theirs, strict=False)
     found = [f for n, a, b in named for f in _compared(n, a, b, inputs)]
-    if any(kind == DISAGREES for kind, _ in found) and op.conventions is not None:
-        if _follows(op, inputs, params, theirs):
-            found, ours = [(BY_A_CONVENTION, None)], theirs  # from which the gradient is then taken
+    apart = any(kind == DISAGREES for kind, _ in found)
+    if apart and op.conventions is not None and _follows(op, inputs, params, theirs):
+        found, ours = [(BY_A_CONVENTION, None)], theirs  # from which the gradient is then taken
     said = ""
     try:
         found += _gradients(op, reading, inputs, params, ours, outputs, leaves, index)
