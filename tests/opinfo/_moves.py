@@ -67,7 +67,10 @@ def acc(x: T, dim: int, index: T, source: T, *, alpha: Any = 1) -> Reading:
 
 
 def index_copy(x: T, dim: int, index: T, source: T) -> Reading:
-    unless(x.ndim != 2 or dim % 2, "not rows of a matrix")
+    unless(x.ndim != 2, "not rows of a matrix")
+    unless(index.unique().numel() != index.numel(), "a row that is named twice: PyTorch leaves open which one stands")
+    if dim % 2:
+        return Reading("set_rows", (x.mT, source.mT, index), {}, lambda y: (y.mT,))
     return Reading("set_rows", (x, source, index))
 
 
@@ -249,12 +252,6 @@ def tile(x: T, *dims: Any) -> Reading:
 def diag_mask_zero(x: T, diagonal: int = 0) -> Reading:
     unless(diagonal < 0, "a diagonal below the first")
     return Reading("diag_mask_zero", (x,), {"n_past": diagonal})
-
-
-def diag_embed(x: T, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Reading:
-    n = x.ndim + 1
-    unless(x.ndim != 1 or {dim1 % n, dim2 % n} != {0, 1}, "a batch of diagonals")
-    return Reading("diag", (x,), {"diagonal": offset if dim1 % n < dim2 % n else -offset})
 
 
 def diagflat(x: T, offset: int = 0) -> Reading:

@@ -156,7 +156,6 @@ def interpolate(
     recompute_scale_factor: Any = None, antialias: bool = False,
 ) -> Reading:  # fmt: skip
     unless(antialias, "antialiasing")
-    unless(mode == "area", "the mean of areas is adaptive_avg_pool2d, of two axes")
     axes = x.ndim - 2
     unless(axes not in (1, 2), "three axes")
     whole = x if axes == 2 else x[:, :, None]
@@ -170,6 +169,9 @@ def interpolate(
             "a scale that is not the ratio of the sizes",
         )
     params: dict[str, Any] = {"size": out if axes == 2 else (1, *out)}
+    if mode == "area":
+        pooled = {"output_size": params["size"]}
+        return Reading("adaptive_avg_pool2d", (whole,), pooled, lambda y: (y if axes == 2 else y[:, :, None],))
     operator = {"nearest": "nearest", "bilinear": "bilinear", "linear": "bilinear", "bicubic": "bicubic"}.get(mode)
     unless(operator is None, f"mode {mode}")
     unless(operator == "bicubic" and axes == 1, "one axis")
@@ -184,14 +186,6 @@ def upsample_nearest(x: T, size: Any = None, scale_factor: Any = None) -> Readin
 
 def upsample_bilinear(x: T, size: Any = None, scale_factor: Any = None) -> Reading:
     return interpolate(x, size, scale_factor, "bilinear", True)
-
-
-def grid_sample(x: T, grid: T, mode: str, padding_mode: str, align_corners: bool) -> Reading:
-    unless(mode == "bicubic", "bicubic")
-    unless(x.ndim != 4, "volumes")
-    return Reading(
-        "grid_sample", (x, grid), {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
-    )
 
 
 def grid_sampler_2d(x: T, grid: T, mode: int, padding_mode: int, align_corners: bool) -> Reading:
