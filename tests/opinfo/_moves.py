@@ -66,14 +66,6 @@ def acc(x: T, dim: int, index: T, source: T, *, alpha: Any = 1) -> Reading:
     return Reading("acc", (x, source * alpha), {"stride": tuple(strides), "offset": offset})
 
 
-def index_copy(x: T, dim: int, index: T, source: T) -> Reading:
-    unless(x.ndim != 2, "not rows of a matrix")
-    unless(index.unique().numel() != index.numel(), "a row that is named twice: PyTorch leaves open which one stands")
-    if dim % 2:
-        return Reading("set_rows", (x.mT, source.mT, index), {}, lambda y: (y.mT,))
-    return Reading("set_rows", (x, source, index))
-
-
 def index_put(x: T, indices: Sequence[T], values: T, accumulate: bool = False) -> Reading:
     unless(len(indices) != 1 or indices[0].dtype == torch.bool, "several indices, or a mask")
     (index,) = indices

@@ -232,7 +232,6 @@ BY_FUNCTION: Mapping[str, Mapping[str, Sequence[Reader]]] = {
         "gather": [called_as(moves.gather)],
         "take": [called_as(moves.take)],
         "index_add": [called_as(moves.acc)],
-        "index_copy": [called_as(moves.index_copy)],
         "index_put": [called_as(moves.index_put)],
         "scatter": [called_as(moves.scatter_number)],
         "scatter_reduce/sum": [called_as(moves.scatter_reduce_sum)],

@@ -2,7 +2,7 @@
 
 At 0 it is infinite, at -1 it is the square of pi over the rounded sine of pi.
 
-OpInfo: digamma, polygamma/polygamma_n_0, special.polygamma/special_polygamma_n_0
+OpInfo: digamma
 Expected: [inf, inf, inf]
 """
 
