@@ -5,7 +5,8 @@
     python docs/upstream.py --missing        prints the ledger's operators that no reproduction names
 
 A reproduction is a short program with the library alone. Its docstring has a title, a blank line, why it is so where
-that helps, and then `Ledger:` (operator and mode, comma by comma), `Upstream:` (an address) where one is known,
+that helps, and then `Ledger:` (operator and mode, comma by comma), or `OpInfo:` (entries of tests/opinfo/rows.toml
+that show it), `Upstream:` (an address) where one is known,
 `Unless:` (a processor's feature, such as vnni) where it hides the defect, and `Expected:`, what a library without the
 defect prints.
 """
@@ -78,6 +79,8 @@ DIFFERENCES = {
 class Reproduction:
     """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program.
 
+    `opinfo` holds entries of PyTorch's OpInfo that show it, where no case of ours does.
+
     `unless` is part of the name of a processor's feature with which the defect does not show, `needs` of one without
     which it does not; empty mostly.
     """
@@ -86,6 +89,7 @@ class Reproduction:
     title: str
     why: str
     ledger: tuple[tuple[str, str], ...]
+    opinfo: tuple[str, ...]
     upstream: str
     unless: str
     needs: str
@@ -111,15 +115,16 @@ def _read(path: Path) -> Reproduction:
     key = "why"
     for line in rest.strip().splitlines():
         head, colon, value = line.partition(":")
-        if colon and head in {"Ledger", "Upstream", "Unless", "Needs", "Expected"}:
+        if colon and head in {"Ledger", "OpInfo", "Upstream", "Unless", "Needs", "Expected"}:
             key = head
             fields[key] = [value.strip()] if value.strip() else []
         else:
             fields.setdefault(key, []).append(line if key == "why" else line.strip())
-    for name in ("Ledger", "Expected"):
-        if name not in fields:
-            raise ValueError(f"{path}: the docstring has no `{name}:`.")
-    pairs = [pair.split() for pair in " ".join(fields["Ledger"]).split(",")]
+    for names in (("Ledger", "OpInfo"), ("Expected",)):
+        if not fields.keys() & set(names):
+            raise ValueError(f"{path}: the docstring has no {' or '.join(f'`{name}:`' for name in names)}.")
+    pairs = [pair.split() for pair in " ".join(fields.get("Ledger", [])).split(",") if pair]
+    entries = [entry.strip() for entry in " ".join(fields.get("OpInfo", [])).split(",") if entry.strip()]
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError(f"{path}: `Ledger:` holds an operator and a mode each, such as `cosh forward, sinh gradient`.")
     body = text.split('"""', 2)[2].strip()
@@ -128,6 +133,7 @@ def _read(path: Path) -> Reproduction:
         title,
         "\n".join(fields.get("why", [])).strip(),
         tuple((op, mode) for op, mode in pairs),
+        tuple(entries),
         " ".join(fields.get("Upstream", [])),
         " ".join(fields.get("Unless", [])),
         " ".join(fields.get("Needs", [])),
@@ -234,7 +240,8 @@ def _section(library: str, r: Reproduction, got: str) -> Iterator[str]:
         yield from (r.why, "")
     where = f"[reported]({r.upstream})" if r.upstream else "no report of it was found"
     where += f"; only on a CPU with {r.needs}" * bool(r.needs) + f"; only on a CPU without {r.unless}" * bool(r.unless)
-    yield f"Seen in {', '.join(f'`{op}` ({mode})' for op, mode in r.ledger)}; {where}."
+    seen = [f"`{op}` ({mode})" for op, mode in r.ledger] + [f"OpInfo's `{entry}`" for entry in r.opinfo]
+    yield f"Seen in {', '.join(seen)}; {where}."
     yield from ("", f"`{library}/{r.name}.py`", "", "```python", r.code, "```", "")
     yield from ("Expected:", "", "```text", r.expected, "```", "", "Got:", "", "```text", got, "```")
 

@@ -11,7 +11,12 @@ from opproof.vocabulary.arrays import Array
 
 
 def along(index: Array, dim: int) -> Any:
-    """An index such that x[along(index, dim)] picks x[i, ..., index[i, ..., k], ..., k] (torch.gather)."""
+    """An index such that x[along(index, dim)] picks x[i, ..., index[i, ..., k], ..., k] (torch.gather).
+
+    A tensor without axes has one cell, which is picked.
+    """
+    if not index.ndim:
+        return ()
     axis = dim % index.ndim
     own = np.meshgrid(*map(np.arange, index.shape), indexing="ij", sparse=True)
     return tuple(index if a == axis else place for a, place in enumerate(own))
@@ -36,7 +41,9 @@ def distinct(size: int, dim: int = -1) -> Callable[..., Array]:
 
 
 def rows(index: Array, dim: int, rank: int) -> Any:
-    """An index of whole slices along `dim` of a tensor of that rank (torch.index_select)."""
+    """An index of whole slices along `dim` of a tensor of that rank (torch.index_select); of a number that number."""
+    if not rank:
+        return ()
     return (*(slice(None),) * (dim % rank), index)
 
 

@@ -1,7 +1,7 @@
 """abs: |x|.
 
 Shapes: x any; y as x.
-Gradient: g sign(x), so 0 at 0 (as PyTorch).
+Gradient: g sign(x), so 0 at 0 (as PyTorch), and NaN at NaN (PyTorch: 0).
 Kinks: x = 0.
 Source: elementary.
 PyTorch: torch.abs. ONNX: Abs. ggml: ggml_abs.

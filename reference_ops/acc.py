@@ -7,6 +7,7 @@ Source: ggml.h, ggml_acc (there in bytes, nb1 to nb3 and offset; here in element
 PyTorch: torch.Tensor.index_add (at the places of the view). ONNX: none. ggml: ggml_acc.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ IN_PLACE = ("a",)
 
 def _places(shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> NDArray[np.int64]:
     """Where the elements of b lie in a, both counted in row-major order."""
-    axes = np.indices(shape).reshape(len(shape), -1)
+    axes = np.indices(shape).reshape(len(shape), math.prod(shape))
     return offset + np.array(stride, dtype=np.int64) @ axes
 
 

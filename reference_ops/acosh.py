@@ -1,7 +1,7 @@
 """acosh: inverse hyperbolic cosine of x, log(x + √(x² - 1)); NaN where x < 1.
 
 Shapes: x any; y as x.
-Gradient: g / √(x² - 1), infinite at 1.
+Gradient: g / √(x² - 1), infinite at 1; NaN below, as acosh is (PyTorch: that formula, finite below -1).
 Source: Abramowitz, Stegun, Handbook of Mathematical Functions (1964), 4.6.
 PyTorch: torch.acosh. ONNX: Acosh. ggml: none.
 """

@@ -3,6 +3,7 @@
 Shapes: a and b broadcast against each other; y has the broadcast shape.
 Gradient: with r = √(a² + b²), da = g (b / r) / r and db = -g (a / r) / r, each summed over the axes along which its
 tensor was broadcast. The square of r is past the largest number where r is not.
+At 0, 0 it is NaN (PyTorch: 0).
 Kinks: the cut, a = 0 where b < 0 (a step of 2π).
 Source: ISO C atan2.
 PyTorch: torch.atan2. ONNX: none. ggml: none.

@@ -1,7 +1,7 @@
 """celu: x where x > 0, alpha (exp(x / alpha) - 1) elsewhere; alpha > 0.
 
 Shapes: x any; y as x.
-Gradient: g where x > 0, exp(x / alpha) g elsewhere.
+Gradient: g where x > 0, exp(x / alpha) g elsewhere (so NaN at NaN, PyTorch g).
 Kinks: x = 0, of the second derivative only.
 Source: Barron, Continuously Differentiable Exponential Linear Units (2017).
 PyTorch: torch.nn.functional.celu. ONNX: Celu. ggml: none.

@@ -1,7 +1,7 @@
 """elu: x where x > 0, alpha (eˣ - 1) elsewhere.
 
 Shapes: x any; y as x.
-Gradient: g where x > 0, alpha eˣ g elsewhere (so alpha at 0, as PyTorch).
+Gradient: g where x > 0, alpha eˣ g elsewhere (so alpha at 0, as PyTorch; NaN at NaN, PyTorch g).
 Kinks: x = 0 (of the second derivative only where alpha is 1).
 Source: Clevert, Unterthiner, Hochreiter, Fast and Accurate Deep Network Learning by Exponential Linear Units (2016).
 PyTorch: torch.nn.functional.elu. ONNX: Elu. ggml: ggml_elu (alpha = 1).

@@ -33,7 +33,10 @@ def forward(a: Array, b: Array) -> Array:
 
 
 def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return unbroadcast(g, a.shape), unbroadcast(-g * np.trunc(a / b), b.shape)
+    # The quotient rounds: 1.0 / 0.1 is 10, of which the whole part of the exact one is 9.
+    whole = np.floor_divide(np.abs(a), np.abs(b)) * np.sign(a) * np.sign(b)
+    whole = np.where(b == 0, np.trunc(a / b), whole)
+    return unbroadcast(g, a.shape), unbroadcast(-g * whole, b.shape)
 
 
 def kinks(a: Array, b: Array) -> Array:

@@ -1,7 +1,7 @@
 """hardshrink: 0 where |x| <= lambd, else x.
 
 Shapes: x any; y as x.
-Gradient: 0 where |x| <= lambd, else g.
+Gradient: 0 where |x| <= lambd, else g (so g at NaN, PyTorch 0).
 Kinks: x = ±lambd (steps).
 Source: PyTorch's documentation of Hardshrink; hard thresholding, Donoho, Johnstone (1994).
 PyTorch: torch.nn.functional.hardshrink. ONNX: Shrink (bias = 0). ggml: none.

@@ -2,6 +2,7 @@
 
 Shapes: x any; y as x.
 Gradient: g where min_val < x < max_val, else 0 (so 0 on the bounds, as PyTorch; clamp differs).
+At NaN it is 0 (PyTorch: g).
 Kinks: x = min_val and x = max_val.
 Source: Collobert, Large Scale Machine Learning (2004).
 PyTorch: torch.nn.functional.hardtanh. ONNX: Clip. ggml: none.

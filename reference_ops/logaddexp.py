@@ -2,7 +2,7 @@
 
 Shapes: a and b broadcast against each other; y has the broadcast shape.
 Gradient: da = g eᵃ⁻ʸ = g / (1 + eᵇ⁻ᵃ) and db = g / (1 + eᵃ⁻ᵇ), each summed over the axes
-along which its tensor was broadcast.
+along which its tensor was broadcast. Half to each where both are the same infinity (PyTorch: NaN).
 Source: Blanchard, Higham, Higham, Accurately computing the log-sum-exp and softmax functions (2021).
 PyTorch: torch.logaddexp. ONNX: none. ggml: none.
 """

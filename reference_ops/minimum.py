@@ -2,7 +2,7 @@
 
 Shapes: a and b broadcast against each other; y has the broadcast shape.
 Gradient: g to the smaller one, half to each at ties (as PyTorch), each summed
-over the axes along which its tensor was broadcast.
+over the axes along which its tensor was broadcast. 0 to both where one is NaN (PyTorch: g to both).
 Kinks: ties, a = b.
 Source: PyTorch's documentation of torch.minimum (halves at ties).
 PyTorch: torch.minimum. ONNX: Min. ggml: none.

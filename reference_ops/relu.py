@@ -1,7 +1,7 @@
 """relu: max(x, 0).
 
 Shapes: x any; y as x.
-Gradient: g where x > 0, else 0 (so 0 at 0, as PyTorch).
+Gradient: g where x > 0, else 0 (so 0 at 0, as PyTorch; 0 at NaN, PyTorch g).
 Kinks: x = 0.
 Source: Nair, Hinton, Rectified Linear Units Improve Restricted Boltzmann Machines (2010).
 PyTorch: torch.relu. ONNX: Relu. ggml: ggml_relu.

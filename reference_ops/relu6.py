@@ -1,7 +1,7 @@
 """relu6: min(max(x, 0), 6).
 
 Shapes: x any; y as x.
-Gradient: g where 0 < x < 6, else 0 (so 0 at 0 and 6, as PyTorch).
+Gradient: g where 0 < x < 6, else 0 (so 0 at 0 and 6, as PyTorch; 0 at NaN, PyTorch g).
 Kinks: x = 0 and x = 6.
 Source: Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10 (2010).
 PyTorch: torch.nn.functional.relu6. ONNX: Clip (0, 6). ggml: none.

@@ -32,7 +32,8 @@ def forward(a: Array, b: Array) -> Array:
 
 
 def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return unbroadcast(g, a.shape), unbroadcast(-g * np.floor(a / b), b.shape)
+    # The quotient rounds: 1.0 / 0.1 is 10, of which the whole part of the exact one is 9.
+    return unbroadcast(g, a.shape), unbroadcast(-g * np.floor_divide(a, b), b.shape)
 
 
 def kinks(a: Array, b: Array) -> Array:

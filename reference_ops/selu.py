@@ -2,6 +2,7 @@
 
 Shapes: x any; y as x.
 Gradient: scale g where x > 0, scale alpha eˣ g elsewhere (so scale alpha at 0, as PyTorch).
+At NaN it is NaN (PyTorch: scale g).
 Kinks: x = 0.
 Source: Klambauer, Unterthiner, Mayr, Hochreiter, Self-Normalizing Neural Networks (2017), appendix A.
 PyTorch: torch.nn.functional.selu. ONNX: Selu. ggml: none.

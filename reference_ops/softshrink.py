@@ -1,7 +1,7 @@
 """softshrink: x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
 
 Shapes: x any; y as x.
-Gradient: 0 where |x| <= lambd, else g.
+Gradient: 0 where |x| <= lambd, else g (so g at NaN, PyTorch 0).
 Kinks: x = ±lambd.
 Source: Donoho, Johnstone, Ideal spatial adaptation by wavelet shrinkage (1994).
 PyTorch: torch.nn.functional.softshrink. ONNX: Shrink (bias = lambd). ggml: none.

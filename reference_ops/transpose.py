@@ -19,11 +19,11 @@ KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, dim0: int, dim1: int) -> Array:
-    return np.swapaxes(x, dim0, dim1)
+    return np.swapaxes(x, dim0, dim1) if x.ndim else x  # a number has no axes, of which PyTorch lets name one
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim0: int, dim1: int) -> Array:
-    return np.swapaxes(g, dim0, dim1)
+    return np.swapaxes(g, dim0, dim1) if x.ndim else g
 
 
 def torch(torch: Any, x: Any, *, dim0: int, dim1: int) -> Any:

@@ -30,6 +30,7 @@ class Call:
     op: Op
     tensors: Mapping[str, Any]  # in the operator's order; of one that takes any number of them a, b, c ...
     params: Mapping[str, Any]  # those that are not at their defaults
+    unread: tuple[str, ...] = ()  # PyTorch's arguments, not at their defaults, that the operator has no place for
 
     def twin(self) -> Any:
         """What the operator's PyTorch twin makes of it."""
@@ -116,6 +117,7 @@ def _call(op: Op, given: Mapping[str, Any]) -> Call | None:
     """The arguments as those of `op`; None where it cannot be called so."""
     tensors: dict[str, Any] = {}
     params: dict[str, Any] = {}
+    unread: list[str] = []
     for name, value in given.items():
         free = [n for n in op.tensors if n not in tensors and n not in given]
         ours = name if name in op.params else _PARAMETERS.get(name, name)
@@ -132,12 +134,15 @@ def _call(op: Op, given: Mapping[str, Any]) -> Call | None:
             params[ours] = plain(value, op.params[ours])
         elif _is_number(value) and free and free[0] not in op.optional:
             tensors[free[0]] = _number_like(value, given)
+        else:
+            unread.append(name)
     required = [n for n, d in op.params.items() if d is inspect.Parameter.empty]
     complete = bool(tensors) if op.variadic else all(n in tensors for n in op.tensors if n not in op.optional)
     if not complete or any(n not in params for n in required):
         return None
     ordered = tensors if op.variadic else {n: tensors[n] for n in op.tensors if n in tensors}
-    return Call(op, ordered, {n: params[n] for n in op.params if n in params and params[n] != op.params[n]})
+    changed = {n: params[n] for n in op.params if n in params and params[n] != op.params[n]}
+    return Call(op, ordered, changed, tuple(unread))
 
 
 def _is_tensor(value: Any) -> bool:
