@@ -19,15 +19,13 @@ sys.path.insert(0, str(DOCS))
 import upstream  # noqa: E402 - beside this script, wherever it is run from
 
 BEGIN, END = "<!-- found: by docs/found.py -->", "<!-- /found -->"
-#: What a pattern of a ledger may name.
-_DTYPES = ("f64", "f32", "f16", "bf16")
 #: How many operators of a cause are named.
 _OPERATORS = 12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A pattern of a ledger's row."""
+    """An operator in one mode and dtype of an entry of the list."""
 
     op: str
     mode: str
@@ -37,22 +35,18 @@ class Entry:
 
 
 def entries(rows: Iterable[dict[str, Any]]) -> list[Entry]:
-    """Of the rows of a ledger; a dtype is "" where the pattern names none."""
+    """Of the rows of a list; a dtype is "" where the row, or its pattern, names none."""
     return [
-        Entry(pattern.partition("[")[0], mode, _dtype(pattern), _verdict(row), _size(row))
-        for row in rows
-        for pattern in row["patterns"]
-        for mode in row["modes"]
+        Entry(op, mode, dtype, _verdict(row), _size(row)) for row in rows for op, mode, dtype in upstream.meant(row)
     ]
 
 
-def _dtype(pattern: str) -> str:
-    words = re.split(r"[;\[\]*]", pattern)
-    return next((d for d in _DTYPES if d in words), "")
-
-
 def _size(row: dict[str, Any]) -> str:
-    """How far off: units of honest rounding, or NaN, or a share of the elements."""
+    """What is executed, or how far off: units of honest rounding, or NaN, or a share of the elements."""
+    if "operators" in row and "verdict" not in row and "verdicts" not in row:
+        formula = "another formula" if {"forward", "vjp"} & row.keys() else ""
+        arithmetic = f"{row['arithmetic']} arithmetic" if "arithmetic" in row else ""
+        return ", in ".join(filter(None, (formula, arithmetic))) or "undefined elements"
     if row.get("nonfinite"):
         return "not finite"
     if "units" in row:
@@ -62,7 +56,7 @@ def _size(row: dict[str, Any]) -> str:
 
 def _verdict(row: Mapping[str, Any]) -> str:
     """The first of an entry's verdicts."""
-    return str(row["verdict"] if "verdict" in row else row["verdicts"][0])
+    return str(row.get("verdict") or row.get("verdicts", ["WRONG"])[0])
 
 
 def cause(library: str, r: upstream.Reproduction, found: Sequence[Entry]) -> str:
@@ -70,7 +64,7 @@ def cause(library: str, r: upstream.Reproduction, found: Sequence[Entry]) -> str
     mine = [e for e in found if (e.op, e.mode) in set(r.ledger)]
     operators = list(dict.fromkeys(f"`{op}`" + " gradient" * (mode == "gradient") for op, mode in r.ledger))
     more = f" and {len(operators) - _OPERATORS} more" if len(operators) > _OPERATORS else ""
-    dtypes = [d for d in _DTYPES if any(e.dtype in {d, ""} for e in mine)]
+    dtypes = [d for d in upstream.DTYPES if any(e.dtype in {d, ""} for e in mine)]
     sizes = list(dict.fromkeys(e.size for e in sorted(mine, key=_rank)))
     link = f"[{_plain(r.title)}](../upstream/{library}.md#{r.name})"
     known = f"[{_number(r.upstream)}]({r.upstream})" if r.upstream else ""
@@ -108,10 +102,10 @@ def part(library: str) -> str:
     name = upstream.LIBRARIES[library][0]
     head = [
         f"{name} has known failures in {operators} operators, from {len(causes)} causes. Each line leads to a",
-        "short program that shows it without opproof. Dtypes and sizes are of all entries of its operators in the",
-        "ledger, all dtypes where it names none; the last column is a report, where one was found.",
+        "short program that shows it without opproof. Dtypes, and what the list of known failures executes, are of all",
+        "entries of its operators, all dtypes where it names none; the last column is a report, where one was found.",
     ]
-    table = ["| cause | operators | dtypes | size | reported |", "| --- | --- | --- | --- | --- |"]
+    table = ["| cause | operators | dtypes | executed, or size | reported |", "| --- | --- | --- | --- | --- |"]
     body = [*table, *(cause(library, r, found) for r in causes)]
     return "\n".join([BEGIN, "", "## What was found", "", *head, "", *body, *_differences(library), "", END])
 

@@ -17,17 +17,20 @@ import ast
 import contextlib
 import importlib.metadata
 import io
+import itertools
 import json
 import os
+import re
 import runpy
 import signal
 import subprocess
 import sys
 import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent / "upstream"
 #: What programs of a library with a C interface import: a file beside them, printed before them on the page.
@@ -51,6 +54,8 @@ LIBRARIES = {
     "torch": ("PyTorch", "torch"),
     "warp": ("Warp", "warp-lang"),
 }
+#: What an entry of known failures, or its pattern, may name.
+DTYPES = ("f64", "f32", "f16", "bf16")
 #: What ledgers hold that is no defect to report: the library does what its own definition says, which is not ours.
 DIFFERENCES = {
     "autograd": {("step", "forward"): "heaviside of NaN is NaN by NumPy's definition; ours, ggml's, is x > 0"},
@@ -262,7 +267,22 @@ def entries(library: str) -> set[tuple[str, str]]:
     with (LEDGERS / library / "known.toml").open("rb") as file:
         tables = tomllib.load(file)
     rows = next(value for value in tables.values() if isinstance(value, list))
-    return {(pattern.partition("[")[0], mode) for row in rows for pattern in row["patterns"] for mode in row["modes"]}
+    return {(op, mode) for row in rows for op, mode, _ in meant(row)}
+
+
+def meant(row: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Operator, mode and dtype, of each that the row speaks of."""
+    of_formulas = [mode for mode, key in (("forward", "forward"), ("gradient", "vjp")) if key in row]
+    modes = row.get("modes") or of_formulas or ["forward", "gradient"]
+    if "operators" in row:
+        yield from itertools.product(row["operators"], modes, row.get("dtypes", [""]))
+    for pattern, mode in itertools.product(row.get("patterns", ()), modes):
+        yield pattern.partition("[")[0], mode, _dtype(pattern)
+
+
+def _dtype(pattern: str) -> str:
+    words = re.split(r"[;\[\]*]", pattern)
+    return next((d for d in DTYPES if d in words), "")
 
 
 def _missing() -> None:

@@ -21,7 +21,16 @@ ROW = {"patterns": ["exp[*;f16*", "exp[x=3;f32]"], "modes": ["forward"], "verdic
 
 def test_a_cause_tells_operators_dtypes_and_the_largest_size():
     r = found.upstream.Reproduction(
-        "n", "A title", "", (("exp", "forward"), ("log", "gradient")), "https://github.com/a/b/issues/7", "", "", "", ""
+        "n",
+        "A title",
+        "",
+        (("exp", "forward"), ("log", "gradient")),
+        (),
+        "https://github.com/a/b/issues/7",
+        "",
+        "",
+        "",
+        "",
     )
     rows = [ROW, {**ROW, "units": 1200, "patterns": ["log[x=3;bf16]"], "modes": ["gradient"]}]
     row = found.cause("torch", r, found.entries(rows))
@@ -38,10 +47,14 @@ def test_a_cause_tells_operators_dtypes_and_the_largest_size():
         ({"units": 2e7}, "a million units and more"),
         ({"share": 0.5}, "50% of the elements"),
         ({"verdict": "CRASH"}, "crash"),
+        ({"operators": ["a"], "verdict": "CRASH", "message": "m"}, "crash"),
+        ({"operators": ["a"], "vjp": "f", "arithmetic": "storage"}, "another formula, in storage arithmetic"),
+        ({"operators": ["a"], "undefined": "f"}, "undefined elements"),
     ],
 )
 def test_the_size_of_an_entry(row, size):
-    (entry,) = found.entries([{"patterns": ["abs[x=3;f32]"], "modes": ["forward"], "verdict": "WRONG_VALUE", **row}])
+    pattern = {} if "operators" in row else {"patterns": ["abs[x=3;f32]"], "verdict": "WRONG_VALUE"}
+    (entry,) = found.entries([{**pattern, "modes": ["forward"], **row}])
     assert entry.size == size
 
 

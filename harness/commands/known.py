@@ -16,9 +16,10 @@ def command() -> None:
 
 
 @command.command("check")
-@click.option("-b", "--backend", required=True, help="As of run.")
+@click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.option("-b", "--backend", help="As of run, instead of the results in DIR.")
 @click.option(
-    "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Not the backend's own, but this ledger."
+    "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Not the backend's own, but this list."
 )
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="How many: 0, 1, 2, ...")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only what it says of these operators.")
@@ -28,7 +29,8 @@ def command() -> None:
 @click.option("--write", is_flag=True, help="Set units and rms to at most twice what was seen; all else stays.")
 def check(
     *,
-    backend: str,
+    folder: Path | None,
+    backend: str | None,
     ledger: Path | None,
     seeds: int,
     names: tuple[str, ...],
@@ -37,14 +39,60 @@ def check(
     timeout: float,
     write: bool,
 ) -> int:
-    """Run the cases of the standard level that the ledger covers, and no other, with several seeds.
+    """Say what entries of a list of known failures explained.
+
+    Of the results in DIR, those of `opproof run`: entries that explained nothing or only raised, and failures of their
+    operators that nothing explains. With -b, the cases of the standard level that the list covers are run, and no
+    other, with several seeds.
 
     Prints of each entry how many records it covers, fail and pass, and the largest error; then what to object: too
     wide (more cases pass than fail), too high (units or rms above twice what was seen), not seen (nothing failed so),
-    unexplained (a failure outside the limits).
+    raised (a function of its cause), unexplained (a failure that no entry explains).
 
     Exit status: 0 nothing to object, 1 something, 2 the call is wrong.
     """
+    from opproof.vocabulary.errors import UsageError
+
+    if (folder is None) == (backend is None):
+        raise UsageError("give DIR, the folder of a run, or -b BACKEND, whose cases are run then; one of them.")
+    if folder is not None:
+        if write:
+            raise UsageError("--write sets limits from several seeds; give -b BACKEND in place of DIR.")
+        return _check_results(folder, ledger, set(listed(names)))
+    return _check_backend(str(backend), ledger, seeds, names, folders, jobs, timeout, write=write)
+
+
+def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
+    """Check the lists that spoke of a run by its records."""
+    from opproof.harness.ledger.check import checks
+    from opproof.harness.ledger.chosen import built_in, of_versions
+    from opproof.harness.ledger.known import read_known
+    from opproof.harness.ledger.table import summary, table
+    from opproof.reports import read_results
+
+    header, results = read_results(folder)
+    specs = [b.get("spec", "") for b in header.backends]
+    entries = read_known(ledger) if ledger is not None else [e for spec in specs for e in built_in(spec)]
+    known, silent = of_versions(entries, header.backends)
+    found = checks([e for e in known if not ops or e.ops & ops], results)
+    click.echo(table(found))
+    for sentence in [*(said for c in found for said in c.sentences), *silent, summary(found, 1)]:
+        click.echo(sentence)
+    return 1 if any(c.objections for c in found) else 0
+
+
+def _check_backend(
+    backend: str,
+    ledger: Path | None,
+    seeds: int,
+    names: tuple[str, ...],
+    folders: tuple[str, ...],
+    jobs: int | None,
+    timeout: float,
+    *,
+    write: bool,
+) -> int:
+    """Run what a list covers, with several seeds, and check it by that."""
     from opproof.harness.cores import cores
     from opproof.harness.ledger.check import checks, rewrite
     from opproof.harness.ledger.chosen import entries_for, of_versions

@@ -35,7 +35,10 @@ class Check:
         entry, now = self.finding.entry, self.limits
         if not self.finding.covered:
             return ["not seen: it covers no case"]
-        said = []
+        errors = {c for r in self.finding.failing for c in r.causes if self._is_error(c)}
+        said = [f"raised: {error}" for error in sorted(errors)]
+        if entry.operators:
+            return [*said, *([] if self.own else ["not seen: it explained nothing"]), *self._unexplained]
         failing = {(seedless(r.case), r.mode) for r in self.finding.failing}
         passing = {(seedless(r.case), r.mode) for r in self.finding.passing} - failing
         if len(passing) > len(failing) > 0:
@@ -46,11 +49,19 @@ class Check:
         else:
             unseen = [n for n in ("nonfinite", "zeros") if getattr(entry, n) and not getattr(now, n)]
             said += [f"not seen: {name} = true" for name in unseen]
-        if self.unexplained:
-            r = self.unexplained[0]
-            count = plural(len(self.unexplained), "failure")
-            said.append(f"unexplained: {count} outside the limits, such as {r.case} {r.mode} {r.verdict}")
-        return said
+        return [*said, *self._unexplained]
+
+    @property
+    def _unexplained(self) -> list[str]:
+        if not self.unexplained:
+            return []
+        r, count = self.unexplained[0], plural(len(self.unexplained), "failure")
+        limits = "" if self.finding.entry.operators else " outside the limits"
+        return [f"unexplained: {count}{limits}, such as {r.case} {r.mode} {r.verdict}"]
+
+    def _is_error(self, cause: str) -> bool:
+        """Whether a record's cause is this entry's, followed by what its functions raised."""
+        return bool(self.finding.entry.operators) and cause.startswith(f"{self.finding.entry.cause}: ")
 
     @property
     def sentences(self) -> list[str]:
@@ -83,7 +94,7 @@ def checks(known: Iterable[Known], results: Sequence[Result]) -> list[Check]:
     return [
         Check(
             f,
-            tuple(r for r in f.named if f.entry.explains(r) or id(r) not in explained),
+            tuple(r for r in f.named if f.entry.explains(r) or (id(r) not in explained and not f.entry.operators)),
             tuple(r for r in f.failing if id(r) not in explained),
         )
         for f in found

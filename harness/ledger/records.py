@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opproof.harness.ledger.known import Known
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result
@@ -19,7 +19,7 @@ def planned(backend: str, known: Sequence[Known], seeds: int, folders: tuple[str
         selection = Selection(seed=seed, folders=folders)
         chosen = [case for case in cases(selection) if any(e.covers_case(str(case)) for e in known)]
         covered += [t for t in tasks([backend], chosen, selection) if any(_covers(e, t) for e in known)]
-    return covered
+    return with_known(covered, known)
 
 
 def _covers(entry: Known, task: Task) -> bool:

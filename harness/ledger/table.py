@@ -31,5 +31,6 @@ def _row(c: Check) -> tuple[str, ...]:
     f = c.finding
     more = len(f.entry.globs) - 1
     limit = ", ".join(f.entry.failures) if f.entry.is_fault else number(f.entry.units, 3)
+    what = f"{', '.join(f.entry.operators)} ({f.entry.cause})" if f.entry.operators else line(f.entry.globs[0])
     counts = (f"{len(some):,}" for some in (f.covered, f.failing, f.passing))
-    return line(f.entry.globs[0]) + (f" and {more} more" if more else ""), *counts, number(seen(c.own).units, 3), limit
+    return what + (f" and {more} more" if more > 0 else ""), *counts, number(seen(c.own).units, 3), limit

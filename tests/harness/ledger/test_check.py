@@ -156,6 +156,72 @@ def test_a_ledger_is_checked_by_running_what_it_covers(tmp_path, capsys):
     assert "unexplained: " in out
 
 
+def cause(**fields):
+    return Known(operators=("gelu",), arithmetic="f16", reason="an f16 table", **fields)
+
+
+def test_what_is_said_of_a_cause():
+    def said(*results):
+        return [s for c in checks([cause()], results) for s in c.objections]
+
+    explained = result(causes=("arithmetic=f16",))
+    assert said(explained) == []
+    assert said() == ["not seen: it covers no case"]
+    assert said(result(verdict="PASS")) == ["not seen: it explained nothing"]
+    (first, second) = said(explained, result(causes=("arithmetic=f16: ValueError: no such axis",)))
+    assert first == "raised: arithmetic=f16: ValueError: no such axis"
+    assert second.startswith("unexplained: 1 failure, such as gelu[")
+
+
+def test_a_run_is_checked_by_its_results(tmp_path, capsys):
+    """An entry that explains, one that has nothing left to explain; both of a library of the user's own."""
+    (tmp_path / "causes.py").write_text(SCALED, encoding="utf-8")
+    ledger = tmp_path / "known.toml"
+    ledger.write_text(LIST, encoding="utf-8")
+    backend = tmp_path / "mine.py"
+    backend.write_text(MINE, encoding="utf-8")
+    call = ["run", "-b", backend, "-o", "tanh,relu", "--level", "smoke", "--dtype", "f32", "--mode", "forward"]
+    out = tmp_path / "out"
+    status, said, _ = opproof(capsys, *call, "--known", ledger, "--out", out)
+    assert status == 1
+    assert "known failure relu (forward=scale) no longer fails (PASS): remove it." in said
+    status, said, _ = opproof(capsys, "known", "check", out, "--known", ledger)
+    assert status == 1
+    assert "known failure relu (forward=scale): not seen: it explained nothing" in said
+    assert "known failure tanh (forward=scale)" not in said
+    status, said, _ = opproof(capsys, "known", "check", out, "--known", ledger, "-o", "tanh")
+    assert status == 0
+
+
+SCALED = '''"""Of mine."""
+
+import numpy as np
+
+
+def scale(x):
+    """Three times tanh."""
+    return 3 * np.tanh(x)
+'''
+LIST = "".join(
+    f'[[known]]\noperators = ["{op}"]\nforward = "scale"\nreason = "three times too large"\n' for op in ("tanh", "relu")
+)
+MINE = """
+import numpy as np
+
+
+def forward(op, inputs, params):
+    return np.maximum(inputs[0], 0) if op == "relu" else inputs[0].dtype.type(3) * np.tanh(inputs[0])
+"""
+
+
+def test_a_call_of_check_names_one_of_two(capsys, tmp_path):
+    wrong = "opproof: give DIR, the folder of a run, or -b BACKEND, whose cases are run then; one of them.\n"
+    assert opproof(capsys, "known", "check")[::2] == (2, wrong)
+    assert opproof(capsys, "known", "check", tmp_path, "-b", "torch")[::2] == (2, wrong)
+    status, _, err = opproof(capsys, "known", "check", tmp_path, "--write")
+    assert (status, err.startswith("opproof: --write sets limits from several seeds")) == (2, True)
+
+
 def test_a_backend_without_a_ledger(capsys):
     status, _, err = opproof(capsys, "known", "check", "-b", "numpy")
     assert (status, err) == (2, "opproof: numpy comes without a ledger; give one with --known FILE.\n")
