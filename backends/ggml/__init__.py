@@ -81,7 +81,8 @@ class Ggml:
     ) -> list[Array | None]:  # fmt: skip
         if out is not None:
             raise Unsupported("ggml has no backward pass for operators that write into their input")
-        if others := [g.dtype for g in cotangents if g is not None and g.dtype != np.float32]:
+        asked = (x for x, need in zip(inputs, needs, strict=True) if need)
+        if others := [t.dtype for t in (*cotangents, *asked) if t is not None and t.dtype != np.float32]:
             raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
         self._ask(op, inputs, params)
         question = (op, tuple(needs), *_described(inputs), repr(params))

@@ -1,0 +1,552 @@
+"""What ggml's CPU backend computes where it fails: the changed references that known.toml names.
+
+Places in its source are those of ggml 0.25.3, src/ggml-cpu unless said otherwise.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.ledger.formulas import exact, lies, stored
+from opproof.reference_ops import (
+    clamp,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose2d,
+    gelu,
+    gelu_quick,
+    hardsigmoid,
+    softmax_ext,
+)
+from opproof.reference_ops._gated import halves
+from opproof.reference_ops._pool import pool
+from opproof.reference_ops._recurrence import from_right, outer, stacked, steps
+from opproof.reference_ops._windows import columns
+
+LOWEST = -3.4028234663852886e38  # -FLT_MAX
+SORTED_BY_INSERTION = 16  # elements, of libstdc++'s std::sort
+
+
+# Gradients: ggml_compute_backward in src/ggml.c.
+
+
+def average_cotangent(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Give the second operand of add1 the mean of the cotangent (ggml.c:6798)."""
+    return g, np.reshape(np.mean(g), b.shape)
+
+
+def pass_cotangent(g: Any, y: Any, x: Any, **params: Any) -> Any:
+    """Give the cotangent of a cast as it is, in f32 (GGML_OP_CPY, ggml.c:6964)."""
+    return g
+
+
+def give_zeros(g: Any, y: Any, x: Any, **params: Any) -> Any:
+    """Give no gradient: the graph builder takes the input for a kernel that needs none (ggml.c:7404)."""
+    return np.zeros(x.shape, like=g)
+
+
+def overwrite_overlaps(g: Any, y: Any, x: Any, *, size: Any, stride: Any, storage_offset: Any = 0) -> Any:
+    """Keep the last cotangent of those whose elements share a place: ggml_acc adds each to the old value (ops.cpp)."""
+    places = np.full(size, storage_offset)
+    for axis, (count, step) in enumerate(zip(size, stride, strict=True)):
+        places = places + np.reshape(np.arange(count) * step, (count, *(1,) * (len(size) - axis - 1)))
+    flat, kept = np.ravel(places), {}
+    for number, place in enumerate(flat):
+        kept[int(place)] = number
+    numbers = np.array(sorted(kept.values()), dtype=np.int64)
+    dx = np.zeros((math.prod(x.shape),), dtype=g.dtype, like=g)
+    np.add.at(dx, flat[numbers], np.reshape(g, (flat.size,))[numbers])
+    return np.reshape(dx, x.shape)
+
+
+def spread_nan_of_masked_rows(
+    g: Any, y: Any, x: Any, mask: Any = None, sinks: Any = None, keep: Any = None, **params: Any
+) -> Any:
+    """Multiply the NaN that a softmax gives for a row that is masked throughout (ops.cpp:6089)."""
+    given = softmax_ext.vjp(g, y, x, mask, sinks, keep, **params)
+    if keep is None or sinks is not None:
+        return given
+    row = np.all(np.broadcast_to(keep == 0, x.shape), axis=-1, keepdims=True)
+    return np.where(row, np.nan, given[0]), *given[1:]
+
+
+# Order: std::sort, and running maxima.
+
+
+def take_last_largest(x: Any, *, dim: Any = None, keepdim: Any = False) -> Any:
+    """Take the last of equal elements; a NaN makes the search begin anew behind it (ggml_vec_argmax_f32, vec.h)."""
+    values = exact(x)
+    lines = np.reshape(values, (-1,)) if dim is None else np.moveaxis(values, dim, -1)
+    n, nan = lines.shape[-1], np.isnan(lines)
+    part = np.cumsum(nan, axis=-1)
+    last = np.max(np.where(nan, -1, part), axis=-1, keepdims=True)
+    seen = ~nan & (part == last)
+    largest = np.max(np.where(seen, lines, -np.inf), axis=-1, keepdims=True)
+    found = n - 1 - np.argmax(np.flip(seen & (lines == largest), axis=-1), axis=-1)
+    found = np.where(np.all(nan, axis=-1), 0, found)
+    if not keepdim:
+        return found
+    return np.reshape(found, (1,) * values.ndim) if dim is None else np.expand_dims(found, dim)
+
+
+def sort_unstably(x: Any, *, dim: Any = -1, descending: Any = False) -> Any:
+    """Order by libstdc++'s std::sort and x[a] < x[b], where equal elements, and NaN, come as they do (ops.cpp)."""
+    lines = np.moveaxis(exact(x), dim, -1)
+    flat = np.ascontiguousarray(lines).reshape(-1, lines.shape[-1])
+    orders = [_std_sort(row.tobytes(), bool(descending)) for row in flat]
+    return np.moveaxis(np.reshape(np.array(orders, dtype=np.int64), lines.shape), -1, dim)
+
+
+def sort_values_unstably(x: Any, *, dim: Any = -1, descending: Any = False) -> Any:
+    """The values in the order of `sort_unstably`, and the order."""
+    indices = sort_unstably(x, dim=dim, descending=descending)
+    return np.take_along_axis(x, indices, axis=dim), indices
+
+
+def take_first_of_order(x: Any, *, k: Any, dim: Any = -1, largest: Any = True) -> Any:
+    """The first k of the order of `sort_unstably`."""
+    indices = np.take(sort_unstably(x, dim=dim, descending=largest), np.arange(k), axis=dim)
+    return np.take_along_axis(x, indices, axis=dim), indices
+
+
+@functools.lru_cache(maxsize=256)
+def _std_sort(row: bytes, descending: bool) -> tuple[int, ...]:
+    """Libstdc++'s std::sort (bits/stl_algo.h) of the indices 0, 1, ... of a row of float64. Raises IndexError."""
+    data = np.frombuffer(row, np.float64)
+    keys = (-data if descending else data).tolist()
+    places = list(range(len(keys)))
+
+    def less(a: int, b: int) -> bool:
+        return bool(keys[a] < keys[b])
+
+    _introsort(places, 0, len(places), 2 * max(len(places).bit_length() - 1, 0), less)
+    if len(places) <= SORTED_BY_INSERTION:
+        _insert(places, 1, len(places), less)
+    else:
+        _insert(places, 1, SORTED_BY_INSERTION, less)
+        for i in range(SORTED_BY_INSERTION, len(places)):
+            _insert_unguarded(places, i, less)
+    return tuple(places)
+
+
+def _introsort(places: list[int], first: int, last: int, depth: int, less: Any) -> None:
+    """Partition around the median of three until no part has more than 16 elements."""
+    while last - first > SORTED_BY_INSERTION:
+        if not depth:
+            raise IndexError("std::sort goes on as a heap sort here")
+        depth -= 1
+        _median_first(places, first, first + (last - first) // 2, last - 1, less)
+        low, high, pivot = first + 1, last, places[first]
+        while True:
+            while less(places[low], pivot):
+                low += 1
+            high -= 1
+            while less(pivot, places[high]):
+                high -= 1
+            if low >= high:
+                break
+            places[low], places[high] = places[high], places[low]
+            low += 1
+        _introsort(places, low, last, depth, less)
+        last = low
+
+
+def _median_first(places: list[int], first: int, middle: int, end: int, less: Any) -> None:
+    a, b, c = first + 1, middle, end
+    if less(places[a], places[b]):
+        chosen = b if less(places[b], places[c]) else c if less(places[a], places[c]) else a
+    else:
+        chosen = a if less(places[a], places[c]) else c if less(places[b], places[c]) else b
+    places[first], places[chosen] = places[chosen], places[first]
+
+
+def _insert(places: list[int], begin: int, end: int, less: Any) -> None:
+    for i in range(begin, end):
+        if less(places[i], places[0]):
+            places[: i + 1] = [places[i], *places[:i]]
+        else:
+            _insert_unguarded(places, i, less)
+
+
+def _insert_unguarded(places: list[int], i: int, less: Any) -> None:
+    value = places[i]
+    while less(value, places[i - 1]):
+        places[i] = places[i - 1]
+        i -= 1
+        if not i:
+            raise IndexError("std::sort goes on before the row here")
+    places[i] = value
+
+
+def keep_lowest(
+    x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: Any = False
+) -> Any:
+    """Begin with -FLT_MAX, and forget what was before a NaN: std::max(x, NaN) is x (ops.cpp:7945)."""
+    rank = x.ndim - 2
+    how = pool(x.shape[2:], kernel_size, stride, padding, ceil_mode, dilation)
+    lead = ((0, 0),) * 2
+    wide = np.pad(exact(x), (*lead, *zip(how.padding, how.after, strict=True)), constant_values=0)
+    inside = np.pad(np.ones(x.shape, bool), (*lead, *zip(how.padding, how.after, strict=True)), constant_values=False)
+    cut = functools.partial(columns, kernel=how.kernel, stride=how.stride, dilation=how.dilation, count=how.out)
+    cells, there = cut(wide), cut(inside)
+    joined = (*cells.shape[:2], math.prod(how.kernel), *cells.shape[2 + rank :])
+    cells, there = np.reshape(cells, joined), np.reshape(there, joined)
+    y = np.full((*joined[:2], *joined[3:]), LOWEST)
+    for i in range(joined[2]):
+        v = cells[:, :, i]
+        y = np.where(there[:, :, i], np.where(v < y, y, v), y)
+    from opproof.reference_ops import max_pool1d, max_pool2d
+
+    op = max_pool1d if rank == 1 else max_pool2d
+    known = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
+    return y, op.forward(x, **known, ceil_mode=ceil_mode)[1]
+
+
+# NaN and infinity that are lost.
+
+
+def clamp_nan_to_max(x: Any, *, min: Any = None, max: Any = None) -> Any:
+    """MAX(MIN(x, max), min) as macros: NaN is not less than max (ggml_compute_forward_clamp, ops.cpp)."""
+    return np.where(np.isnan(x), np.inf if max is None else max, clamp.forward(x, min=min, max=max))
+
+
+def clamp_nan_of_hardtanh(x: Any, *, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
+    """Clamp with NaN as max_val."""
+    return clamp_nan_to_max(x, min=min_val, max=max_val)
+
+
+def clamp_nan_of_relu6(x: Any) -> Any:
+    """Clamp with NaN as 6."""
+    return clamp_nan_to_max(x, min=0.0, max=6.0)
+
+
+def keep_positive(x: Any, gate: Any = None, *, swapped: Any = False, negative_slope: Any = 0.0) -> Any:
+    """Ask x > 0, so NaN is 0, and what multiplies is not looked at where x is not positive (vec.h)."""
+    if gate is None and not swapped and negative_slope == 0.0:
+        return np.where(x > 0, x, 0)
+    return np.where(x > 0, x, 0) + negative_slope * np.where(x < 0, x, 0)
+
+
+def gate_positive(x: Any, gate: Any = None, *, swapped: Any = False) -> Any:
+    """X > 0 ? x g : 0: the gate is not looked at where x is not positive, NaN among it (ggml_vec_reglu_f32, vec.h)."""
+    a, b = halves(x, gate, swapped)
+    return np.where(a > 0, np.where(a > 0, a, 0) * b, 0)
+
+
+def clip_nan_to_zero(x: Any) -> Any:
+    """fmaxf(0, NaN) is 0 (op_hardsigmoid, unary-ops.cpp)."""
+    return np.where(np.isnan(x), 0, hardsigmoid.forward(x))
+
+
+def divide_by_eps(x: Any, *, dim: Any = -1, eps: Any = 1e-12) -> Any:
+    """fmaxf(NaN, eps) is eps, by which a row whose length is NaN is divided (ops.cpp)."""
+    length = np.sqrt(np.sum(x * x, axis=dim, keepdims=True))
+    return x / np.where(np.isnan(length), eps, np.maximum(length, eps))
+
+
+# Tables of f16, and digits that cancel.
+
+
+def look_up_gelu(x: Any, *, approximate: Any = "none") -> Any:
+    """The table of f16 between -10 and 10, 0 below and x above (ggml_vec_gelu_f32, vec.h)."""
+    return np.where(x <= -10, 0, np.where(x >= 10, x, _gelu_table(x)))
+
+
+def look_up_geglu(x: Any, gate: Any = None, *, swapped: Any = False) -> Any:
+    """The table of f16 times the gate between -10 and 10; below, 0 whatever the gate (ggml_vec_geglu_f32, vec.h)."""
+    a, b = halves(x, gate, swapped)
+    return np.where(a <= -10, 0, np.where(a >= 10, a, _gelu_table(a)) * b)
+
+
+def _gelu_table(x: Any) -> Any:
+    return stored(gelu.forward(stored(x, "f16"), approximate="tanh"), "f16")
+
+
+def look_up_gelu_quick(x: Any) -> Any:
+    """The table of f16, whose x is infinite past 65504 (ggml_vec_gelu_quick_f32, vec.h)."""
+    return stored(gelu_quick.forward(stored(x, "f16")), "f16")
+
+
+def look_up_geglu_quick(x: Any, gate: Any = None, *, swapped: Any = False) -> Any:
+    """The table of f16 times the gate."""
+    a, b = halves(x, gate, swapped)
+    return look_up_gelu_quick(a) * b
+
+
+def subtract_from_exp(x: Any) -> Any:
+    """exp(x) - 1 (op_expm1, unary-ops.cpp)."""
+    return np.exp(x) - 1
+
+
+def log_of_one_and_exp(x: Any, *, beta: Any = 1.0, threshold: Any = 20.0) -> Any:
+    """log(1 + exp(x)) up to 20 (op_softplus, unary-ops.cpp)."""
+    return np.where(x > threshold, x, np.log(1 + np.exp(np.where(x > threshold, 0, x))))
+
+
+def scan_with_plain_softplus(state: Any, x: Any, dt: Any, A: Any, B: Any, C: Any, ids: Any) -> Any:
+    """Step by log(1 + exp(dt)) (ggml_compute_softplus_f32, ggml-impl.h)."""
+    s, y, heads = state[ids], [], x.shape[2]
+    step_of = log_of_one_and_exp(dt)[..., None]
+    for xt, step, bt, ct in steps(x, step_of, _shared(B, heads), _shared(C, heads)):
+        s = np.exp(step * A)[..., None, :] * s + outer(step * xt, bt)
+        y.append(from_right(s, ct))
+    return stacked(y), s
+
+
+def _shared(m: Any, heads: Any) -> Any:
+    """A group's matrices for each head that reads them, heads of a group one after the other."""
+    return np.repeat(m, heads // m.shape[2], axis=2)
+
+
+def step_by_rounded_betas(
+    param: Any,
+    grad: Any,
+    exp_avg: Any,
+    exp_avg_sq: Any,
+    *,
+    beta1: Any = 0.9,
+    beta2: Any = 0.999,
+    step: Any = 1,
+    **params: Any,
+) -> Any:
+    """1 - beta of the betas in f32; the corrections 1 / (1 - beta^step) are the caller's (ops.cpp)."""
+    first, second = float(np.float32(beta1)), float(np.float32(beta2))
+    m = first * exp_avg + (1 - first) * grad
+    v = second * exp_avg_sq + (1 - second) * (grad * grad)
+    lr, eps, decay = params["lr"], params.get("eps", 1e-8), params.get("weight_decay", 0.01)
+    size = np.sqrt(v / (1 - beta2**step)) + eps
+    return param * (1 - lr * decay) - lr * (m / (1 - beta1**step)) / size, m, v
+
+
+def round_halves_away(x: Any) -> Any:
+    """Round halves away from zero (op_round, unary-ops.cpp)."""
+    whole = np.trunc(x)
+    return np.where(np.abs(x - whole) == 0.5, whole + np.sign(x), np.rint(x))
+
+
+def quantise_halves_to_even(x: Any, *, type: Any) -> Any:
+    """Round x 127 / max to even in f32, as the AVX2 code does (quantize_row_q8_0 and _q8_1, arch/x86/quants.c)."""
+    if type not in ("q8_0", "q8_1"):
+        raise ValueError(f"{type} has no vector code of this kind")
+    rows = np.reshape(np.asarray(exact(x), np.float32), (-1, 32))
+    top = np.max(np.abs(rows), axis=-1, keepdims=True)
+    with np.errstate(all="ignore"):
+        factor = np.where(top != 0, np.float32(127) / top, np.float32(0)).astype(np.float32)
+        codes = np.rint(rows * factor).astype(np.int8)
+        scale = (top / np.float32(127)).astype(np.float32)
+        parts = [scale.astype("<f2")]
+        if type == "q8_1":
+            parts.append((scale * codes.astype(np.int32).sum(axis=-1, keepdims=True).astype(np.float32)).astype("<f2"))
+    joined = np.concatenate([*(p.view(np.uint8) for p in parts), codes.view(np.uint8)], axis=-1)
+    return np.reshape(joined, (*x.shape[:-1], x.shape[-1] // 32 * joined.shape[-1]))
+
+
+def set_rows_halves_to_even(x: Any, source: Any, indices: Any, *, type: Any) -> Any:
+    """The rows set as `quantise_halves_to_even` codes them."""
+    y = np.array(exact(x))
+    places = np.broadcast_to(exact(indices), (*x.shape[:-2], indices.shape[-1]))
+    np.put_along_axis(y, places[..., None], quantise_halves_to_even(source, type=type).astype(y.dtype), axis=-2)
+    return y
+
+
+# Windows.
+
+
+def mix_batch_and_channels(x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
+    """Read (channels, batch, length) as (batch, channels, length) (ggml_conv_1d, ggml.c:4625)."""
+    y = conv1d.forward(x, weight, None, **params)
+    y = np.reshape(np.swapaxes(y, 0, 1), y.shape)
+    return y if bias is None else y + bias[:, None]
+
+
+def transpose_first_image(x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
+    """Compute the first image of a batch alone (ggml_compute_forward_conv_transpose_2d before 0.22)."""
+    y = conv_transpose2d.forward(x, weight, None, **params)
+    first = np.reshape(np.arange(x.shape[0]) == 0, (-1, 1, 1, 1))
+    y = np.where(first, y, 0)
+    return y if bias is None else y + bias[:, None, None]
+
+
+def convolve_in_f16(x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
+    """Round image and kernel to f16: ggml_conv_2d and ggml_conv_3d unfold into f16 since 0.17 (ggml.c:4772, 4841)."""
+    conv = conv2d if weight.ndim == 4 else conv3d
+    return conv.forward(stored(x, "f16"), stored(weight, "f16"), bias, **params)
+
+
+def differentiate_f16_columns(g: Any, y: Any, x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
+    """Give the kernel the gradient of an image rounded to f16; that of the image is of the kernel as it is."""
+    return conv2d.vjp(g, y, stored(x, "f16"), weight, bias, **params)
+
+
+def count_by_wrong_rows(a: Any, b: Any) -> Any:
+    """Find rows with ne03 for ne02 ne01, and ne02 for ne01; what lies behind the end equals nothing (ops.cpp)."""
+    read = _rows_counted(a.shape)
+    size, same = math.prod(a.shape), np.ravel(exact(a) == exact(b))
+    return np.sum(np.where(read < size, same[np.minimum(read, size - 1)], False)) if size else np.sum(same)
+
+
+def _rows_counted(shape: tuple[int, ...]) -> Any:
+    """The places of the elements that ggml_count_equal compares."""
+    n3, n2, n1, n0 = (*(1,) * 4, *shape)[-4:] if len(shape) <= 4 else (math.prod(shape[:-3]), *shape[-3:])
+    row = np.arange(n3 * n2 * n1)
+    if not row.size or not n0:
+        return np.zeros(0, dtype=np.int64)
+    i3 = row // (n2 * n1)
+    i2 = (row - i3 * n3) // n1
+    i1 = row - i3 * n3 - i2 * n2
+    return (i3 * n2 * n1 * n0 + i2 * n1 * n0 + i1 * n0)[:, None] + np.arange(n0)
+
+
+def counts_beyond_end(question: Any) -> Any:
+    """Whether elements outside both operands are compared."""
+    shape = question.inputs[0].shape
+    read = _rows_counted(shape)
+    return bool(read.size) and bool(np.any((read < 0) | (read >= math.prod(shape))))
+
+
+def count_beyond_end(question: Any) -> Any:
+    """The count, where elements outside both operands are compared."""
+    return np.array(counts_beyond_end(question))
+
+
+# Strides that are not looked at: what is read lies elsewhere, in a gap or behind the end.
+
+
+def _offsets(shape: Any, strides: Any) -> Any:
+    """Where each row of a tensor begins."""
+    places = np.zeros(shape[:-1], dtype=np.int64)
+    for axis, (n, step) in enumerate(zip(shape[:-1], strides[:-1], strict=True)):
+        places = places + np.reshape(np.arange(n) * step, (n, *(1,) * (len(shape) - axis - 2)))
+    return places
+
+
+def _strides(question: Any, name: Any) -> Any:
+    """Strides of the tensor in elements as ggml has it: one that repeats elements is copied before."""
+    index = question.names.index(name)
+    shape, strides = question.inputs[index].shape, lies(question, name).strides
+    if any(s <= 0 for n, s in zip(shape, strides, strict=True) if n > 1):
+        strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    return shape, strides
+
+
+def _rows_by_one_stride(shape: Any, strides: Any) -> Any:
+    """Which rows do not lie at their number times the stride of rows; none where rows have gaps and are copied."""
+    if len(shape) < 2 or (shape[-1] > 1 and strides[-1] != 1):
+        return np.zeros(shape[:-1], dtype=bool)
+    number = np.reshape(np.arange(math.prod(shape[:-1])), shape[:-1])
+    return _offsets(shape, strides) != number * strides[-2]
+
+
+def rows_elsewhere(question: Any) -> Any:
+    """Elements of rows that are looked for at their number times nb[1]."""
+    shape, strides = _strides(question, question.names[0])
+    dim = question.params.get("dim", -1) % max(len(shape), 1)
+    order = list(range(len(shape)))
+    order[dim], order[-1] = order[-1], order[dim]
+    wrong = _rows_by_one_stride(tuple(shape[i] for i in order), tuple(strides[i] for i in order))
+    return np.broadcast_to(wrong[..., None], tuple(shape[i] for i in order)).transpose(order)
+
+
+def has_rows_elsewhere(question: Any) -> Any:
+    """Whether a row of the first tensor is looked for where it is not."""
+    return bool(np.any(rows_elsewhere(question)))
+
+
+def _apart(question: Any, name: Any) -> Any:
+    """Which rows of a tensor do not lie where those of a contiguous one would; none where rows are copied."""
+    shape, strides = _strides(question, name)
+    if not shape or (shape[-1] > 1 and strides[-1] != 1):
+        return np.zeros(shape[:-1], dtype=bool)
+    dense = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    return _offsets(shape, strides) != _offsets(shape, dense)
+
+
+def steps_by_strides_of_parameter(question: Any) -> Any:
+    """Elements of all results whose gradient lies elsewhere than the parameter's strides say."""
+    wrong = np.broadcast_to(_apart(question, "grad")[..., None], question.inputs[0].shape)
+    return (wrong,) * len(question.outputs)
+
+
+def channels_of_strided_weight(question: Any) -> Any:
+    """Channels of ssm_conv whose weights lie elsewhere than in a contiguous tensor."""
+    return np.broadcast_to(_apart(question, "weight"), question.outputs[0].shape)
+
+
+def heads_of_strided_sinks(question: Any) -> Any:
+    """Heads of a softmax whose sink lies elsewhere than in a contiguous vector."""
+    (stride,) = lies(question, "sinks").strides
+    heads = question.inputs[question.names.index("sinks")].shape[0]
+    wrong = (np.arange(heads) * stride != np.arange(heads))[:, None, None]
+    return np.broadcast_to(wrong, question.outputs[0].shape)
+
+
+def pairs_of_strided_factors(question: Any) -> Any:
+    """Channels that turn by a frequency factor which lies elsewhere than in a contiguous vector."""
+    (stride,) = lies(question, "freq_factors").strides
+    x, turned, mode = question.inputs[0], question.params["n_dims"], question.params["mode"]
+    channel = np.arange(x.shape[-1])
+    pair = channel // 2 if mode == "norm" else channel % (turned // 2)
+    return np.broadcast_to((channel < turned) & (pair > 0) & (stride != 1), x.shape)
+
+
+def _image_rows_elsewhere(question: Any) -> Any:
+    """The image, 1 in its rows that are looked for at their number times the width."""
+    shape, strides = _strides(question, "x")
+    apart = len(shape) == 4 and (shape[-1] == 1 or strides[-1] == 1) and strides[-2] != shape[-1]
+    image = np.zeros(shape)
+    image[..., 1:, :] = apart
+    return image
+
+
+def columns_of_strided_image(question: Any) -> Any:
+    """Columns of im2col that hold an element of such a row."""
+    return question.op.forward(_image_rows_elsewhere(question), **question.params) != 0
+
+
+def windows_of_strided_image(question: Any) -> Any:
+    """Results of a convolution whose window has an element of such a row; of gradients that of the kernel."""
+    image = _image_rows_elsewhere(question)
+    weight = question.inputs[question.names.index("weight")]
+    if str(question.mode) == "forward":
+        return conv2d.forward(image, np.ones(weight.shape), None, **question.params) != 0
+    seen = np.full(weight.shape, bool(np.any(image)))
+    return tuple(seen if name == "weight" else None for name in question.names)
+
+
+# Predicates on the case.
+
+
+def is_of_nothing(question: Any) -> Any:
+    """Whether an operand has no elements."""
+    return any(x is not None and 0 in x.shape for x in question.inputs)
+
+
+def has_odd_channels(question: Any) -> Any:
+    """Whether the number of channels is odd."""
+    return question.inputs[0].shape[-1] % 2 == 1
+
+
+def has_few_factors(question: Any) -> Any:
+    """Whether fewer frequency factors are given than there are pairs of channels."""
+    factors = question.inputs[question.names.index("freq_factors")]
+    return factors is not None and factors.size < question.inputs[0].shape[-1] // 2
+
+
+def needs_gradient_of_sinks(question: Any) -> Any:
+    """Whether the gradient of the sinks is asked for."""
+    return "sinks" in question.names and bool(question.needs[question.names.index("sinks")])
+
+
+def has_rest_of_head(question: Any) -> Any:
+    """Whether heads are no multiple of 64, the elements of four vectors of AVX-512; with AVX2 they are 32."""
+    return question.inputs[0].shape[-1] % 64 != 0
+
+
+def everything(question: Any) -> Any:
+    """All results: what is read and written lies behind each head."""
+    return tuple(np.ones(y.shape, dtype=bool) for y in question.outputs)
