@@ -251,6 +251,8 @@ def _matmul(a: Array, b: Array, how: Arithmetic) -> Array:
     if how.sums.digits >= DTYPES["f32"].digits:
         return how.rounded(np.matmul(a, b))
     left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
+    rank = max(left.ndim, right.ndim)  # products have their terms in front: leading axes must meet from there
+    left, right = (m.reshape((1,) * (rank - m.ndim) + m.shape) for m in (left, right))
     shape = (*np.broadcast_shapes(left.shape[:-2], right.shape[:-2]), left.shape[-2], right.shape[-1])
     step = max(1, MAX_PRODUCTS_HELD // max(1, math.prod(shape)))
     total = np.zeros((1, *shape))
