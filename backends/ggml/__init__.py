@@ -81,9 +81,7 @@ class Ggml:
     ) -> list[Array | None]:  # fmt: skip
         if out is not None:
             raise Unsupported("ggml has no backward pass for operators that write into their input")
-        asked = (x for x, need in zip(inputs, needs, strict=True) if need)
-        if others := [t.dtype for t in (*cotangents, *asked) if t is not None and t.dtype != np.float32]:
-            raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
+        _refuse_others(cotangents)
         self._ask(op, inputs, params)
         question = (op, tuple(needs), *_described(inputs), repr(params))
         if question not in self._refused:
@@ -92,6 +90,7 @@ class Ggml:
                 self._refused[question] = refusal(lambda: _differentiate(graph, outputs, cotangents))
         if reason := self._refused[question]:
             raise Unsupported(reason)
+        _refuse_others([x for x, need in zip(inputs, needs, strict=True) if need])
         with Graph(self._device, gradient=True) as graph:
             leaves, outputs = self._forward(graph, op, inputs, params, needs)
             _differentiate(graph, outputs, cotangents)
@@ -122,6 +121,12 @@ class Ggml:
             if need:
                 graph.do("ggml_set_param", x)
         return leaves, _built(graph, op, leaves, params)
+
+
+def _refuse_others(tensors: Sequence[Array | None]) -> None:
+    """Raise Unsupported where a gradient would have to be of another type than f32."""
+    if others := [t.dtype for t in tensors if t is not None and t.dtype != np.float32]:
+        raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
 
 
 def lies_over(graph: Graph, y: Tensor, leaf: Tensor) -> bool:

@@ -96,7 +96,7 @@ def take_last_largest(x: Any, *, dim: Any = None, keepdim: Any = False) -> Any:
 
 def sort_unstably(x: Any, *, dim: Any = -1, descending: Any = False) -> Any:
     """Order by libstdc++'s std::sort and x[a] < x[b], where equal elements, and NaN, come as they do (ops.cpp)."""
-    lines = np.moveaxis(exact(x), dim, -1)
+    lines = np.moveaxis(np.asarray(exact(x), np.float64), dim, -1)
     flat = np.ascontiguousarray(lines).reshape(-1, lines.shape[-1])
     orders = [_std_sort(row.tobytes(), bool(descending)) for row in flat]
     return np.moveaxis(np.reshape(np.array(orders, dtype=np.int64), lines.shape), -1, dim)
