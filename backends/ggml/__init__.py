@@ -90,11 +90,12 @@ class Ggml:
                 self._refused[question] = refusal(lambda: _differentiate(graph, outputs, cotangents))
         if reason := self._refused[question]:
             raise Unsupported(reason)
-        _refuse_others([x for x, need in zip(inputs, needs, strict=True) if need])
         with Graph(self._device, gradient=True) as graph:
             leaves, outputs = self._forward(graph, op, inputs, params, needs)
             _differentiate(graph, outputs, cotangents)
-            return gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
+            found = gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
+        _refuse_others([x for x, need in zip(inputs, needs, strict=True) if need])  # after ggml's own reasons
+        return found
 
     def _ask(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> None:
         """Of a version that is not known, ask in a fork whether it takes the calls of this operator at all.
