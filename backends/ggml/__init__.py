@@ -30,7 +30,7 @@ from opproof.backends.ggml import (
 from opproof.backends.ggml.graph import Device, Graph, Tensor, open_device
 from opproof.backends.ggml.library import load_library
 from opproof.backends.ggml.probe import last_words, refusal
-from opproof.backends.ggml.run import differentiate, gradients, run
+from opproof.backends.ggml.run import differentiate, gradients, lies_over, run
 from opproof.backends.ggml.versions import is_known, unknown
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import function_of, joined, supports, written
@@ -87,12 +87,12 @@ class Ggml:
         if question not in self._refused:
             with Graph(self._device, gradient=True) as graph:
                 leaves, outputs = self._forward(graph, op, inputs, params, needs)
-                self._refused[question] = refusal(lambda: _differentiate(graph, outputs, cotangents))
+                self._refused[question] = refusal(lambda: differentiate(graph, outputs, cotangents))
         if reason := self._refused[question]:
             raise Unsupported(reason)
         with Graph(self._device, gradient=True) as graph:
             leaves, outputs = self._forward(graph, op, inputs, params, needs)
-            _differentiate(graph, outputs, cotangents)
+            differentiate(graph, outputs, cotangents)
             found = gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
         _refuse_others([x for x, need in zip(inputs, needs, strict=True) if need])  # after ggml's own reasons
         return found
@@ -130,14 +130,6 @@ def _refuse_others(tensors: Sequence[Array | None]) -> None:
         raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
 
 
-def lies_over(graph: Graph, y: Tensor, leaf: Tensor) -> bool:
-    """Whether y is written where the array of `leaf` lies, element by element."""
-    if not graph.is_over(y):
-        return False
-    dense = all(graph.asks("ggml_is_contiguous", t) for t in (y, leaf))
-    return dense or graph.strides(y.pointer) == graph.strides(leaf.pointer)
-
-
 def _described(inputs: Sequence[Array | None]) -> list[Any]:
     """What decides of the inputs which calls are made."""
     return [None if x is None else (x.shape, x.strides, x.dtype) for x in inputs]
@@ -150,18 +142,6 @@ def _leaf(graph: Graph, array: Array | None) -> Tensor | None:
 def _built(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapping[str, Any]) -> list[Tensor | None]:
     made = function_of(TABLE, op, "ggml")(graph, *tensors, **params)
     return made if isinstance(made, list) else [made]
-
-
-def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: Sequence[Array | None]) -> None:
-    """The loss of the outputs that have a cotangent, and are of a type that ggml differentiates."""
-    pairs = [
-        (y, g)
-        for y, g in zip(outputs, cotangents, strict=True)
-        if y is not None and g is not None and graph.type(y) in ("f32", "f16")
-    ]
-    if not pairs:
-        raise Unsupported("no output of this operator has a gradient")
-    differentiate(graph, [y for y, _ in pairs], [g for _, g in pairs])
 
 
 def create(variant: str = "") -> Backend:

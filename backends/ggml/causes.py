@@ -11,25 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.ggml.misread import row_major, rows_along, rows_apart, rows_counted
+from opproof.backends.ggml.q8 import q8_blocks
+from opproof.backends.ggml.std_sort import std_sort
 from opproof.harness.ledger.formulas import exact, lies, stored
-from opproof.reference_ops import (
-    clamp,
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose2d,
-    gelu,
-    gelu_quick,
-    hardsigmoid,
-    softmax_ext,
-)
+from opproof.reference_ops import conv1d, conv2d, conv3d, conv_transpose2d, gelu, gelu_quick, hardsigmoid, softmax_ext
 from opproof.reference_ops._gated import halves
-from opproof.reference_ops._pool import pool
+from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._recurrence import from_right, outer, stacked, steps
 from opproof.reference_ops._windows import columns
 
+#: Parameters of pooling in the order of `pool`, with their defaults.
+_POOLED = {"kernel_size": None, "stride": None, "padding": 0, "ceil_mode": False, "dilation": 1}
 LOWEST = -3.4028234663852886e38  # -FLT_MAX
-SORTED_BY_INSERTION = 16  # elements, of libstdc++'s std::sort
 
 
 # Gradients: ggml_compute_backward in src/ggml.c.
@@ -64,11 +58,9 @@ def overwrite_overlaps(g: Any, y: Any, x: Any, *, size: Any, stride: Any, storag
     return np.reshape(dx, x.shape)
 
 
-def spread_nan_of_masked_rows(
-    g: Any, y: Any, x: Any, mask: Any = None, sinks: Any = None, keep: Any = None, **params: Any
-) -> Any:
+def spread_nan_of_masked_rows(g: Any, y: Any, x: Any, *others: Any, **params: Any) -> Any:
     """Multiply the NaN that a softmax gives for a row that is masked throughout (ops.cpp:6089)."""
-    given = softmax_ext.vjp(g, y, x, mask, sinks, keep, **params)
+    given, (_, sinks, keep) = softmax_ext.vjp(g, y, x, *others, **params), (*others, None, None, None)[:3]
     if keep is None or sinks is not None:
         return given
     row = np.all(np.broadcast_to(keep == 0, x.shape), axis=-1, keepdims=True)
@@ -98,7 +90,7 @@ def sort_unstably(x: Any, *, dim: Any = -1, descending: Any = False) -> Any:
     """Order by libstdc++'s std::sort and x[a] < x[b], where equal elements, and NaN, come as they do (ops.cpp)."""
     lines = np.moveaxis(np.asarray(exact(x), np.float64), dim, -1)
     flat = np.ascontiguousarray(lines).reshape(-1, lines.shape[-1])
-    orders = [_std_sort(row.tobytes(), bool(descending)) for row in flat]
+    orders = [std_sort(row.tobytes(), bool(descending)) for row in flat]
     return np.moveaxis(np.reshape(np.array(orders, dtype=np.int64), lines.shape), -1, dim)
 
 
@@ -114,122 +106,35 @@ def take_first_of_order(x: Any, *, k: Any, dim: Any = -1, largest: Any = True) -
     return np.take_along_axis(x, indices, axis=dim), indices
 
 
-@functools.lru_cache(maxsize=256)
-def _std_sort(row: bytes, descending: bool) -> tuple[int, ...]:
-    """Libstdc++'s std::sort (bits/stl_algo.h) of the indices 0, 1, ... of a row of float64. Raises IndexError."""
-    data = np.frombuffer(row, np.float64)
-    keys = (-data if descending else data).tolist()
-    places = list(range(len(keys)))
-
-    def less(a: int, b: int) -> bool:
-        return bool(keys[a] < keys[b])
-
-    _introsort(places, 0, len(places), 2 * max(len(places).bit_length() - 1, 0), less)
-    if len(places) <= SORTED_BY_INSERTION:
-        _insert(places, 1, len(places), less)
-    else:
-        _insert(places, 1, SORTED_BY_INSERTION, less)
-        for i in range(SORTED_BY_INSERTION, len(places)):
-            _insert_unguarded(places, i, less)
-    return tuple(places)
-
-
-def _introsort(places: list[int], first: int, last: int, depth: int, less: Any) -> None:
-    """Partition around the median of three until no part has more than 16 elements."""
-    while last - first > SORTED_BY_INSERTION:
-        if not depth:
-            raise IndexError("std::sort goes on as a heap sort here")
-        depth -= 1
-        _median_first(places, first, first + (last - first) // 2, last - 1, less)
-        low, high, pivot = first + 1, last, places[first]
-        while True:
-            while less(places[low], pivot):
-                low += 1
-            high -= 1
-            while less(pivot, places[high]):
-                high -= 1
-            if low >= high:
-                break
-            places[low], places[high] = places[high], places[low]
-            low += 1
-        _introsort(places, low, last, depth, less)
-        last = low
-
-
-def _median_first(places: list[int], first: int, middle: int, end: int, less: Any) -> None:
-    a, b, c = first + 1, middle, end
-    if less(places[a], places[b]):
-        chosen = b if less(places[b], places[c]) else c if less(places[a], places[c]) else a
-    else:
-        chosen = a if less(places[a], places[c]) else c if less(places[b], places[c]) else b
-    places[first], places[chosen] = places[chosen], places[first]
-
-
-def _insert(places: list[int], begin: int, end: int, less: Any) -> None:
-    for i in range(begin, end):
-        if less(places[i], places[0]):
-            places[: i + 1] = [places[i], *places[:i]]
-        else:
-            _insert_unguarded(places, i, less)
-
-
-def _insert_unguarded(places: list[int], i: int, less: Any) -> None:
-    value = places[i]
-    while less(value, places[i - 1]):
-        places[i] = places[i - 1]
-        i -= 1
-        if not i:
-            raise IndexError("std::sort goes on before the row here")
-    places[i] = value
-
-
-def keep_lowest(
-    x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: Any = False
-) -> Any:
+def keep_lowest(x: Any, **params: Any) -> Any:
     """Begin with -FLT_MAX, and forget what was before a NaN: std::max(x, NaN) is x (ops.cpp:7945)."""
-    rank = x.ndim - 2
-    how = pool(x.shape[2:], kernel_size, stride, padding, ceil_mode, dilation)
-    lead = ((0, 0),) * 2
-    wide = np.pad(exact(x), (*lead, *zip(how.padding, how.after, strict=True)), constant_values=0)
-    inside = np.pad(np.ones(x.shape, bool), (*lead, *zip(how.padding, how.after, strict=True)), constant_values=False)
+    given: list[Any] = [params.get(name, value) for name, value in _POOLED.items()]
+    how = pool(x.shape[2:], *given)
+    sides = ((0, 0), (0, 0), *zip(how.padding, how.after, strict=True))
+    padded = np.pad(exact(x), sides), np.pad(np.ones(x.shape, bool), sides)
     cut = functools.partial(columns, kernel=how.kernel, stride=how.stride, dilation=how.dilation, count=how.out)
-    cells, there = cut(wide), cut(inside)
-    joined = (*cells.shape[:2], math.prod(how.kernel), *cells.shape[2 + rank :])
-    cells, there = np.reshape(cells, joined), np.reshape(there, joined)
-    y = np.full((*joined[:2], *joined[3:]), LOWEST)
-    for i in range(joined[2]):
+    cells, there = (np.reshape(cut(p), (*x.shape[:2], -1, *how.out)) for p in padded)
+    y = np.full((*x.shape[:2], *how.out), LOWEST)
+    for i in range(cells.shape[2]):
         v = cells[:, :, i]
-        y = np.where(there[:, :, i], np.where(v < y, y, v), y)
-    from opproof.reference_ops import max_pool1d, max_pool2d
-
-    op = max_pool1d if rank == 1 else max_pool2d
-    known = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
-    return y, op.forward(x, **known, ceil_mode=ceil_mode)[1]
+        y = np.where(there[:, :, i] & ~(v < y), v, y)
+    return y, max_pool(x, how)[1]
 
 
 # NaN and infinity that are lost.
 
 
-def clamp_nan_to_max(x: Any, *, min: Any = None, max: Any = None) -> Any:
+def clamp_nan_to_max(x: Any, **bounds: Any) -> Any:
     """MAX(MIN(x, max), min) as macros: NaN is not less than max (ggml_compute_forward_clamp, ops.cpp)."""
-    return np.where(np.isnan(x), np.inf if max is None else max, clamp.forward(x, min=min, max=max))
+    low = bounds.get("min", bounds.get("min_val")) if bounds else 0.0  # relu6 has none
+    high = bounds.get("max", bounds.get("max_val")) if bounds else 6.0
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+    return np.where(np.isnan(x), high, np.maximum(np.minimum(x, high), low))
 
 
-def clamp_nan_of_hardtanh(x: Any, *, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
-    """Clamp with NaN as max_val."""
-    return clamp_nan_to_max(x, min=min_val, max=max_val)
-
-
-def clamp_nan_of_relu6(x: Any) -> Any:
-    """Clamp with NaN as 6."""
-    return clamp_nan_to_max(x, min=0.0, max=6.0)
-
-
-def keep_positive(x: Any, gate: Any = None, *, swapped: Any = False, negative_slope: Any = 0.0) -> Any:
-    """Ask x > 0, so NaN is 0, and what multiplies is not looked at where x is not positive (vec.h)."""
-    if gate is None and not swapped and negative_slope == 0.0:
-        return np.where(x > 0, x, 0)
-    return np.where(x > 0, x, 0) + negative_slope * np.where(x < 0, x, 0)
+def keep_positive(x: Any, *, negative_slope: Any = 0.0) -> Any:
+    """Ask x > 0, then x < 0, of which NaN is neither (op_relu, ggml_vec_leaky_relu_f32)."""
+    return np.where(x > 0, x, np.where(x < 0, negative_slope * x, 0) if negative_slope else 0)
 
 
 def gate_positive(x: Any, gate: Any = None, *, swapped: Any = False) -> Any:
@@ -291,36 +196,22 @@ def log_of_one_and_exp(x: Any, *, beta: Any = 1.0, threshold: Any = 20.0) -> Any
 def scan_with_plain_softplus(state: Any, x: Any, dt: Any, A: Any, B: Any, C: Any, ids: Any) -> Any:
     """Step by log(1 + exp(dt)) (ggml_compute_softplus_f32, ggml-impl.h)."""
     s, y, heads = state[ids], [], x.shape[2]
-    step_of = log_of_one_and_exp(dt)[..., None]
-    for xt, step, bt, ct in steps(x, step_of, _shared(B, heads), _shared(C, heads)):
+    step_of, groups = log_of_one_and_exp(dt)[..., None], heads // B.shape[2]
+    for xt, step, bt, ct in steps(x, step_of, np.repeat(B, groups, axis=2), np.repeat(C, groups, axis=2)):
         s = np.exp(step * A)[..., None, :] * s + outer(step * xt, bt)
         y.append(from_right(s, ct))
     return stacked(y), s
 
 
-def _shared(m: Any, heads: Any) -> Any:
-    """A group's matrices for each head that reads them, heads of a group one after the other."""
-    return np.repeat(m, heads // m.shape[2], axis=2)
-
-
-def step_by_rounded_betas(
-    param: Any,
-    grad: Any,
-    exp_avg: Any,
-    exp_avg_sq: Any,
-    *,
-    beta1: Any = 0.9,
-    beta2: Any = 0.999,
-    step: Any = 1,
-    **params: Any,
-) -> Any:
+def step_by_rounded_betas(param: Any, grad: Any, exp_avg: Any, exp_avg_sq: Any, **params: Any) -> Any:
     """1 - beta of the betas in f32; the corrections 1 / (1 - beta^step) are the caller's (ops.cpp)."""
+    defaults = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.01, "step": 1}
+    beta1, beta2, eps, decay, step = (params.get(name, value) for name, value in defaults.items())
     first, second = float(np.float32(beta1)), float(np.float32(beta2))
     m = first * exp_avg + (1 - first) * grad
     v = second * exp_avg_sq + (1 - second) * (grad * grad)
-    lr, eps, decay = params["lr"], params.get("eps", 1e-8), params.get("weight_decay", 0.01)
     size = np.sqrt(v / (1 - beta2**step)) + eps
-    return param * (1 - lr * decay) - lr * (m / (1 - beta1**step)) / size, m, v
+    return param * (1 - params["lr"] * decay) - params["lr"] * (m / (1 - beta1**step)) / size, m, v
 
 
 def round_halves_away(x: Any) -> Any:
@@ -333,17 +224,8 @@ def quantise_halves_to_even(x: Any, *, type: Any) -> Any:
     """Round x 127 / max to even in f32, as the AVX2 code does (quantize_row_q8_0 and _q8_1, arch/x86/quants.c)."""
     if type not in ("q8_0", "q8_1"):
         raise ValueError(f"{type} has no vector code of this kind")
-    rows = np.reshape(np.asarray(exact(x), np.float32), (-1, 32))
-    top = np.max(np.abs(rows), axis=-1, keepdims=True)
-    with np.errstate(all="ignore"):
-        factor = np.where(top != 0, np.float32(127) / top, np.float32(0)).astype(np.float32)
-        codes = np.rint(rows * factor).astype(np.int8)
-        scale = (top / np.float32(127)).astype(np.float32)
-        parts = [scale.astype("<f2")]
-        if type == "q8_1":
-            parts.append((scale * codes.astype(np.int32).sum(axis=-1, keepdims=True).astype(np.float32)).astype("<f2"))
-    joined = np.concatenate([*(p.view(np.uint8) for p in parts), codes.view(np.uint8)], axis=-1)
-    return np.reshape(joined, (*x.shape[:-1], x.shape[-1] // 32 * joined.shape[-1]))
+    blocks = q8_blocks(np.reshape(np.asarray(exact(x), np.float32), (-1, 32)), summed=type == "q8_1")
+    return np.reshape(blocks, (*x.shape[:-1], x.shape[-1] // 32 * blocks.shape[-1]))
 
 
 def set_rows_halves_to_even(x: Any, source: Any, indices: Any, *, type: Any) -> Any:
@@ -385,27 +267,15 @@ def differentiate_f16_columns(g: Any, y: Any, x: Any, weight: Any, bias: Any = N
 
 def count_by_wrong_rows(a: Any, b: Any) -> Any:
     """Find rows with ne03 for ne02 ne01, and ne02 for ne01; what lies behind the end equals nothing (ops.cpp)."""
-    read = _rows_counted(a.shape)
+    read = rows_counted(a.shape)
     size, same = math.prod(a.shape), np.ravel(exact(a) == exact(b))
     return np.sum(np.where(read < size, same[np.minimum(read, size - 1)], False)) if size else np.sum(same)
-
-
-def _rows_counted(shape: tuple[int, ...]) -> Any:
-    """The places of the elements that ggml_count_equal compares."""
-    n3, n2, n1, n0 = (*(1,) * 4, *shape)[-4:] if len(shape) <= 4 else (math.prod(shape[:-3]), *shape[-3:])
-    row = np.arange(n3 * n2 * n1)
-    if not row.size or not n0:
-        return np.zeros(0, dtype=np.int64)
-    i3 = row // (n2 * n1)
-    i2 = (row - i3 * n3) // n1
-    i1 = row - i3 * n3 - i2 * n2
-    return (i3 * n2 * n1 * n0 + i2 * n1 * n0 + i1 * n0)[:, None] + np.arange(n0)
 
 
 def counts_beyond_end(question: Any) -> Any:
     """Whether elements outside both operands are compared."""
     shape = question.inputs[0].shape
-    read = _rows_counted(shape)
+    read = rows_counted(shape)
     return bool(read.size) and bool(np.any((read < 0) | (read >= math.prod(shape))))
 
 
@@ -417,39 +287,19 @@ def count_beyond_end(question: Any) -> Any:
 # Strides that are not looked at: what is read lies elsewhere, in a gap or behind the end.
 
 
-def _offsets(shape: Any, strides: Any) -> Any:
-    """Where each row of a tensor begins."""
-    places = np.zeros(shape[:-1], dtype=np.int64)
-    for axis, (n, step) in enumerate(zip(shape[:-1], strides[:-1], strict=True)):
-        places = places + np.reshape(np.arange(n) * step, (n, *(1,) * (len(shape) - axis - 2)))
-    return places
-
-
 def _strides(question: Any, name: Any) -> Any:
     """Strides of the tensor in elements as ggml has it: one that repeats elements is copied before."""
     index = question.names.index(name)
     shape, strides = question.inputs[index].shape, lies(question, name).strides
     if any(s <= 0 for n, s in zip(shape, strides, strict=True) if n > 1):
-        strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+        strides = row_major(shape)
     return shape, strides
-
-
-def _rows_by_one_stride(shape: Any, strides: Any) -> Any:
-    """Which rows do not lie at their number times the stride of rows; none where rows have gaps and are copied."""
-    if len(shape) < 2 or (shape[-1] > 1 and strides[-1] != 1):
-        return np.zeros(shape[:-1], dtype=bool)
-    number = np.reshape(np.arange(math.prod(shape[:-1])), shape[:-1])
-    return _offsets(shape, strides) != number * strides[-2]
 
 
 def rows_elsewhere(question: Any) -> Any:
     """Elements of rows that are looked for at their number times nb[1]."""
     shape, strides = _strides(question, question.names[0])
-    dim = question.params.get("dim", -1) % max(len(shape), 1)
-    order = list(range(len(shape)))
-    order[dim], order[-1] = order[-1], order[dim]
-    wrong = _rows_by_one_stride(tuple(shape[i] for i in order), tuple(strides[i] for i in order))
-    return np.broadcast_to(wrong[..., None], tuple(shape[i] for i in order)).transpose(order)
+    return rows_along(shape, strides, question.params.get("dim", -1) % max(len(shape), 1))
 
 
 def has_rows_elsewhere(question: Any) -> Any:
@@ -458,12 +308,8 @@ def has_rows_elsewhere(question: Any) -> Any:
 
 
 def _apart(question: Any, name: Any) -> Any:
-    """Which rows of a tensor do not lie where those of a contiguous one would; none where rows are copied."""
-    shape, strides = _strides(question, name)
-    if not shape or (shape[-1] > 1 and strides[-1] != 1):
-        return np.zeros(shape[:-1], dtype=bool)
-    dense = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-    return _offsets(shape, strides) != _offsets(shape, dense)
+    """Which rows of a tensor do not lie where those of a contiguous one would."""
+    return rows_apart(*_strides(question, name))
 
 
 def steps_by_strides_of_parameter(question: Any) -> Any:
