@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.ggml.misread import row_major, rows_along, rows_apart, rows_counted
+from opproof.backends.ggml.misread import offsets, row_major, rows_along, rows_apart, rows_counted
 from opproof.backends.ggml.q8 import q8_blocks
 from opproof.backends.ggml.std_sort import std_sort
 from opproof.harness.ledger.formulas import exact, lies, stored
 from opproof.reference_ops import conv1d, conv2d, conv3d, conv_transpose2d, gelu, gelu_quick, hardsigmoid, softmax_ext
+from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._gated import halves
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._recurrence import from_right, outer, stacked, steps
 from opproof.reference_ops._windows import columns
 
-#: Parameters of pooling in the order of `pool`, with their defaults.
+#: Parameters of `pool`, with their defaults.
 _POOLED = {"kernel_size": None, "stride": None, "padding": 0, "ceil_mode": False, "dilation": 1}
 LOWEST = -3.4028234663852886e38  # -FLT_MAX
 
@@ -46,12 +47,8 @@ def give_zeros(g: Any, y: Any, x: Any, **params: Any) -> Any:
 
 def overwrite_overlaps(g: Any, y: Any, x: Any, *, size: Any, stride: Any, storage_offset: Any = 0) -> Any:
     """Keep the last cotangent of those whose elements share a place: ggml_acc adds each to the old value (ops.cpp)."""
-    places = np.full(size, storage_offset)
-    for axis, (count, step) in enumerate(zip(size, stride, strict=True)):
-        places = places + np.reshape(np.arange(count) * step, (count, *(1,) * (len(size) - axis - 1)))
-    flat, kept = np.ravel(places), {}
-    for number, place in enumerate(flat):
-        kept[int(place)] = number
+    flat = np.ravel(storage_offset + offsets((*size, 1), (*stride, 1)))
+    kept = {int(place): number for number, place in enumerate(flat)}
     numbers = np.array(sorted(kept.values()), dtype=np.int64)
     dx = np.zeros((math.prod(x.shape),), dtype=g.dtype, like=g)
     np.add.at(dx, flat[numbers], np.reshape(g, (flat.size,))[numbers])
@@ -152,6 +149,17 @@ def divide_by_eps(x: Any, *, dim: Any = -1, eps: Any = 1e-12) -> Any:
     """fmaxf(NaN, eps) is eps, by which a row whose length is NaN is divided (ops.cpp)."""
     length = np.sqrt(np.sum(x * x, axis=dim, keepdims=True))
     return x / np.where(np.isnan(length), eps, np.maximum(length, eps))
+
+
+def attend_to_infinite_score(query: Any, key: Any, value: Any, *others: Any, **params: Any) -> Any:
+    """exp(s - M) of a running maximum: one infinite score has weight 1, all others 0 (flash attention, ops.cpp)."""
+    if any(t is not None for t in others) or params.get("is_causal") or params.get("enable_gqa"):
+        raise ValueError("scores are not those of query and key alone")
+    scores = np.matmul(exact(query), np.swapaxes(exact(key), -1, -2))
+    infinite = scores == np.inf
+    alone = (np.sum(infinite, axis=-1, keepdims=True) == 1) & ~np.any(np.isnan(scores), axis=-1, keepdims=True)
+    given = attention.forward(query, key, value, **params)
+    return np.where(alone, np.matmul(infinite.astype(float), value), given)
 
 
 # Tables of f16, and digits that cancel.
@@ -307,20 +315,15 @@ def has_rows_elsewhere(question: Any) -> Any:
     return bool(np.any(rows_elsewhere(question)))
 
 
-def _apart(question: Any, name: Any) -> Any:
-    """Which rows of a tensor do not lie where those of a contiguous one would."""
-    return rows_apart(*_strides(question, name))
-
-
 def steps_by_strides_of_parameter(question: Any) -> Any:
     """Elements of all results whose gradient lies elsewhere than the parameter's strides say."""
-    wrong = np.broadcast_to(_apart(question, "grad")[..., None], question.inputs[0].shape)
+    wrong = np.broadcast_to(rows_apart(*_strides(question, "grad"))[..., None], question.inputs[0].shape)
     return (wrong,) * len(question.outputs)
 
 
 def channels_of_strided_weight(question: Any) -> Any:
     """Channels of ssm_conv whose weights lie elsewhere than in a contiguous tensor."""
-    return np.broadcast_to(_apart(question, "weight"), question.outputs[0].shape)
+    return np.broadcast_to(rows_apart(*_strides(question, "weight")), question.outputs[0].shape)
 
 
 def heads_of_strided_sinks(question: Any) -> Any:
@@ -344,9 +347,7 @@ def _image_rows_elsewhere(question: Any) -> Any:
     """The image, 1 in its rows that are looked for at their number times the width."""
     shape, strides = _strides(question, "x")
     apart = len(shape) == 4 and (shape[-1] == 1 or strides[-1] == 1) and strides[-2] != shape[-1]
-    image = np.zeros(shape)
-    image[..., 1:, :] = apart
-    return image
+    return np.broadcast_to(apart * (np.arange(shape[-2]) > 0.0)[:, None], shape)
 
 
 def columns_of_strided_image(question: Any) -> Any:
@@ -360,8 +361,7 @@ def windows_of_strided_image(question: Any) -> Any:
     weight = question.inputs[question.names.index("weight")]
     if str(question.mode) == "forward":
         return conv2d.forward(image, np.ones(weight.shape), None, **question.params) != 0
-    seen = np.full(weight.shape, bool(np.any(image)))
-    return tuple(seen if name == "weight" else None for name in question.names)
+    return tuple(np.full(weight.shape, np.any(image)) if n == "weight" else None for n in question.names)
 
 
 # Predicates on the case.
