@@ -29,8 +29,9 @@ from opproof.backends.ggml import (
 )
 from opproof.backends.ggml.graph import Device, Graph, Tensor, open_device
 from opproof.backends.ggml.library import load_library
-from opproof.backends.ggml.probe import refusal
-from opproof.backends.ggml.run import differentiate, gradients, run
+from opproof.backends.ggml.probe import last_words, refusal
+from opproof.backends.ggml.run import differentiate, gradients, lies_over, run
+from opproof.backends.ggml.versions import is_known, unknown
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import function_of, joined, supports, written
 from opproof.vocabulary.arrays import Array
@@ -62,6 +63,7 @@ class Ggml:
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
+        self._ask(op, inputs, params)
         with Graph(self._device) as graph:
             leaves = [_leaf(graph, x) for x in inputs]
             if out is not None:
@@ -79,19 +81,38 @@ class Ggml:
     ) -> list[Array | None]:  # fmt: skip
         if out is not None:
             raise Unsupported("ggml has no backward pass for operators that write into their input")
-        if others := [g.dtype for g in cotangents if g is not None and g.dtype != np.float32]:
-            raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
-        question = (op, tuple(needs), *(None if x is None else (x.shape, x.dtype) for x in inputs), repr(params))
+        _refuse_others(cotangents)
+        self._ask(op, inputs, params)
+        question = (op, tuple(needs), *_described(inputs), repr(params))
         if question not in self._refused:
             with Graph(self._device, gradient=True) as graph:
                 leaves, outputs = self._forward(graph, op, inputs, params, needs)
-                self._refused[question] = refusal(lambda: _differentiate(graph, outputs, cotangents))
+                self._refused[question] = refusal(lambda: differentiate(graph, outputs, cotangents))
         if reason := self._refused[question]:
             raise Unsupported(reason)
         with Graph(self._device, gradient=True) as graph:
             leaves, outputs = self._forward(graph, op, inputs, params, needs)
-            _differentiate(graph, outputs, cotangents)
-            return gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
+            differentiate(graph, outputs, cotangents)
+            found = gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
+        _refuse_others([x for x, need in zip(inputs, needs, strict=True) if need])  # after ggml's own reasons
+        return found
+
+    def _ask(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> None:
+        """Of a version that is not known, ask in a fork whether it takes the calls of this operator at all.
+
+        Raises Unsupported where it dies of them: that may be the fault of ours. Nothing is computed.
+        """
+        if is_known(self.version):
+            return
+        question = ("calls", op, *_described(inputs), repr(params))
+        if question not in self._refused:
+            with Graph(self._device) as graph:
+                leaves = [_leaf(graph, x) for x in inputs]
+                said = last_words(lambda: _built(graph, op, leaves, params))
+            said = said if said is None else next(iter(said.strip().splitlines()[:1]), "nothing")
+            self._refused[question] = "" if said is None else f"{unknown(self.version)}, and it died of a call: {said}"
+        if reason := self._refused[question]:
+            raise Unsupported(reason)
 
     def _forward(
         self, graph: Graph, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], needs: Sequence[bool]
@@ -103,12 +124,15 @@ class Ggml:
         return leaves, _built(graph, op, leaves, params)
 
 
-def lies_over(graph: Graph, y: Tensor, leaf: Tensor) -> bool:
-    """Whether y is written where the array of `leaf` lies, element by element."""
-    if not graph.is_over(y):
-        return False
-    dense = all(graph.asks("ggml_is_contiguous", t) for t in (y, leaf))
-    return dense or graph.strides(y.pointer) == graph.strides(leaf.pointer)
+def _refuse_others(tensors: Sequence[Array | None]) -> None:
+    """Raise Unsupported where a gradient would have to be of another type than f32."""
+    if others := [t.dtype for t in tensors if t is not None and t.dtype != np.float32]:
+        raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
+
+
+def _described(inputs: Sequence[Array | None]) -> list[Any]:
+    """What decides of the inputs which calls are made."""
+    return [None if x is None else (x.shape, x.strides, x.dtype) for x in inputs]
 
 
 def _leaf(graph: Graph, array: Array | None) -> Tensor | None:
@@ -118,18 +142,6 @@ def _leaf(graph: Graph, array: Array | None) -> Tensor | None:
 def _built(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapping[str, Any]) -> list[Tensor | None]:
     made = function_of(TABLE, op, "ggml")(graph, *tensors, **params)
     return made if isinstance(made, list) else [made]
-
-
-def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: Sequence[Array | None]) -> None:
-    """The loss of the outputs that have a cotangent, and are of a type that ggml differentiates."""
-    pairs = [
-        (y, g)
-        for y, g in zip(outputs, cotangents, strict=True)
-        if y is not None and g is not None and graph.type(y) in ("f32", "f16")
-    ]
-    if not pairs:
-        raise Unsupported("no output of this operator has a gradient")
-    differentiate(graph, [y for y, _ in pairs], [g for _, g in pairs])
 
 
 def create(variant: str = "") -> Backend:

@@ -132,7 +132,7 @@ class Graph:
         `shape` is NumPy's shape of it: that of the first tensor where left out and of the same size.
         """
         first = next((a for a in args if isinstance(a, Tensor)), None)
-        taken = types_of(name)
+        taken = types_of(name, self.library.version)
         if first is not None and self.type(first) not in taken:
             raise Unsupported(f"{name} on the CPU takes {' and '.join(taken)}, not {self.type(first)}")
         if first is not None and self.is_over(first) and self.library.has(f"{name}_inplace"):

@@ -14,13 +14,21 @@ _REFUSALS = re.compile(r"backward pass|not implemented|unsupported|!node->view_s
 _PLACE = re.compile(r"^\S+:\d+: ")
 
 
-def refusal(build: Callable[[], None]) -> str:
-    """What ggml says where `build()` aborts because a backward pass is missing, else nothing.
+def refusal(build: Callable[[], object]) -> str:
+    """What ggml says where `build()` aborts because a backward pass is missing, else nothing."""
+    lines = [line for line in (last_words(build) or "").splitlines() if _REFUSALS.search(line)]
+    if lines and "view_src" in lines[0]:
+        return "ggml has no backward pass for operators that write into their input"
+    return _PLACE.sub("", lines[0]).strip() if lines else ""
 
-    `build` runs in a fork and may call ggml only. Without fork (Windows) nothing is asked, and such a case crashes.
+
+def last_words(build: Callable[[], object]) -> str | None:
+    """What `build()` says before it dies of a signal; None where it lives.
+
+    It runs in a fork and may call ggml only. Without fork (Windows) nothing is asked, and such a case crashes.
     """
     if sys.platform == "win32":
-        return ""
+        return None
     read, write = os.pipe()
     with warnings.catch_warnings():  # the worker has a watching thread; the child never takes a lock of its
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -36,9 +44,4 @@ def refusal(build: Callable[[], None]) -> str:
     with os.fdopen(read, encoding="utf-8", errors="replace") as pipe:
         said = pipe.read()
     _, status = os.waitpid(child, 0)
-    if not os.WIFSIGNALED(status):
-        return ""
-    lines = [line for line in said.splitlines() if _REFUSALS.search(line)]
-    if lines and "view_src" in lines[0]:
-        return "ggml has no backward pass for operators that write into their input"
-    return _PLACE.sub("", lines[0]).strip() if lines else ""
+    return said if os.WIFSIGNALED(status) else None

@@ -56,7 +56,7 @@ def attention_quantized(
     *, type: str, scale: float | None,  # noqa: A002
 ) -> Tensor:  # fmt: skip
     """Its mask is f16, its result permuted."""
-    if _known(type) not in types_of("ggml_mul_mat"):
+    if _known(type) not in types_of("ggml_mul_mat", g.library.version):
         raise Unsupported(f"ggml's CPU backend has no product with {type}")
     q, k, v = cast(g, rows(g, query), "f32"), g.blocks(key, type), g.blocks(value, type)
     mask = masked(g, None, kept(g, keep), (*query.shape[:-1], key.shape[-2]))

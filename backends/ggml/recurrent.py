@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import Any
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.memory import Shape
+from opproof.backends.ggml.versions import has_changed
 from opproof.backends.ggml.views import cont, reshape, rows, view
+
+_ONE = ctypes.c_int64(1)  # snapshots of the state that are kept: the last
 
 
 def _parted(g: Graph, joined: Tensor, y: Shape, state: Shape) -> list[Tensor]:
@@ -52,10 +56,13 @@ def gated_delta_net(
 ) -> list[Tensor]:
     """One snapshot of the state: the last."""
     n, tokens, heads, d = v.shape
-    flat = reshape(g, cont(g, state), (n, 1, heads * d * d))
-    three = [rows(g, t) for t in (q, k, v)]
-    shape = (n * (tokens + d), heads * d)
-    joined = g.call("ggml_gated_delta_net", *three, cont(g, gate), cont(g, beta), flat, shape=shape)
+    name, shape = "ggml_gated_delta_net", (n * (tokens + d), heads * d)
+    begun: tuple[Any, ...]
+    if has_changed(g.library.version, name):
+        begun = (cont(g, state), _ONE)
+    else:
+        begun = (reshape(g, cont(g, state), (n, 1, heads * d * d)),)
+    joined = g.call(name, *(rows(g, t) for t in (q, k, v)), cont(g, gate), cont(g, beta), *begun, shape=shape)
     return _parted(g, joined, v.shape, state.shape)
 
 
@@ -68,9 +75,10 @@ def ssm_scan(
     g: Graph, state: Tensor, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, ids: Tensor
 ) -> list[Tensor]:
     last = (ids.shape[0], *state.shape[1:])
-    six = [cont(g, t) for t in (state, x, dt, A, B, C)]
+    seven = [*(cont(g, t) for t in (state, x, dt, A, B, C)), g.integers(ids)]
+    snapshots = [_ONE] if has_changed(g.library.version, "ggml_ssm_scan") else []
     count = math.prod(x.shape) + math.prod(last)
-    return _parted(g, g.call("ggml_ssm_scan", *six, g.integers(ids), shape=(count,)), x.shape, last)
+    return _parted(g, g.call("ggml_ssm_scan", *seven, *snapshots, shape=(count,)), x.shape, last)
 
 
 TABLE: dict[str, Any] = {f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)}

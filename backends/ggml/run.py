@@ -26,9 +26,24 @@ def run(g: Graph, outputs: Sequence[Tensor]) -> list[Array]:
     return [read(g, y) for y in outputs]
 
 
-def differentiate(g: Graph, outputs: Sequence[Tensor], cotangents: Sequence[Array]) -> None:
-    """Append the backward pass of the loss sum(y g), summed over the outputs."""
-    for y, cotangent in zip(outputs, cotangents, strict=True):
+def lies_over(g: Graph, y: Tensor, leaf: Tensor) -> bool:
+    """Whether y is written where the array of `leaf` lies, element by element."""
+    if not g.is_over(y):
+        return False
+    dense = all(g.asks("ggml_is_contiguous", t) for t in (y, leaf))
+    return dense or g.strides(y.pointer) == g.strides(leaf.pointer)
+
+
+def differentiate(g: Graph, outputs: Sequence[Tensor | None], cotangents: Sequence[Array | None]) -> None:
+    """Append the backward pass of the loss sum(y g), summed over the outputs that have a cotangent.
+
+    Raises Unsupported where none of them is of a type that ggml differentiates.
+    """
+    pairs = [(y, c) for y, c in zip(outputs, cotangents, strict=True) if y is not None and c is not None]
+    pairs = [(y, c) for y, c in pairs if g.type(y) in ("f32", "f16")]
+    if not pairs:
+        raise Unsupported("no output of this operator has a gradient")
+    for y, cotangent in pairs:
         g.do("ggml_set_output", y)
         product = g.call("ggml_mul", g.leaf(np.ascontiguousarray(cotangent)), y)
         loss = g.call("ggml_sum", product, shape=())

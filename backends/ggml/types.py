@@ -1,12 +1,14 @@
 """Which types the CPU backend of ggml computes each function in, by the type of its first tensor.
 
 ggml has no question to ask: a kernel that lacks a type aborts the process. The table follows
-ggml-cpu/ops.cpp, unary-ops.cpp and binary-ops.cpp of ggml 0.13; what stands nowhere takes f32.
+ggml-cpu/ops.cpp, unary-ops.cpp and binary-ops.cpp of ggml 0.13, with what newer versions add to it; what stands
+nowhere takes f32.
 """
 
 from __future__ import annotations
 
 from opproof.backends.ggml.library import QUANTISED
+from opproof.backends.ggml.versions import Release, is_since
 
 _FLOATS = ("f32", "f16", "bf16")
 _ANY = (*_FLOATS, "i32", "i64")
@@ -50,7 +52,18 @@ TABLE: dict[str, tuple[str, ...]] = {
     "get_rel_pos": ("f16", "bf16"),
 }
 
+_BF16 = """
+    gelu gelu_erf gelu_quick silu scale scale_bias reglu geglu swiglu geglu_erf geglu_quick
+    reglu_swapped geglu_swapped swiglu_swapped geglu_erf_swapped geglu_quick_swapped
+    reglu_split geglu_split swiglu_split geglu_erf_split geglu_quick_split
+"""
 
-def types_of(function: str) -> tuple[str, ...]:
-    """Names of the types that `function` (with its prefix ggml_) takes."""
-    return TABLE.get(function.removeprefix("ggml_"), ("f32",))
+#: Types that a function takes from a release on.
+ADDED: dict[str, tuple[Release, str]] = {"fill": ((0, 14), "f16"), **dict.fromkeys(_BF16.split(), ((0, 25), "bf16"))}
+
+
+def types_of(function: str, version: str) -> tuple[str, ...]:
+    """Names of the types that `function` (with its prefix ggml_) takes in this version."""
+    name = function.removeprefix("ggml_")
+    release, added = ADDED.get(name, ((0, 0), ""))
+    return TABLE.get(name, ("f32",)) + ((added,) if added and is_since(version, release) else ())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.cases._layouts import Storage, layouts_of, storage_of
 from opproof.harness.truth.noise.array import Noisy
 from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
 from opproof.vocabulary.dtypes import round_to
@@ -20,3 +21,15 @@ def stored(x: Any, name: str) -> Any:
     if isinstance(x, Rounded):
         return wrap(round_to(unwrap(x), kind), x.arithmetic)
     return np.asarray(round_to(np.asarray(x), kind))
+
+
+def exact(x: Any) -> Any:
+    """The numbers of `x` as a plain array, in whatever arithmetic it is: what is decided by them is decided once."""
+    if isinstance(x, Noisy):
+        return np.asarray(x.exact)
+    return unwrap(x)
+
+
+def lies(question: Any, name: str) -> Storage:
+    """Where the elements of the question's tensor of that name lie in memory."""
+    return storage_of(question.inputs[question.names.index(name)].shape, layouts_of(question.case)[name])

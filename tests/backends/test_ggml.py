@@ -15,7 +15,7 @@ from opproof.backends import BackendFailed, Unsupported
 from opproof.harness.ledger.chosen import built_in
 from opproof.harness.ledger.known import mark
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import FAILED
@@ -273,7 +273,7 @@ def test_smoke_fails_nothing_outside_the_ledger():
     selected = Selection(level="smoke")
     known = built_in("ggml")
     with Pool(Limits(jobs=2, timeout=60.0, memory=2**30)) as pool:
-        results = [mark(r, known) for r in pool.run(tasks(["ggml"], cases(selected), selected))]
+        results = [mark(r, known) for r in pool.run(with_known(tasks(["ggml"], cases(selected), selected), known))]
     failed = [r for r in results if r.verdict in FAILED and not r.known]
     unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message}" for r in failed]
     assert not unexpected, "\n".join(unexpected[:10])
