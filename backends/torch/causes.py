@@ -8,9 +8,10 @@ import numpy as np
 import scipy.special
 
 from opproof.harness.ledger.formulas import stored
-from opproof.reference_ops import cross_entropy, det, grid_sample, kl_div, layer_norm, stft, xielu
+from opproof.reference_ops import cross_entropy, det, kl_div, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._gated import halves
+from opproof.vocabulary.modes import Mode
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36
@@ -251,17 +252,6 @@ def average_equal_rows(g: Any, y: Any, x: Any, window: Any, **params: Any) -> An
     return np.broadcast_to(np.mean(of_x, axis=0, keepdims=True), x.shape), of_window
 
 
-def fill_with_nan(*tensors: Any, **params: Any) -> Any:
-    """Compute every position from a width that is infinite."""
-    y = grid_sample.forward(*tensors, **params)
-    return np.full(y.shape, np.nan, like=y)
-
-
-def fill_gradients_with_nan(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
-    """Compute every position from a width that is infinite."""
-    return tuple(np.full(x.shape, np.nan, like=x) for x in tensors)
-
-
 def multiply_by_difference_and_by_exp(g: Any, y: Any, x: Any, target: Any, *, reduction: str, log_target: bool) -> Any:
     """Store exp(target) times the difference, which overflows before the other term is added."""
     if not log_target:
@@ -292,13 +282,29 @@ def has_one_term(question: Any) -> bool:
 
 
 def everywhere(question: Any) -> Any:
-    """Every element: the result is never written."""
-    return [np.ones(y.shape, dtype=bool) for y in question.outputs]
+    """Every element of every result."""
+    results = question.inputs if question.mode is Mode.GRADIENT else question.outputs
+    return [None if v is None else np.ones(v.shape, dtype=bool) for v in results]
 
 
 def rows_with_a_score_that_is_none(question: Any) -> Any:
     """Rows of attention in which a score is NaN or infinite."""
     return [~np.isfinite(y) for y in question.outputs]
+
+
+def heads_with_a_score_that_is_none(question: Any) -> Any:
+    """Rows of query, and whole heads of key and value, of which a score overflows float32, masked or not."""
+    query, key = question.inputs[:2]
+    with np.errstate(all="ignore"):
+        scores = np.matmul(query.astype(np.float32), np.swapaxes(key, -1, -2).astype(np.float32))
+    rows = ~np.isfinite(scores).all(axis=-1, keepdims=True)
+    heads = rows.any(axis=-2, keepdims=True)
+    return [np.broadcast_to(m, v.shape) for m, v in zip((rows, heads, heads), question.inputs[:3], strict=True)]
+
+
+def cube_result(g: Any, y: Any, x: Any) -> Any:
+    """Store the cube of the result, which overflows before the cotangent multiplies it."""
+    return -0.5 * g * (y * y * y)
 
 
 def where_no_number_is_expected(question: Any) -> Any:

@@ -133,6 +133,8 @@ class Rounded(np.ndarray[Any, np.dtype[Any]]):
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         how = self.arithmetic
+        if func is np.mean and isinstance(args[0], Rounded):
+            return _wrapped(_mean(unwrap(args[0]), *args[1:], how=how, **kwargs), how)
         if func is np.einsum:
             return _wrapped(_einsum(args[0], [unwrap(v) for v in args[1:]], how), how)
         if func in DECIDED:
@@ -189,7 +191,15 @@ def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, An
     return how.rounded(result)
 
 
-def _sum(x: Any, kwargs: dict[str, Any], how: Arithmetic) -> Any:
+def _mean(x: Array, axis: Any = None, *, keepdims: bool = False, how: Arithmetic) -> Any:
+    """A mean, whose sum is stored nowhere."""
+    count = x.size if axis is None else math.prod(x.shape[a] for a in np.atleast_1d(axis))
+    with np.errstate(all="ignore"):
+        return how.rounded(_sum(x, {"axis": axis, "keepdims": keepdims}, how, stores=False) / count)
+
+
+def _sum(x: Any, kwargs: dict[str, Any], how: Arithmetic, *, stores: bool = True) -> Any:
+    """A sum in the format of sums, rounded to that of operations where it is stored."""
     x = np.asarray(x)
     if x.dtype.kind != "f":
         return np.add.reduce(x, **kwargs)
@@ -199,7 +209,8 @@ def _sum(x: Any, kwargs: dict[str, Any], how: Arithmetic) -> Any:
     rows = np.transpose(x, (*axes, *kept)).reshape(math.prod(x.shape[a] for a in axes), *(x.shape[a] for a in kept))
     if not x.size:
         return np.add.reduce(x, **kwargs)
-    total = how.rounded(_added_up(rows, how))
+    total = _added_up(rows, how)
+    total = how.rounded(total) if stores else total
     return total.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if kwargs.get("keepdims") else total
 
 
