@@ -213,12 +213,12 @@ class _Ends:
 
 
 def _evaluated(changed: Posed, kinds: _Kinds, key: str, numbers: int) -> list[_Ends | None]:
-    """Of every result what the changed reference gives in its arithmetic; None of those that are no floats."""
+    """Of every result what the changed reference gives in its arithmetic; None of truth values, and where none is."""
     ends: list[_Ends | None] = []
     for how in _evaluations(kinds, key, numbers):
         results = _results(changed, how)
         if not ends:
-            ends = [None if r is None or r.dtype.kind != "f" else _Ends(r, r, np.isnan(r)) for r in results]
+            ends = [None if r is None or r.dtype.kind == "b" else _Ends(r, r, np.isnan(r)) for r in results]
             continue
         for old, r in zip(ends, results, strict=True):
             if old is not None and r is not None:
@@ -254,9 +254,11 @@ def _results(changed: Posed, how: Arithmetic) -> list[Array | None]:
 
 
 def _lies_between(ends: _Ends | None, judged: Judged, want: Expected, dtype: str) -> NDArray[np.bool_]:
-    """Which elements lie between the evaluations, the bound added at either end."""
+    """Which elements lie between the evaluations, the bound added at either end; integers between two neighbours."""
     if ends is None or ends.low.shape != judged.got.shape:
         return np.zeros(judged.got.shape, dtype=bool)
+    if want.values.dtype.kind != "f" or DTYPES[dtype].whole:
+        return np.asarray((judged.got >= ends.low) & (judged.got <= ends.high) & (ends.high - ends.low <= 1))
     kind, value = DTYPES[dtype], np.asarray(judged.got, dtype=np.float64)
     with np.errstate(all="ignore"):
         bound = bound_of(want, kind)
