@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops import solve_triangular
-from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
+
+
+def _sum_to(v: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which a tensor of `shape` was broadcast, one after the other."""
+    while v.ndim > len(shape):
+        v = np.sum(v, axis=0)
+    for axis, n in enumerate(shape):
+        if n == 1:
+            v = np.sum(v, axis=axis, keepdims=True)
+    return v
 
 
 def multiply_by_x_over_size(g: Any, y: Any, x: Any) -> Any:
@@ -37,16 +46,18 @@ def divide_by_power_of_length(g: Any, y: Any, x: Any, *, p: float, dim: Dim, kee
 
 
 def divide_by_deviation(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
-    """Divide by the deviation even where it is 0; of one number give 0."""
+    """Divide by the deviation, whose squares overflow, even where it is 0; of one number give 0."""
     n = count(x, dim)
     if n <= 1:
         return np.broadcast_to(kept(g, x, dim) * 0, x.shape)
-    return kept(g / y, x, dim) * (x - np.mean(x, axis=dim, keepdims=True)) / (n - correction)
+    centred = x - np.sum(x / n, axis=dim, keepdims=True)  # NumPy divides before it stores the sum
+    deviation = np.sqrt(np.sum(centred * centred, axis=dim, keepdims=True) / (n - correction))
+    return kept(g, x, dim) / deviation * centred / (n - correction)
 
 
 def divide_by_square(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Divide by b^2, which overflows."""
-    return unbroadcast(g / b, a.shape), unbroadcast(-g * a / (b * b), b.shape)
+    return _sum_to(g / b, a.shape), _sum_to(-g * a / (b * b), b.shape)
 
 
 def divide_by_square_of_x(g: Any, y: Any, x: Any) -> Any:
@@ -57,16 +68,16 @@ def divide_by_square_of_x(g: Any, y: Any, x: Any) -> Any:
 def divide_by_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Divide by a^2 + b^2, which overflows."""
     squares = a * a + b * b
-    return unbroadcast(g * b / squares, a.shape), unbroadcast(g * -a / squares, b.shape)
+    return _sum_to(g * b / squares, a.shape), _sum_to(g * -a / squares, b.shape)
 
 
 def multiply_by_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
     """Form g b before a^(b-1) multiplies it, which overflows."""
     power = exponent if b is None else b
-    da = unbroadcast(g * power * a ** np.where(power != 0, power - 1, 1), a.shape)
+    da = _sum_to(g * power * a ** np.where(power != 0, power - 1, 1), a.shape)
     if b is None:
         return (da,)
-    return da, unbroadcast(g * np.log(np.where(a == 0, 1, a)) * y, b.shape)
+    return da, _sum_to(g * np.log(np.where(a == 0, 1, a)) * y, b.shape)
 
 
 def subtract_softplus(g: Any, y: Any, x: Any, **params: Any) -> Any:
