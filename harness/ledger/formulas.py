@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.truth.noise.array import Noisy
-from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
+from opproof.harness.truth.rounded import FORMATS, Arithmetic, Rounded, unwrap, wrap
 from opproof.vocabulary.dtypes import round_to
 
 
@@ -20,3 +20,28 @@ def stored(x: Any, name: str) -> Any:
     if isinstance(x, Rounded):
         return wrap(round_to(unwrap(x), kind), x.arithmetic)
     return np.asarray(round_to(np.asarray(x), kind))
+
+
+def cut_off(x: Any, name: str) -> Any:
+    """`x` in the format `name`, digits past its last cut off; infinite from the power of two after its largest on."""
+    kind = FORMATS[name]
+    how = Arithmetic(kind, kind, truncates=True)
+
+    def cut(values: Any) -> Any:
+        past = np.abs(values) >= 2.0 ** (kind.max_exponent + 1)
+        return np.where(past, np.copysign(np.inf, values), how.rounded(values))
+
+    if isinstance(x, Noisy):
+        exact = cut(np.asarray(x.exact))
+        return Noisy(exact, np.repeat(exact[None], x.source.runs, axis=0), x.source)
+    return wrap(cut(unwrap(x)), x.arithmetic) if isinstance(x, Rounded) else cut(np.asarray(x))
+
+
+def multiply_in_turn(a: Any, b: Any, first: Any, step: int = 1) -> Any:
+    """first + a @ b, `step` products at a time, which are exact: every sum of them is added in the format of sums."""
+    if not isinstance(b, Rounded):
+        return first + np.matmul(a, b)
+    left, right, total = unwrap(a), unwrap(b), unwrap(first)
+    for k in range(0, right.shape[-2], step):
+        total = b.arithmetic.summed(total + left[..., k : k + step] @ right[..., k : k + step, :])
+    return wrap(b.arithmetic.rounded(total), b.arithmetic)
