@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.ledger.formulas import cut_off, multiply_in_turn
+from opproof.harness.ledger.formulas import cut_off, multiply_in_turn, stored
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, axes
-from opproof.reference_ops._conv import Geometry, conv_dweight, geometry, transposed_size
+from opproof.reference_ops._conv import Geometry, geometry, transposed_size
 from opproof.reference_ops._norm import affine
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._windows import Sizes, columns, padded, per_axis, unpadded
@@ -28,8 +28,8 @@ def divide_by_one_plus_square_of_y(g: Any, y: Any, x: Any) -> Any:
 
 
 def take_slope_everywhere(g: Any, y: Any, x: Any, *, negative_slope: float) -> Any:
-    """Multiply by the slope where x is positive too."""
-    return g * negative_slope
+    """Multiply by the slope, a float32, where x is positive too."""
+    return g * stored(negative_slope, "f32")
 
 
 def smooth_step(g: Any, y: Any, x: Any) -> Any:
@@ -168,8 +168,15 @@ def truncate_each_addition(x: Any, weight: Any, bias: Any = None, **params: Any)
 def truncate_each_addition_of_gradient(g: Any, y: Any, x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
     """Add every product to the gradient."""
     how = _geometry(x, params)
-    dbias = None if bias is None else np.sum(g, axis=(0, *range(2, g.ndim)))
-    return _scattered(g, weight, None, x.shape[2:], how), conv_dweight(g, x, weight.shape, how), dbias
+    groups, o = how.groups, weight.shape[0]
+    _, cols, _ = _matrices(padded(x, how.padding, how.padding), weight, how)
+    by_group = np.reshape(g, (g.shape[0], groups, o // groups, -1))
+    left = np.reshape(np.moveaxis(by_group, 0, 2), (groups, o // groups, -1))
+    right = np.reshape(np.transpose(cols, (1, 0, 3, 2)), (groups, -1, cols.shape[2]))
+    dweight = np.reshape(multiply_in_turn(left, right, 0), weight.shape)
+    rows = np.reshape(np.moveaxis(g, 1, -1), (-1, o))
+    dbias = None if bias is None else multiply_in_turn(np.ones((len(rows),)), rows, 0)
+    return _scattered(g, weight, None, x.shape[2:], how), dweight, dbias
 
 
 def truncate_each_addition_of_transposed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ def stored(x: Any, name: str) -> Any:
     return np.asarray(round_to(np.asarray(x), kind))
 
 
+def computed(function: Callable[[Any], Any], x: Any) -> Any:
+    """What `function` makes of the numbers of `x`, once and for all, in whatever arithmetic they are."""
+    if isinstance(x, Noisy):
+        exact = np.asarray(function(np.asarray(x.exact)))
+        return Noisy(exact, np.repeat(exact[None], x.source.runs, axis=0), x.source)
+    return wrap(function(unwrap(x)), x.arithmetic) if isinstance(x, Rounded) else np.asarray(function(np.asarray(x)))
+
+
 def cut_off(x: Any, name: str) -> Any:
     """`x` in the format `name`, digits past its last cut off; infinite from the power of two after its largest on."""
     kind = FORMATS[name]
@@ -31,17 +40,15 @@ def cut_off(x: Any, name: str) -> Any:
         past = np.abs(values) >= 2.0 ** (kind.max_exponent + 1)
         return np.where(past, np.copysign(np.inf, values), how.rounded(values))
 
-    if isinstance(x, Noisy):
-        exact = cut(np.asarray(x.exact))
-        return Noisy(exact, np.repeat(exact[None], x.source.runs, axis=0), x.source)
-    return wrap(cut(unwrap(x)), x.arithmetic) if isinstance(x, Rounded) else cut(np.asarray(x))
+    return computed(cut, x)
 
 
 def multiply_in_turn(a: Any, b: Any, first: Any, step: int = 1) -> Any:
-    """first + a @ b, `step` products at a time, which are exact: every sum of them is added in the format of sums."""
+    """first + a @ b, `step` products at a time: they are added in float32, and every sum is stored in its format."""
     if not isinstance(b, Rounded):
         return first + np.matmul(a, b)
     left, right, total = unwrap(a), unwrap(b), unwrap(first)
     for k in range(0, right.shape[-2], step):
-        total = b.arithmetic.summed(total + left[..., k : k + step] @ right[..., k : k + step, :])
+        products = left[..., k : k + step] @ right[..., k : k + step, :]
+        total = b.arithmetic.summed(np.add(total, products, dtype=np.float32))
     return wrap(b.arithmetic.rounded(total), b.arithmetic)
