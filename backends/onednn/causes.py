@@ -13,7 +13,7 @@ import numpy as np
 import scipy.special
 
 from opproof.harness.ledger.formulas import computed
-from opproof.reference_ops._axes import Dim, axes
+from opproof.reference_ops._axes import Dim
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._windows import Sizes
 
@@ -31,6 +31,8 @@ QUICK = 1.702
 #: Of gelu_tanh: the square root of 2 / pi, and the factor of the cube.
 ROOT_TWO_OVER_PI = math.sqrt(2 / math.pi)
 CUBE_FACTOR = 0.044715
+#: exp(r) for r within log(2) / 2 of 0: coefficients of powers of r, from 0 on.
+EXP_COEFFICIENTS = (1.0, 0.99999970, 0.49999151, 0.16667652, 0.041897822, 0.0082892906)
 #: log(1 + t) for t in [-1/2, 0] within soft_relu: coefficients of powers of t, from 0 on.
 SOFT_RELU_COEFFICIENTS = (
     -2.1e-08, 0.9999932, -0.50035626, 0.3262179, -0.32000539, -0.17784506, -1.3198822, -1.7648947, -1.5376909
@@ -40,7 +42,14 @@ LOG_COEFFICIENTS = (1.0, -0.5, 0.333333343, -0.250035614, 0.199984118)
 
 
 def _exp(x: Any) -> Any:
-    return np.where(np.isnan(x), np.inf, np.where(x < FLUSHED_EXPONENT, 0, np.exp(x)))
+    """2^n times a polynomial of the rest: 0 where the exponent of 2^(n - 1) is, infinite for NaN."""
+    clipped = np.where(np.isnan(x), MAX_EXPONENT, np.clip(x, MIN_EXPONENT, MAX_EXPONENT))
+    n = computed(lambda v: np.floor(v / math.log(2) + 0.5), clipped)
+    rest = clipped - n * math.log(2)
+    series: Any = EXP_COEFFICIENTS[-1]
+    for c in reversed(EXP_COEFFICIENTS[:-1]):
+        series = series * rest + c
+    return np.where(x < FLUSHED_EXPONENT, 0, series * 2.0 ** (n - 1) * 2)
 
 
 def _logistic(x: Any) -> Any:
@@ -113,7 +122,7 @@ def _soft_relu(x: Any) -> Any:
     inside = (2.0 ** (1 - n) + 2 * np.exp(clipped - n * math.log(2))) / 2
     exponent = computed(lambda v: np.frexp(v)[1].astype(np.float64), inside)
     t = inside * 2.0**-exponent - 1
-    series = SOFT_RELU_COEFFICIENTS[-1]
+    series: Any = SOFT_RELU_COEFFICIENTS[-1]
     for c in reversed(SOFT_RELU_COEFFICIENTS[:-1]):
         series = series * t + c
     return np.where(x > MAX_EXPONENT, x, exponent * math.log(2) + series + n * math.log(2))
@@ -262,22 +271,19 @@ def is_not_less_or_equal(a: Any, b: Any) -> Any:
 
 
 def start_at_lowest(x: Any, *, dim: Dim, keepdim: bool) -> Any:
-    """Take the maximum from -3.4e38 on, by an instruction that forgets a NaN before the last element."""
-    return _reduced(x, dim, keepdim, 1)
+    """Take the maximum from -3.4e38 on."""
+    return np.maximum(np.max(x, axis=dim, keepdims=keepdim, initial=-np.inf), -MAX_FLOAT32)
 
 
 def start_at_largest(x: Any, *, dim: Dim, keepdim: bool) -> Any:
-    """Take the minimum from 3.4e38 on, by an instruction that forgets a NaN before the last element."""
-    return _reduced(x, dim, keepdim, -1)
+    """Take the minimum from 3.4e38 on."""
+    return np.minimum(np.min(x, axis=dim, keepdims=keepdim, initial=np.inf), MAX_FLOAT32)
 
 
-def _reduced(x: Any, dim: Dim, keepdim: bool, sign: int) -> Any:
-    gone = axes(dim, x.ndim)
-    best = sign * np.max(np.where(np.isnan(x), -np.inf, sign * x), axis=gone, keepdims=True, initial=-MAX_FLOAT32)
-    if x.size:
-        last = x[tuple(slice(-1, None) if a in gone else slice(None) for a in range(x.ndim))]
-        best = np.where(np.isnan(last), np.nan, best)
-    return best if keepdim else np.squeeze(best, axis=gone)
+def rows_with_nan(question: Any) -> Any:
+    """Results of rows that hold a NaN: of some elements before it, by lanes, the reduction knows nothing."""
+    x, params = question.inputs[0], question.params
+    return [np.any(np.isnan(x), axis=params["dim"], keepdims=params["keepdim"])]
 
 
 def pass_over_nan_in_windows(
