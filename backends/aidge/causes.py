@@ -39,7 +39,7 @@ def smooth_step(g: Any, y: Any, x: Any) -> Any:
 
 def multiply_by_log_of_zero(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
     """Multiply y by log(a) at a = 0 too: 0 times infinity."""
-    power = exponent if b is None else b
+    power: Any = exponent if b is None else b
     da = unbroadcast(g * power * a ** (power - 1), a.shape)
     return (da,) if b is None else (da, unbroadcast(g * y * np.log(a), b.shape))
 
@@ -83,7 +83,7 @@ def pass_over_nan_in_windows(
     size = x.shape[2:]
     how = pool(size, kernel_size, stride, padding, ceil_mode, dilation)
     y, indices = max_pool(np.where(np.isnan(x), -np.inf, x), how)
-    begins = (..., *(slice(0, s * (o - 1) + 1, s) for s, o in zip(how.stride, how.out, strict=True)))
+    begins: Any = (..., *(slice(0, s * (o - 1) + 1, s) for s, o in zip(how.stride, how.out, strict=True)))
     first = padded(x, how.padding, how.after)[begins]
     place = padded(np.arange(math.prod(size)).reshape(size), how.padding, how.after)[begins]
     return np.where(np.isnan(first), np.nan, y), np.where(np.isnan(first), place, indices)
@@ -143,7 +143,8 @@ def _scattered(x: Any, weight: Any, bias: Any, size: tuple[int, ...], how: Geome
     rank, kernel = len(size), weight.shape[2:]
     spread = tuple(s * (n - 1) + 1 for s, n in zip(how.stride, x.shape[2:], strict=True))
     wide = np.zeros((*x.shape[:2], *spread), dtype=x.dtype, like=x)
-    wide[(..., *(slice(None, None, s) for s in how.stride))] = x
+    every: Any = (..., *(slice(None, None, s) for s in how.stride))
+    wide[every] = x
     before = tuple(d * (k - 1) for d, k in zip(how.dilation, kernel, strict=True))
     after = tuple(n + 2 * p - s for n, p, s in zip(size, how.padding, spread, strict=True))
     turned = np.flip(weight, axis=tuple(range(2, rank + 2)))
@@ -221,9 +222,7 @@ def wrap_whole_axis(x: Any, *, pad: Sequence[int], mode: str, value: float | Non
     return y
 
 
-def count_cells_through(
-    g: Any, y: Any, x: Any, *, pad: Sequence[int], mode: str, value: float | None
-) -> Any:
+def count_cells_through(g: Any, y: Any, x: Any, *, pad: Sequence[int], mode: str, value: float | None) -> Any:
     """Add to the cell that a counter points at, which is not moved on where an axis is cut behind and grows before."""
     places = np.array(_places(x.shape, g.shape, pad, mode))
     valid = (places >= 0) & (places < x.size)
@@ -267,7 +266,7 @@ def _places(shape: tuple[int, ...], wide: tuple[int, ...], pad: Sequence[int], m
 
 def grows_and_shrinks(question: Any) -> bool:
     """Whether padding adds cells somewhere and takes cells away elsewhere."""
-    return min(question.params["pad"]) < 0 < max(question.params["pad"])
+    return bool(min(question.params["pad"]) < 0 < max(question.params["pad"]))
 
 
 def rows_with_nan(question: Any) -> Any:

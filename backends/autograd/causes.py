@@ -73,7 +73,7 @@ def divide_by_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 def multiply_by_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
     """Form g b before a^(b-1) multiplies it, which overflows."""
-    power = exponent if b is None else b
+    power: Any = exponent if b is None else b
     da = _sum_to(g * power * a ** np.where(power != 0, power - 1, 1), a.shape)
     if b is None:
         return (da,)
@@ -98,7 +98,7 @@ def is_not_square(question: Any) -> bool:
 
 def has_negative_axis(question: Any) -> bool:
     """Whether an axis is counted from the end."""
-    return min(question.params["dims"]) < 0
+    return bool(min(question.params["dims"]) < 0)
 
 
 def has_empty_result(question: Any) -> bool:

@@ -44,7 +44,7 @@ def cut_off(x: Any, name: str) -> Any:
 
 
 def multiply_in_turn(a: Any, b: Any, first: Any, step: int = 1) -> Any:
-    """first + a @ b, `step` products at a time: they are added in float32, and every sum is stored in its format."""
+    """Add a @ b to `first`, `step` products at a time, in float32, every sum stored in the format of sums."""
     if not isinstance(b, Rounded):
         return first + np.matmul(a, b)
     left, right, total = unwrap(a), unwrap(b), unwrap(first)
