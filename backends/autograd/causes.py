@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops import solve_triangular
+from opproof.reference_ops import norm, solve_triangular
 from opproof.reference_ops._axes import Dim, count, kept
 
 
@@ -39,10 +39,11 @@ def slice_shape_at_negative_axis(g: Any, y: Any, x: Any, *, repeats: int, dim: i
 
 
 def divide_by_power_of_length(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
-    """Form g / |y|^(p - 1) x |x|^(p - 2) as it is written, at a length of 0 and p of infinity too."""
+    """Form g / |y|^(p - 1) x |x|^(p - 2) as it is written: squares overflow, a length of 0 and p of infinity too."""
+    length, along = norm.forward(x, p=p, dim=dim, keepdim=True), kept(g, x, dim)
     if p == 2:
-        return kept(g / y, x, dim) * x
-    return kept(g / y ** (p - 1), x, dim) * x * np.abs(x) ** (p - 2)
+        return along / length * x
+    return along / length ** (p - 1) * x * np.abs(x) ** (p - 2)
 
 
 def divide_by_deviation(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
