@@ -44,7 +44,7 @@ def unbounded_above(x: Array, dim: Dim) -> Array:
 
 def largest(x: Array, dim: int) -> Array:
     """The largest real part along an axis that is kept at size 1; of no elements 0, which nothing is moved by."""
-    if not x.shape or x.shape[dim]:
+    if x.size:
         return np.max(np.real(x), axis=dim, keepdims=True)  # type: ignore[no-any-return]
     return np.sum(np.real(x), axis=dim, keepdims=True)  # type: ignore[no-any-return]
 
