@@ -157,7 +157,12 @@ class _Kinds:
 
 
 def _changed(entry: Known, posed: Posed) -> Posed:
-    """The question, put to the operator with the formulas of the entry in place of its own."""
+    """The question, put to the operator with the formulas of the entry in place of its own.
+
+    Where the entry says no more than what is undefined, the reference stays as it is.
+    """
+    if not (entry.forward or entry.vjp or entry.arithmetic):
+        return posed
     forward, vjp = function_of(entry.folder, entry.forward), function_of(entry.folder, entry.vjp)
     op: Op = posed.op
     facts = {**op.facts, "EXACT": (), "MULTILINEAR": False}
