@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.ledger.formulas import stored
-from opproof.reference_ops import cast, grid_sample
+from opproof.reference_ops import grid_sample
 from opproof.reference_ops._cells import gates, products
 from opproof.reference_ops._fourier import transformed
 from opproof.reference_ops._norm import affine, standardise
 from opproof.reference_ops._sampled import read
-from opproof.reference_ops.selu import _ALPHA, _SCALE
+from opproof.vocabulary.dtypes import DTYPES
 
 #: Ends and coefficients of MLAS's sigmoid, odd over even powers from the highest down (mlas/lib/logistic.cpp).
 SIGMOID_END = 18.0
@@ -104,21 +104,6 @@ def subtract_sigmoid_of_gelu_quick_from_one(x: Any) -> Any:
     return x * _one_less_its_mirror(np.float32(1.702) * x)
 
 
-def subtract_one_from_exp(x: Any, *, alpha: float) -> Any:
-    """Take exp(x) - 1, which cancels near 0."""
-    return np.where(x > 0, x, alpha * (np.exp(np.minimum(x, 0)) - 1))
-
-
-def subtract_one_from_exp_of_quotient(x: Any, *, alpha: float) -> Any:
-    """Take exp(x / alpha) - 1, which cancels near 0."""
-    return np.maximum(x, 0) + np.minimum(alpha * (np.exp(x / alpha) - 1), 0)
-
-
-def subtract_one_from_scaled_exp(x: Any) -> Any:
-    """Take exp(x) - 1, which cancels near 0."""
-    return np.where(x > 0, _SCALE * x, _SCALE * (_ALPHA * np.exp(np.minimum(x, 0)) - _ALPHA))
-
-
 def keep_beyond_lambd(x: Any, *, lambd: float) -> Any:
     """Give 0 for what is neither below -lambd nor above it, NaN among it."""
     x = stored(x, "f32")
@@ -155,13 +140,6 @@ def write_moments_over_weights(
     return affine(standardise(x, axes, eps)[0], weight, bias)
 
 
-def divide_by_at_least_one(x: Any, *, dim: Any, keepdim: bool) -> Any:
-    """Give 0 for the mean of nothing."""
-    axes = tuple(range(x.ndim)) if dim is None else tuple(np.atleast_1d(dim) % x.ndim)
-    count = np.prod([x.shape[a] for a in axes])
-    return np.sum(x, axis=axes, keepdims=keepdim) / max(count, 1)
-
-
 def add_step_in_float32(*, start: float, end: float, step: float) -> Any:
     """Add the step to what was last, in float32."""
     count = int(np.ceil((end - start) / step))
@@ -171,7 +149,7 @@ def add_step_in_float32(*, start: float, end: float, step: float) -> Any:
 
 def cast_without_saturation(x: Any, *, to: str) -> Any:
     """Give NaN past the range of float8_e5m2, which has infinities, and 448 for 480 and its like in float8_e4m3."""
-    y = cast._there_and_back(x, to)
+    y = x.astype(DTYPES[to].numpy).astype(x.dtype)
     if to == "f8e5m2":
         return np.where(np.isfinite(x) & np.isinf(y), np.nan, y)
     low, high = BACK_IN_RANGE
@@ -261,33 +239,9 @@ def weigh_before_the_border(x: Any, grid: Any, *, mode: str, padding_mode: str, 
     return total
 
 
-def rows_with_nan(question: Any) -> Any:
-    """Every element of a row in which there is NaN: which of the others comes depends on where it stands."""
-    x, dim = question.inputs[0], question.params["dim"]
-    has = np.isnan(x).any(axis=dim, keepdims=True)
-    return [np.broadcast_to(has, y.shape) if y.ndim == x.ndim else np.reshape(has, y.shape) for y in question.outputs]
-
-
-def windows_with_nan(question: Any) -> Any:
-    """Windows in which there is NaN: which of the others comes depends on where it stands."""
-    x = question.inputs[0]
-    largest = question.op.forward(np.where(np.isnan(x), np.inf, 0.0), **question.params)[0]
-    return [largest == np.inf] * 2
-
-
-def everywhere(question: Any) -> Any:
-    """Every element: the result is never written, or a sum of which any pair saturates."""
-    return [np.ones(y.shape, dtype=bool) for y in question.outputs]
-
-
 def has_no_terms(question: Any) -> bool:
     """Whether a product of matrices is one over nothing."""
     return bool(question.inputs[0].shape[-1] == 0)
-
-
-def is_empty(question: Any) -> bool:
-    """Whether a tensor has no elements."""
-    return any(v is not None and v.size == 0 for v in question.inputs)
 
 
 def is_training(question: Any) -> bool:
