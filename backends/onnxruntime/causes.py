@@ -25,6 +25,8 @@ TANH_END = 9.0
 TANH_ODD = (-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
             1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03)  # fmt: skip
 TANH_EVEN = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
+#: Of the square of a mean, what sums of squares lose in float32: some units of its last digit.
+LOST_OF_SQUARE = 2.0**-21
 #: What BatchNormalization keeps of a running moment, ONNX's default.
 MOMENTUM = 0.9
 #: Numbers from the first on, below the second, are the largest of float8_e4m3 where it is cast to unsaturated.
@@ -265,3 +267,11 @@ def has_one_row_of_mask(question: Any) -> bool:
     query = question.inputs[0]
     masks = [v for n, v in zip(question.names, question.inputs, strict=True) if n in ("keep", "attn_mask")]
     return any(v is not None and v.shape[-2] == 1 < query.shape[-2] for v in masks)
+
+
+def groups_whose_variance_is_lost(question: Any) -> Any:
+    """Groups whose variance is less than what float32 keeps of the square of their mean."""
+    x, groups = question.inputs[0], question.params["num_groups"]
+    rows = np.reshape(x, (x.shape[0], groups, -1))
+    lost = np.var(rows, axis=2, keepdims=True) < LOST_OF_SQUARE * np.square(np.mean(rows, axis=2, keepdims=True))
+    return [np.reshape(np.broadcast_to(lost, rows.shape), x.shape)]

@@ -26,6 +26,8 @@ SOFTPLUS_END = -126 * math.log(2)
 L2_EPSILON = float(np.finfo(np.float32).eps)
 #: Places in a signal up to which DFT can hold its table of angles, which grows with the square.
 LONG_SIGNAL = 32768
+#: Numbers of a signal up to which that table is made here, in a second.
+MAX_TURNED = 5000
 #: Rows of that table that are made at once.
 ROWS_OF_ANGLES = 256
 
@@ -199,6 +201,8 @@ def add_up_in_bfloat16(x: Any, *, dim: int) -> Any:
 def _turned(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
     """The transform along the first axis, of which every angle is a number of float32; by halves of powers of two."""
     n = re.shape[0]
+    if n > MAX_TURNED:
+        raise ValueError(f"a table of {n} angles squared takes too long")
     flat = [np.reshape(v, (n, -1)) for v in (re, im)]
     places = np.arange(n)
     real, imaginary = [], []
@@ -263,7 +267,8 @@ def ties(question: Any) -> Any:
     values = np.moveaxis(np.take_along_axis(x, places, axis=dim), dim, 0)
     equal = values[1:] == values[:-1]
     tied = np.zeros(values.shape, dtype=bool)
-    tied[1:], tied[:-1] = tied[1:] | equal, tied[:-1] | equal
+    tied[1:] |= equal
+    tied[:-1] |= equal
     masks = [has | np.zeros(places.shape, dtype=bool), has | np.moveaxis(tied, 0, dim)]
     return masks[-len(question.outputs) :]
 

@@ -7,16 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.ledger.formulas import stored
+from opproof.harness.ledger.formulas import double_before_halving, stored
 from opproof.reference_ops import cross_entropy, det, grid_sample, kl_div, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._gated import halves
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36
-#: Abramowitz and Stegun 7.1.26, which ATen's vector code of erf evaluates in float32.
-ERF_SCALE = 0.3275911
-ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 
 
 def log1p_of_exp(x: Any, *, beta: float, threshold: float) -> Any:
@@ -115,33 +112,10 @@ def sum_series_of_trigamma(g: Any, y: Any, x: Any) -> Any:
     return g * np.where(mirrored, np.square(np.pi / np.sin(np.pi * x)) - total, total)
 
 
-def _erf(x: Any) -> Any:
-    t = 1 / (1 + ERF_SCALE * np.abs(x))
-    series = 0.0
-    for coefficient in reversed(ERF_COEFFICIENTS):
-        series = (series + coefficient) * t
-    return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
-
-
-def fit_erf(x: Any) -> Any:
-    """Evaluate erf as 1 - p(t) exp(-x^2), which cancels for small x."""
-    return _erf(x)
-
-
-def _gelu(x: Any) -> Any:
-    size = np.abs(x)
-    return (x + size - size * scipy.special.erfc(size / np.sqrt(2))) / 2
-
-
-def double_before_halving(x: Any, *, approximate: str) -> Any:
-    """Work out 2 x first: infinite from 2^127 on, and NaN at infinity."""
-    return _gelu(x)
-
-
 def double_before_halving_gated(x: Any, gate: Any = None, *, swapped: bool) -> Any:
     """Work out 2 x first, then multiply by the gate."""
     a, b = halves(x, gate, swapped)
-    return _gelu(a) * b
+    return double_before_halving(a) * b
 
 
 def multiply_x_by_slope_of_sigmoid(g: Any, y: Any, x: Any) -> Any:
