@@ -145,7 +145,7 @@ def write_moments_over_weights(
 def add_step_in_float32(*, start: float, end: float, step: float) -> Any:
     """Add the step to what was last, in float32."""
     count = int(np.ceil((end - start) / step))
-    steps = np.concatenate([np.float32([start]), np.full(count - 1, step, dtype=np.float32)])
+    steps = np.concatenate([np.full(1, start, dtype=np.float32), np.full(count - 1, step, dtype=np.float32)])
     return np.add.accumulate(steps).astype(np.float64)
 
 
@@ -181,11 +181,12 @@ def _transform(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
     back[:, long - n + 1 :] = back[:, n - 1 : 0 : -1]
     factor = transformed(back[0], back[1], -1, "backward", inverse=False)
     rest = np.zeros((*re.shape[:-1], long - n), like=re)
-    planes = (np.concatenate([v, rest], axis=-1) for v in _times(re, im, (cosine, sine)))
-    product = _times(*transformed(*planes, -1, "backward", inverse=False), factor)
-    y = transformed(*product, -1, "backward", inverse=True)
+    a, b = (np.concatenate([v, rest], axis=-1) for v in _times(re, im, (cosine, sine)))
+    product = _times(*transformed(a, b, -1, "backward", inverse=False), factor)
+    y = transformed(product[0], product[1], -1, "backward", inverse=True)
     scale = np.float32(1) / np.float32(n) if inverse else 1.0
-    return tuple(v * scale for v in _times(y[0][..., :n], y[1][..., :n], (cosine, sine)))
+    a, b = _times(y[0][..., :n], y[1][..., :n], (cosine, sine))
+    return a * scale, b * scale
 
 
 def turn_by_float32_chirp(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, Any]:

@@ -199,7 +199,7 @@ def add_up_in_bfloat16(x: Any, *, dim: int) -> Any:
 
 
 def _turned(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
-    """The transform along the first axis, of which every angle is a number of float32; by halves of powers of two."""
+    """The transform along the first axis, every angle of which is a number of float32."""
     n = re.shape[0]
     if n > MAX_TURNED:
         raise ValueError(f"a table of {n} angles squared takes too long")
@@ -223,15 +223,6 @@ def turn_the_second_axis(re: Any, im: Any, *, dim: int, norm: str, inverse: bool
     re, im = np.moveaxis(re, 1, 0), np.moveaxis(im, 1, 0)
     y = _turned(re, im, inverse)
     return np.moveaxis(y[0], 0, 1), np.moveaxis(y[1], 0, 1)
-
-
-def turn_frames(x: Any, window: Any, *, n_fft: int, hop_length: int, center: bool) -> tuple[Any, Any]:
-    """Transform by angles that grow with the place in float32."""
-    starts = np.arange((x.shape[1] - n_fft) // hop_length + 1) * hop_length
-    frames = np.moveaxis(x[:, starts[None, :] + np.arange(n_fft)[:, None]] * window[:, None], 1, 0)
-    y = _turned(frames, np.zeros(frames.shape, like=frames), inverse=False)
-    half = n_fft // 2 + 1
-    return np.moveaxis(y[0][:half], 0, 1), np.moveaxis(y[1][:half], 0, 1)
 
 
 def elements_with_nan(question: Any) -> Any:
@@ -290,4 +281,4 @@ def is_one_signal(question: Any) -> bool:
 
 def is_long(question: Any) -> bool:
     """Whether a signal has more numbers than a table of angles has room for."""
-    return max(question.inputs[0].shape) > LONG_SIGNAL
+    return bool(max(question.inputs[0].shape) > LONG_SIGNAL)
