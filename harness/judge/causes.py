@@ -157,12 +157,7 @@ class _Kinds:
 
 
 def _changed(entry: Known, posed: Posed) -> Posed:
-    """The question, put to the operator with the formulas of the entry in place of its own.
-
-    Where the entry says no more than what is undefined, the reference stays as it is.
-    """
-    if not (entry.forward or entry.vjp or entry.arithmetic):
-        return posed
+    """The question, put to the operator with the formulas of the entry in place of its own."""
     forward, vjp = function_of(entry.folder, entry.forward), function_of(entry.folder, entry.vjp)
     op: Op = posed.op
     facts = {**op.facts, "EXACT": (), "MULTILINEAR": False}
@@ -182,7 +177,7 @@ def _expected(changed: Posed, declared: str | None) -> list[Expected | None]:
     """What the changed reference gives, with its scale; without one where the formula has no rule under noise."""
     try:
         return changed.expected(declared)
-    except OpError:
+    except (OpError, TypeError):
         return [None if v is None else Expected(v, np.zeros(v.shape)) for v in values_of(changed)]
 
 
