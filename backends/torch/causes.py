@@ -7,17 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.ledger.formulas import stored
+from opproof.harness.ledger.formulas import double_before_halving, stored
 from opproof.reference_ops import cross_entropy, det, kl_div, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._gated import halves
-from opproof.vocabulary.modes import Mode
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36
-#: Abramowitz and Stegun 7.1.26, which ATen's vector code of erf evaluates in float32.
-ERF_SCALE = 0.3275911
-ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 
 
 def log1p_of_exp(x: Any, *, beta: float, threshold: float) -> Any:
@@ -116,33 +112,10 @@ def sum_series_of_trigamma(g: Any, y: Any, x: Any) -> Any:
     return g * np.where(mirrored, np.square(np.pi / np.sin(np.pi * x)) - total, total)
 
 
-def _erf(x: Any) -> Any:
-    t = 1 / (1 + ERF_SCALE * np.abs(x))
-    series = 0.0
-    for coefficient in reversed(ERF_COEFFICIENTS):
-        series = (series + coefficient) * t
-    return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
-
-
-def fit_erf(x: Any) -> Any:
-    """Evaluate erf as 1 - p(t) exp(-x^2), which cancels for small x."""
-    return _erf(x)
-
-
-def _gelu(x: Any) -> Any:
-    size = np.abs(x)
-    return (x + size - size * scipy.special.erfc(size / np.sqrt(2))) / 2
-
-
-def double_before_halving(x: Any, *, approximate: str) -> Any:
-    """Work out 2 x first: infinite from 2^127 on, and NaN at infinity."""
-    return _gelu(x)
-
-
 def double_before_halving_gated(x: Any, gate: Any = None, *, swapped: bool) -> Any:
     """Work out 2 x first, then multiply by the gate."""
     a, b = halves(x, gate, swapped)
-    return _gelu(a) * b
+    return double_before_halving(a) * b
 
 
 def multiply_x_by_slope_of_sigmoid(g: Any, y: Any, x: Any) -> Any:
@@ -261,11 +234,6 @@ def multiply_by_difference_and_by_exp(g: Any, y: Any, x: Any, target: Any, *, re
     return -(each * t), (each * (target - x)) * t + each * t
 
 
-def is_empty(question: Any) -> bool:
-    """Whether a tensor has no elements."""
-    return any(v is not None and v.size == 0 for v in question.inputs)
-
-
 def is_wider_than_float16(question: Any) -> bool:
     """Whether an axis is longer than float16's largest number."""
     return any(n > 65504 for v in question.inputs if v is not None for n in v.shape)
@@ -279,12 +247,6 @@ def has_equal_rows(question: Any) -> bool:
 def has_one_term(question: Any) -> bool:
     """Whether a product of matrices has one term."""
     return bool(question.inputs[0].shape[-1] == 1)
-
-
-def everywhere(question: Any) -> Any:
-    """Every element of every result."""
-    results = question.inputs if question.mode is Mode.GRADIENT else question.outputs
-    return [None if v is None else np.ones(v.shape, dtype=bool) for v in results]
 
 
 def rows_with_a_score_that_is_none(question: Any) -> Any:

@@ -1,0 +1,284 @@
+"""What OpenVINO's CPU plugin computes where it is known to fail: see known.toml."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.ledger.formulas import stored
+from opproof.harness.truth.noise.array import Noisy
+from opproof.harness.truth.rounded import unwrap
+from opproof.reference_ops._arrays import sigmoid
+from opproof.reference_ops._pool import avg_pool, divisors, pool
+from opproof.reference_ops.local_response_norm import _gathered as gathered
+from opproof.vocabulary.dtypes import DTYPES
+
+#: The largest number of float32, which stands for infinity where float64 is converted to float32 and back.
+LARGEST = float(np.finfo(np.float32).max)
+#: exp is infinite above, sigmoid is 0 below: 2^(n - 1) of n = floor(x log2(e) + 1/2) is no normal number.
+EXP_END = 88.3762626647949
+SIGMOID_END = -125.5 * math.log(2)
+#: Where the kernel of Softplus cuts its argument off: the logarithm of the smallest normal number.
+SOFTPLUS_END = -126 * math.log(2)
+#: What NormalizeL2 adds to the sum of squares.
+L2_EPSILON = float(np.finfo(np.float32).eps)
+#: Places in a signal up to which DFT can hold its table of angles, which grows with the square.
+LONG_SIGNAL = 32768
+#: Numbers of a signal up to which that table is made here, in a second.
+MAX_TURNED = 5000
+#: Rows of that table that are made at once.
+ROWS_OF_ANGLES = 256
+
+
+def _converted(x: Any) -> Any:
+    """Numbers of float64 as the plugin takes them in."""
+    return stored(np.minimum(np.maximum(x, -LARGEST), LARGEST), "f32")
+
+
+def _given_back(y: Any) -> Any:
+    """Numbers of float32 as float64 gets them."""
+    return np.minimum(np.maximum(stored(y, "f32"), -LARGEST), LARGEST)
+
+
+def cut_at_float32_of_floor(x: Any) -> Any:
+    """Round the argument to float32 first."""
+    return np.floor(_converted(x))
+
+
+def cut_at_float32_of_ceil(x: Any) -> Any:
+    """Round the argument to float32 first."""
+    return np.ceil(_converted(x))
+
+
+def cut_at_float32_of_round(x: Any) -> Any:
+    """Round the argument to float32 first."""
+    return np.rint(_converted(x))
+
+
+def cut_at_float32_of_exp(x: Any) -> Any:
+    """Compute in float32, whose largest number stands for infinity."""
+    return _given_back(_exp(x))
+
+
+def cut_at_float32_of_exp2(x: Any) -> Any:
+    """Compute in float32, whose largest number stands for infinity."""
+    return _given_back(np.exp2(x))
+
+
+def cut_at_float32_of_cosh(x: Any) -> Any:
+    """Compute in float32, whose largest number stands for infinity."""
+    return _given_back(np.cosh(x))
+
+
+def cut_at_float32_of_sinh(x: Any) -> Any:
+    """Compute in float32, whose largest number stands for infinity."""
+    return _given_back(np.sinh(x))
+
+
+def cut_at_float32_of_masked_fill(x: Any, mask: Any, *, value: float) -> Any:
+    """Compute in float32, whose largest number stands for infinity."""
+    return _given_back(np.where(mask != 0, value, x))
+
+
+def find_no_infinity(x: Any) -> Any:
+    """Take the largest number of float32 for an infinity of float64."""
+    return np.zeros(x.shape, dtype=bool)
+
+
+def _exp(x: Any) -> Any:
+    return np.where(x > EXP_END, np.inf, np.where(x < SOFTPLUS_END, 0, np.exp(x)))
+
+
+def end_exp_early(x: Any) -> Any:
+    """Give infinity from 88.4 on."""
+    return _exp(x)
+
+
+def _sigmoid(x: Any) -> Any:
+    return np.where(x < SIGMOID_END, 0, sigmoid(x))
+
+
+def end_sigmoid_early(x: Any) -> Any:
+    """Give 0 below -87, where sigmoid is a normal number."""
+    return _sigmoid(x)
+
+
+def end_sigmoid_of_silu_early(x: Any) -> Any:
+    """Give 0 below -87, where sigmoid is a normal number."""
+    return x * _sigmoid(x)
+
+
+def end_sigmoid_of_gelu_quick_early(x: Any) -> Any:
+    """Give 0 where 1.702 x is below -87."""
+    return x * _sigmoid(1.702 * x)
+
+
+def add_logarithm_of_power(x: Any, *, beta: float, threshold: float) -> Any:
+    """Take the logarithm of 1 + exp(x) as n log(2) and that of what remains of it, which cancel for negative x."""
+    end = np.maximum(x, SOFTPLUS_END)
+    n = np.floor(end / math.log(2) + 0.5)
+    y = n * math.log(2) + np.log(np.exp2(-n) + np.exp(end - n * math.log(2)))
+    return np.where(x > -SOFTPLUS_END, x, y)
+
+
+def take_logarithm_of_exp_plus_one(x: Any) -> Any:
+    """Multiply x by the tanh of log(1 + exp(x)), which is 0 for small exponentials."""
+    return x * np.tanh(np.where(x > -SOFTPLUS_END, x, np.log(1 + np.exp(x))))
+
+
+def subtract_product_of_quotient(a: Any, b: Any) -> Any:
+    """Subtract b trunc(a / b): 0 times infinity, and lost digits of a large quotient."""
+    return a - b * np.trunc(a / b)
+
+
+def _shrunk(x: Any, lambd: float, bias: float) -> Any:
+    x = stored(x, "f32")
+    return np.where(x < -lambd, 1.0, 0.0) * (x + bias) + np.where(x > lambd, 1.0, 0.0) * (x - bias)
+
+
+def multiply_by_masks_of_hardshrink(x: Any, *, lambd: float) -> Any:
+    """Multiply by 0 and 1, which leaves NaN of infinities."""
+    return _shrunk(x, lambd, 0.0)
+
+
+def multiply_by_masks_of_softshrink(x: Any, *, lambd: float) -> Any:
+    """Multiply by 0 and 1, which leaves NaN of infinities."""
+    return _shrunk(x, lambd, lambd)
+
+
+def add_epsilon_to_squares(x: Any, *, dim: Any, eps: float) -> Any:
+    """Add the spacing of float32 at 1 to the sum of squares."""
+    return x / np.sqrt(np.sum(x * x, axis=dim, keepdims=True) + L2_EPSILON)
+
+
+def cut_bias_to_a_whole_number(x: Any, *, size: int, alpha: float, beta: float, k: float) -> Any:
+    """Take the bias without its fraction, and windows of even size one narrower."""
+    half = (size - 1) // 2
+    return x / (float(int(k)) + alpha / size * gathered(x * x, half, half)) ** beta
+
+
+def divide_by_whole_windows(
+    x: Any, *, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool
+) -> Any:
+    """Divide by all cells of a window, those that hang over among them."""
+    how = pool(x.shape[2:], kernel_size, stride, padding, ceil_mode)
+    override = math.prod(how.kernel) if ceil_mode and count_include_pad else None
+    return avg_pool(x, how, divisors(x.shape[2:], how, count_include_pad, override))
+
+
+def multiply_by_beta_of_nothing(x: Any, a: Any, b: Any, *, beta: float, alpha: float) -> Any:
+    """Multiply x by beta = 0, which leaves NaN of what is not finite."""
+    return alpha * np.matmul(a, b) + beta * x
+
+
+def read_bits_as_a_number(x: Any, *, value: float) -> Any:
+    """Take the bits of a bfloat16 number for a whole number."""
+    bits = np.array(value, dtype=DTYPES["bf16"].numpy).view(np.uint16)
+    return np.full_like(x, float(bits))
+
+
+def leave_casts_out(x: Any, *, to: str) -> Any:
+    """Copy numbers that float16 would round, and go to 8 bits by way of float16, its largest number being NaN."""
+    if to == "f16":
+        return np.positive(x)
+    y = stored(x, "f16").astype(DTYPES[to].numpy).astype(x.dtype)
+    return np.where(np.abs(y) >= 448, np.nan, y) if to == "f8e4m3" else y
+
+
+def add_up_in_bfloat16(x: Any, *, dim: int) -> Any:
+    """Keep running sums in bfloat16, rounded up where the last digit is odd and half a digit remains, else cut off."""
+    terms = np.moveaxis(np.asarray(x.exact if isinstance(x, Noisy) else unwrap(x)), dim, 0).astype(np.float32)
+    total, sums = np.zeros(terms.shape[1:], dtype=np.float32), np.empty(terms.shape)
+    for i, term in enumerate(terms):
+        bits = (total + term).view(np.uint32)
+        total = ((bits + ((bits & 0x10000) >> 1)) & np.uint32(0xFFFF0000)).view(np.float32)
+        sums[i] = total
+    return np.moveaxis(sums, 0, dim) + 0 * x
+
+
+def _turned(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
+    """The transform along the first axis, every angle of which is a number of float32."""
+    n = re.shape[0]
+    if n > MAX_TURNED:
+        raise ValueError(f"a table of {n} angles squared takes too long")
+    flat = [np.reshape(v, (n, -1)) for v in (re, im)]
+    places = np.arange(n)
+    real, imaginary = [], []
+    for first in range(0, n, ROWS_OF_ANGLES):
+        products = (places[first : first + ROWS_OF_ANGLES, None] * places).astype(np.float32)
+        angles = np.float32(2 * np.pi) * products / np.float32(n)
+        cosine, sine = np.cos(angles).astype(np.float64), np.sin(angles).astype(np.float64)
+        sine = sine if inverse else -sine
+        real.append(np.matmul(cosine, flat[0]) - np.matmul(sine, flat[1]))
+        imaginary.append(np.matmul(sine, flat[0]) + np.matmul(cosine, flat[1]))
+    scale = 1 / n if inverse else 1.0
+    y, z = (np.reshape(np.concatenate(v, axis=0) * scale, re.shape) for v in (real, imaginary))
+    return y, z
+
+
+def turn_the_second_axis(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, Any]:
+    """Transform along axis 1, whatever is asked, by angles that grow with the place in float32."""
+    re, im = np.moveaxis(re, 1, 0), np.moveaxis(im, 1, 0)
+    y = _turned(re, im, inverse)
+    return np.moveaxis(y[0], 0, 1), np.moveaxis(y[1], 0, 1)
+
+
+def elements_with_nan(question: Any) -> Any:
+    """Elements made of NaN: what comes of it is not said."""
+    has = np.zeros(question.outputs[0].shape, dtype=bool)
+    for x in question.inputs:
+        has = has | (False if x is None else np.isnan(x))
+    return [has]
+
+
+def where_nan_is_expected(question: Any) -> Any:
+    """Elements that are NaN by the operator's definition."""
+    return [np.isnan(y) for y in question.outputs]
+
+
+def where_no_number_is_expected(question: Any) -> Any:
+    """Elements that are NaN or infinite by the operator's definition."""
+    return [~np.isfinite(y) for y in question.outputs]
+
+
+def windows_without_a_number(question: Any) -> Any:
+    """Windows in which there is NaN, or nothing but -inf."""
+    x = question.inputs[0]
+    largest = question.op.forward(np.where(np.isnan(x), np.inf, x), **question.params)[0]
+    return [np.isinf(largest)] * 2
+
+
+def ties(question: Any) -> Any:
+    """Places of equal elements in an order, and rows with NaN, which has no place in it."""
+    x, dim = question.inputs[0], question.params["dim"]
+    has = np.isnan(x).any(axis=dim, keepdims=True)
+    places = question.outputs[-1].astype(np.int64)
+    values = np.moveaxis(np.take_along_axis(x, places, axis=dim), dim, 0)
+    equal = values[1:] == values[:-1]
+    tied = np.zeros(values.shape, dtype=bool)
+    tied[1:] |= equal
+    tied[:-1] |= equal
+    masks = [has | np.zeros(places.shape, dtype=bool), has | np.moveaxis(tied, 0, dim)]
+    return masks[-len(question.outputs) :]
+
+
+def gives_nothing(question: Any) -> bool:
+    """Whether the result has no elements."""
+    return any(y.size == 0 for y in question.outputs)
+
+
+def has_windows_that_hang_over(question: Any) -> bool:
+    """Whether a window may begin past the last element."""
+    return bool(question.params["ceil_mode"]) or question.params["padding"] != 0
+
+
+def is_one_signal(question: Any) -> bool:
+    """Whether a signal has no batch."""
+    return bool(question.inputs[0].ndim == 1)
+
+
+def is_long(question: Any) -> bool:
+    """Whether a signal has more numbers than a table of angles has room for."""
+    return bool(max(question.inputs[0].shape) > LONG_SIGNAL)
