@@ -8,7 +8,18 @@ import numpy as np
 
 from opproof.harness.truth.noise.array import Noisy
 from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
+from opproof.reference_ops import load
+from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._axes import Dim, count, kept
 from opproof.vocabulary.dtypes import round_to
+
+#: Abramowitz and Stegun 7.1.26, which ATen's vector code of erf evaluates in float32.
+ERF_SCALE = 0.3275911
+ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+#: sqrt(2 / pi) of the tanh form of GELU.
+GELU_SCALE = 0.7978845608028654
+
+attention = load("scaled_dot_product_attention")
 
 
 def stored(x: Any, name: str) -> Any:
@@ -20,3 +31,134 @@ def stored(x: Any, name: str) -> Any:
     if isinstance(x, Rounded):
         return wrap(round_to(unwrap(x), kind), x.arithmetic)
     return np.asarray(round_to(np.asarray(x), kind))
+
+
+def multiply_by_stored_sinh(g: Any, y: Any, x: Any) -> Any:
+    """Store sinh(x) before the cotangent multiplies it."""
+    return g * np.sinh(x)
+
+
+def multiply_by_stored_cosh(g: Any, y: Any, x: Any) -> Any:
+    """Store cosh(x) before the cotangent multiplies it."""
+    return g * np.cosh(x)
+
+
+def divide_by_stored_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Compute a^2 + b^2 as it is written: 0 where that overflows."""
+    total = a * a + b * b
+    return unbroadcast(g / total * b, a.shape), unbroadcast(g / total * -a, b.shape)
+
+
+def halve_over_length(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Differentiate the powers and the root step by step: 0 / 0 in a row of zeros, 1 / p stored in the dtype."""
+    total, along = kept(y, x, dim), kept(g, x, dim)
+    if p == 2:
+        half = along * 0.5 / total
+        return half * x + half * x
+    size = np.abs(x)
+    order = np.full((1,), p, like=x) if isinstance(x, np.ndarray) else p
+    inverse = 1 / order
+    sums = np.sum(size**p, axis=dim, keepdims=True)
+    return along * (inverse * sums ** (inverse - 1)) * (order * size ** (p - 1)) * np.sign(x)
+
+
+def halve_over_deviation(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
+    """Differentiate the root and the squares step by step: 0 / 0 in a constant row."""
+    half = kept(g, x, dim) * 0.5 / kept(y, x, dim) / max(count(x, dim) - correction, 0)
+    slope = half * ((x - np.mean(x, axis=dim, keepdims=True)) * 2)
+    return slope - np.mean(slope, axis=dim, keepdims=True)
+
+
+def divide_exponentials_of_sigmoid(x: Any) -> Any:
+    """Evaluate x sigmoid(x) with 1 / (1 + exp(-x)), whose exponential overflows."""
+    return x * (1 / (1 + np.exp(-x)))
+
+
+def multiply_x_by_slope(g: Any, y: Any, x: Any) -> Any:
+    """Multiply g x, which may be infinite, by a slope of the sigmoid that is 0."""
+    s = 1 / (1 + np.exp(-x))
+    return g * s + (g * x) * (s * (1 - s))
+
+
+def cube_x_of_gelu(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
+    """Differentiate the tanh form step by step: 3 x^2 overflows and is multiplied by 0."""
+    t = np.tanh(GELU_SCALE * (x + 0.044715 * (x * x * x)))
+    along = (g * x) * 0.5 * (1 - t) * (1 + t) * GELU_SCALE
+    return g * (0.5 * (1 + t)) + along + along * 0.044715 * (3 * (x * x))
+
+
+def multiply_x_by_slope_of_mish(g: Any, y: Any, x: Any) -> Any:
+    """Multiply g x, which may be infinite, by a slope of tanh that is 0."""
+    rest = np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+    t = np.tanh(rest)
+    return g * t + (g * x) * ((1 - t) * (1 + t)) * (1 / (1 + np.exp(-x)))
+
+
+def subtract_quotients_of_softsign(g: Any, y: Any, x: Any) -> Any:
+    """Form g / d - |x| g / d^2 with d = 1 + |x|: the two cancel, and d^2 overflows."""
+    d = 1 + np.abs(x)
+    return g / d + np.sign(x) * (-(g * x) / (d * d))
+
+
+def multiply_by_stored_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
+    """Store b a^(b-1), and y log(a), before the cotangent multiplies them."""
+    power = exponent if b is None else b
+    da = unbroadcast(g * (power * np.power(a, power - 1)), a.shape)
+    if b is None:
+        return (da,)
+    return da, unbroadcast(g * np.where(y == 0, 0, y * np.log(np.where(a == 0, 1, a))), b.shape)
+
+
+def average_masked_rows(*tensors: Any, **params: Any) -> Any:
+    """Mask with a large finite number: a row whose keys are all masked gives the mean of the values."""
+    query, key, value = tensors[:3]
+    y = attention.forward(*tensors, **params)
+    mean = np.mean(value, axis=-2, keepdims=True)
+    groups = query.shape[-3] // value.shape[-3]
+    return np.where(_masked_rows(query, key, *tensors[3:], **params), np.repeat(mean, groups, axis=-3), y)
+
+
+def average_masked_rows_of_gradient(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
+    """Hand the cotangent of a row whose keys are all masked to the values, in equal shares."""
+    query, key, value = tensors[:3]
+    masked = _masked_rows(query, key, *tensors[3:], **params)
+    found = list(attention.vjp(np.where(masked, 0, g), y, *tensors, **params))
+    share = np.sum(np.where(masked, g, 0), axis=-2, keepdims=True) / key.shape[-2]
+    split = np.reshape(share, (*share.shape[:-3], value.shape[-3], -1, *share.shape[-2:]))
+    found[2] = found[2] + np.sum(split, axis=-3)
+    return tuple(found)
+
+
+def _masked_rows(query: Any, key: Any, attn_mask: Any = None, keep: Any = None, *rest: Any, **params: Any) -> Any:
+    if keep is None:
+        return np.zeros((*query.shape[:-1], 1), dtype=bool)
+    seen = np.broadcast_to(np.asarray(keep) != 0, (*query.shape[:-1], key.shape[-2]))
+    return ~np.any(seen, axis=-1, keepdims=True)
+
+
+def is_empty(question: Any) -> bool:
+    """Whether a tensor has no elements."""
+    return any(v is not None and v.size == 0 for v in question.inputs)
+
+
+def divide_by_root_of_square_minus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x - 1)
+
+
+def divide_by_root_of_square_plus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x + 1)
+
+
+def _erf(x: Any) -> Any:
+    t = 1 / (1 + ERF_SCALE * np.abs(x))
+    series = 0.0
+    for coefficient in reversed(ERF_COEFFICIENTS):
+        series = (series + coefficient) * t
+    return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
+
+
+def fit_erf(x: Any) -> Any:
+    """Evaluate erf as 1 - p(t) exp(-x^2), which cancels for small x."""
+    return _erf(x)
