@@ -124,8 +124,8 @@ def quantize_products(x: Any, scale: Any, zero_point: Any = None, *, type: str) 
 
 
 def multiply_by_stored_inverse_square(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Store b^-2 before g a multiplies it."""
-    return unbroadcast(g / b, a.shape), unbroadcast((-g * a) * (1 / (b * b)), b.shape)
+    """Store b^-2, and its product with g, before a multiplies it."""
+    return unbroadcast(g / b, a.shape), unbroadcast(-((g * (1 / (b * b))) * a), b.shape)
 
 
 def multiply_by_stored_power_of_reciprocal(g: Any, y: Any, x: Any) -> Any:
@@ -209,43 +209,100 @@ def _standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
     return x, (0, *range(2, x.ndim)) if "training" in params else tuple(range(2, x.ndim))
 
 
+def _moments(groups: Any, axes: tuple[int, ...], x: Any, given: Any) -> tuple[Any, Any]:
+    if given is not None:
+        return per_channel(given[0], x.ndim), per_channel(given[1], x.ndim)
+    mean = np.mean(groups, axis=axes, keepdims=True)
+    return mean, np.mean(np.square(groups - mean), axis=axes, keepdims=True)
+
+
+def _shaped(v: Any, x: Any, params: Any) -> Any:
+    return v if v is None or "normalized_shape" in params else per_channel(v, x.ndim)
+
+
+def _split(tensors: tuple[Any, ...], params: Any) -> tuple[Any, Any, Any]:
+    """Given moments, weight and bias."""
+    moments = tensors[:-2] if params.get("training", True) is False else None
+    return moments, *tensors[-2:]
+
+
+def store_variance(x: Any, *tensors: Any, **params: Any) -> Any:
+    """Store the variance in float16, where it overflows, and nothing else."""
+    moments, weight, bias = _split(tensors, params)
+    groups, axes = _standard_axes(x, params)
+    mean, variance = _moments(groups, axes, x, moments)
+    unit = np.reshape((groups - mean) / np.sqrt(stored(variance, "f16") + params["eps"]), x.shape)
+    y = unit if weight is None else unit * _shaped(weight, x, params)
+    return y if bias is None else y + _shaped(bias, x, params)
+
+
 def lose_eps(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
     """Take an eps that float16 has no normal number for as 0, and differentiate 1 / sqrt(variance) step by step."""
-    *moments, weight, bias = (*(None,) * (2 - len(tensors)), *tensors)
     eps = params["eps"] if params["eps"] >= LEAST_NORMAL_OF_FLOAT16 else 0.0
+    return _standardised_back(g, x, tensors, params, eps, "")
+
+
+def store_variance_of_gradient(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
+    """Store the variance, and the sum of products that is to meet its derivative, in float16."""
+    return _standardised_back(g, x, tensors, params, params["eps"], "f16")
+
+
+def _standardised_back(g: Any, x: Any, tensors: Any, params: Any, eps: float, stores: str) -> Any:
+    moments, weight, bias = _split(tensors, params)
     groups, axes = _standard_axes(x, params)
-    given = "training" in params and not params["training"]
-    shaped = weight if weight is None or "normalized_shape" in params else per_channel(weight, x.ndim)
-    h = np.reshape(g if weight is None else g * shaped, groups.shape)
-    if given:
-        mean, variance = (per_channel(m, x.ndim) for m in moments)
-    else:
-        mean = np.mean(groups, axis=axes, keepdims=True)
-        variance = np.mean(np.square(groups - mean), axis=axes, keepdims=True)
+    h = np.reshape(g if weight is None else g * _shaped(weight, x, params), groups.shape)
+    mean, variance = _moments(groups, axes, x, moments)
+    variance = stored(variance, stores) if stores else variance
     centred, root = groups - mean, 1 / np.sqrt(variance + eps)
     dx = h * root
-    if not given:
+    if moments is None:
         n = math.prod(groups.shape[a] for a in axes)
-        slope = np.sum(h * centred, axis=axes, keepdims=True) * (-0.5 * (root / (variance + eps)))
+        sums = np.sum(h * centred, axis=axes, keepdims=True)
+        slope = (stored(sums, stores) if stores else sums) * (-0.5 * (root / (variance + eps)))
         dx = dx + slope / n * (2 * centred)
         dx = dx - np.mean(dx, axis=axes, keepdims=True)
-    unit = np.reshape(centred * root, x.shape)
-    rest = (
-        tuple(range(x.ndim - len(params["normalized_shape"])))
-        if "normalized_shape" in params
-        else (0, *range(2, x.ndim))
+    whole = "normalized_shape" in params
+    rest = tuple(range(x.ndim - len(params["normalized_shape"]))) if whole else (0, *range(2, x.ndim))
+    dweight = None if weight is None else np.sum(g * np.reshape(centred * root, x.shape), axis=rest)
+    return (
+        np.reshape(dx, x.shape),
+        *[None] * (len(tensors) - 2),
+        dweight,
+        None if bias is None else np.sum(g, axis=rest),
     )
-    found = np.reshape(dx, x.shape), *(None for _ in moments)
-    dweight = None if weight is None else np.sum(g * unit, axis=rest)
-    return *found, dweight, None if bias is None else np.sum(g, axis=rest)
 
 
-def store_exponents(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
-    """Store 1 / p and 1 / p - 1 in float16, of sums near 30,000."""
-    inverse = stored(np.asarray(1 / p), "f16")
-    size, along = np.abs(x), kept(g, x, dim)
-    sums = np.sum(size**p, axis=dim, keepdims=True)
-    return along * (inverse * sums ** (inverse - 1)) * (p * size ** (p - 1)) * np.sign(x)
+def store_variance_under_root(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
+    """Store the variance in float16, where it overflows, before its root is taken: the gradient is 0."""
+    centred, n = x - np.mean(x, axis=dim, keepdims=True), max(count(x, dim) - correction, 0)
+    spread = np.sqrt(stored(np.sum(centred * centred, axis=dim, keepdims=True) / n, "f16"))
+    return kept(g, x, dim) * 0.5 / spread / n * (2 * centred)
+
+
+def square_denominator_of_softsign(g: Any, y: Any, x: Any) -> Any:
+    """Form g / d - |x| g d^-2 with d = 1 + |x|: the two cancel, and d^-2 is stored."""
+    d = 1 + np.abs(x)
+    slope = -((g * (1 / (d * d))) * x)
+    return g / d + np.where(x >= 0, slope, -slope)
+
+
+def _counted(x: Any, size: int) -> Any:
+    """So many ones, added up."""
+    return np.sum(np.ones((size,), like=x), axis=0, keepdims=True)
+
+
+def count_window(x: Any, **params: Any) -> Any:
+    """Divide by the number of cells, which is a sum of ones in 16 bits, and stops growing."""
+    rank = x.ndim - 2
+    size = math.prod(per_axis(params["kernel_size"], rank))
+    return load(f"avg_pool{rank}d").forward(x, **params) * (size / _counted(x, size))
+
+
+def count_window_of_gradient(g: Any, y: Any, x: Any, **params: Any) -> Any:
+    """The gradient of `count_window`."""
+    rank = x.ndim - 2
+    size = math.prod(per_axis(params["kernel_size"], rank))
+    return load(f"avg_pool{rank}d").vjp(g * (size / _counted(x, size)), y, x, **params)  # type: ignore[misc]
 
 
 def has_many_channels(question: Any) -> bool:

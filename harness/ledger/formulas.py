@@ -49,17 +49,35 @@ def divide_by_stored_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any
     return unbroadcast(g / total * b, a.shape), unbroadcast(g / total * -a, b.shape)
 
 
-def halve_over_length(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
-    """Differentiate the powers and the root step by step: 0 / 0 in a row of zeros, 1 / p stored in the dtype."""
-    total, along = kept(y, x, dim), kept(g, x, dim)
+def _slope_of_size(g: Any, y: Any, x: Any, p: float, dim: Dim, inverse: Any) -> Any:
+    """The gradient of a norm by |x|, the power, the sum and the root differentiated one after the other."""
+    size, along = np.abs(x), kept(g, x, dim)
     if p == 2:
-        half = along * 0.5 / total
-        return half * x + half * x
-    size = np.abs(x)
-    order = np.full((1,), p, like=x) if isinstance(x, np.ndarray) else p
-    inverse = 1 / order
+        half = along * 0.5 / kept(y, x, dim)
+        return half * size + half * size
     sums = np.sum(size**p, axis=dim, keepdims=True)
-    return along * (inverse * sums ** (inverse - 1)) * (order * size ** (p - 1)) * np.sign(x)
+    return along * (inverse * sums ** (inverse - 1)) * (p * size ** (p - 1))
+
+
+def halve_over_length(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Differentiate the powers and the root step by step: 0 / 0 in a row of zeros, infinity times 0 at 0."""
+    return _slope_of_size(g, y, x, p, dim, 1 / p) * np.sign(x)
+
+
+def halve_over_length_by_sign(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Differentiate the powers and the root step by step, and |x| by a branch: infinite at 0 for p < 1."""
+    slope = _slope_of_size(g, y, x, p, dim, 1 / p)
+    return np.where(x >= 0, slope, -slope)
+
+
+def store_exponents_in_f16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Store 1 / p in float16: a power of sums near 30,000 tells the difference."""
+    return _slope_of_size(g, y, x, p, dim, float(stored(np.asarray(1 / p), "f16"))) * np.sign(x)
+
+
+def store_exponents_in_bf16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Store 1 / p in bfloat16: a power of sums near 30,000 tells the difference."""
+    return _slope_of_size(g, y, x, p, dim, float(stored(np.asarray(1 / p), "bf16"))) * np.sign(x)
 
 
 def halve_over_deviation(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
