@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.ledger.formulas import stored
+from opproof.harness.ledger.formulas import standardised_back, stored
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
-from opproof.reference_ops._norm import per_channel
 from opproof.reference_ops._windows import per_axis
 
 #: The rational function of Cephes' log1p, valid from 1 / sqrt(2) - 1 to sqrt(2) - 1; XLA takes it below that too.
@@ -36,6 +35,8 @@ LOG1P_DENOMINATOR = (
 )
 #: Below it float16 is subnormal, which XLA's code for gradients takes for 0.
 LEAST_NORMAL_OF_FLOAT16 = 2.0**-14
+#: Below it float32, and bfloat16, are subnormal: XLA's code takes that for 0.
+LEAST_NORMAL_OF_FLOAT32 = 2.0**-126
 #: Channels from which the gradient of a depthwise convolution needs gigabytes.
 MANY_CHANNELS = 4096
 
@@ -199,77 +200,10 @@ def divide_by_square_of_sum(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     return e * (g / total - np.sum(g * e * (1 / (total * total)), axis=dim, keepdims=True))
 
 
-def _standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
-    """x in the shape in which it is standardised, and the axes of its moments."""
-    if "normalized_shape" in params:
-        return x, tuple(range(-len(params["normalized_shape"]), 0))
-    if "num_groups" in params:
-        groups = np.reshape(x, (x.shape[0], params["num_groups"], -1, *x.shape[2:]))
-        return groups, tuple(range(2, groups.ndim))
-    return x, (0, *range(2, x.ndim)) if "training" in params else tuple(range(2, x.ndim))
-
-
-def _moments(groups: Any, axes: tuple[int, ...], x: Any, given: Any) -> tuple[Any, Any]:
-    if given is not None:
-        return per_channel(given[0], x.ndim), per_channel(given[1], x.ndim)
-    mean = np.mean(groups, axis=axes, keepdims=True)
-    return mean, np.mean(np.square(groups - mean), axis=axes, keepdims=True)
-
-
-def _shaped(v: Any, x: Any, params: Any) -> Any:
-    return v if v is None or "normalized_shape" in params else per_channel(v, x.ndim)
-
-
-def _split(tensors: tuple[Any, ...], params: Any) -> tuple[Any, Any, Any]:
-    """Given moments, weight and bias."""
-    moments = tensors[:-2] if params.get("training", True) is False else None
-    return moments, *tensors[-2:]
-
-
-def store_variance(x: Any, *tensors: Any, **params: Any) -> Any:
-    """Store the variance in float16, where it overflows, and nothing else."""
-    moments, weight, bias = _split(tensors, params)
-    groups, axes = _standard_axes(x, params)
-    mean, variance = _moments(groups, axes, x, moments)
-    unit = np.reshape((groups - mean) / np.sqrt(stored(variance, "f16") + params["eps"]), x.shape)
-    y = unit if weight is None else unit * _shaped(weight, x, params)
-    return y if bias is None else y + _shaped(bias, x, params)
-
-
 def lose_eps(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
     """Take an eps that float16 has no normal number for as 0, and differentiate 1 / sqrt(variance) step by step."""
     eps = params["eps"] if params["eps"] >= LEAST_NORMAL_OF_FLOAT16 else 0.0
-    return _standardised_back(g, x, tensors, params, eps, "")
-
-
-def store_variance_of_gradient(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
-    """Store the variance, and the sum of products that is to meet its derivative, in float16."""
-    return _standardised_back(g, x, tensors, params, params["eps"], "f16")
-
-
-def _standardised_back(g: Any, x: Any, tensors: Any, params: Any, eps: float, stores: str) -> Any:
-    moments, weight, bias = _split(tensors, params)
-    groups, axes = _standard_axes(x, params)
-    h = np.reshape(g if weight is None else g * _shaped(weight, x, params), groups.shape)
-    mean, variance = _moments(groups, axes, x, moments)
-    variance = stored(variance, stores) if stores else variance
-    centred, root = groups - mean, 1 / np.sqrt(variance + eps)
-    dx = h * root
-    if moments is None:
-        n = math.prod(groups.shape[a] for a in axes)
-        sums = np.sum(h * centred, axis=axes, keepdims=True)
-        slope = (stored(sums, stores) if stores else sums) * (-0.5 * (root / (variance + eps)))
-        dx = dx + slope / n * (2 * centred)
-        dx = dx - np.mean(dx, axis=axes, keepdims=True)
-    whole = "normalized_shape" in params
-    rest = tuple(range(x.ndim - len(params["normalized_shape"]))) if whole else (0, *range(2, x.ndim))
-    dweight = None if weight is None else np.sum(g * np.reshape(centred * root, x.shape), axis=rest)
-    return (
-        np.reshape(dx, x.shape),
-        *[None] * (len(tensors) - 2),
-        dweight,
-        None if bias is None else np.sum(g, axis=rest),
-    )
+    return standardised_back(g, x, tensors, params, eps)
 
 
 def store_variance_under_root(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
@@ -282,7 +216,8 @@ def store_variance_under_root(g: Any, y: Any, x: Any, *, dim: Dim, correction: i
 def square_denominator_of_softsign(g: Any, y: Any, x: Any) -> Any:
     """Form g / d - |x| g d^-2 with d = 1 + |x|: the two cancel, and d^-2 is stored."""
     d = 1 + np.abs(x)
-    slope = -((g * (1 / (d * d))) * x)
+    part = g * (1 / (d * d))
+    slope = -(np.where(np.abs(part) < LEAST_NORMAL_OF_FLOAT32, 0, part) * x)
     return g / d + np.where(x >= 0, slope, -slope)
 
 

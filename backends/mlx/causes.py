@@ -17,6 +17,10 @@ from opproof.reference_ops._windows import per_axis
 
 #: MLX's exp is infinite above it and 0 below its negative, in float64 too.
 MAX_EXPONENT = 88.0
+#: Below it float32 is subnormal, and log1p gives 0.
+LEAST_NORMAL = 2.0**-126
+#: Stands for the logarithm of 0.
+LEAST_LOGARITHM = -65504.0
 #: The constants of MLX's selu.
 SELU_ALPHA = 1.67326
 SELU_SCALE = 1.0507
@@ -38,7 +42,8 @@ def _sigmoid(x: Any) -> Any:
 
 
 def _softplus(x: Any) -> Any:
-    return np.maximum(x, 0) + np.log1p(_exp(-np.abs(x)))
+    e = _exp(-np.abs(x))
+    return np.maximum(x, 0) + np.where(e < LEAST_NORMAL, 0, np.log1p(e))
 
 
 def end_exp_early(x: Any) -> Any:
@@ -244,7 +249,7 @@ def store_corrections(
     weight_decay: float, step: int,
 ) -> Any:  # fmt: skip
     """Compute 1 - beta^step, and all that has the learning rate, in float32."""
-    first, second = (stored(1 - stored(np.asarray(b**step), "f32"), "f32") for b in (beta1, beta2))
+    first, second = (stored(1 - stored(stored(np.asarray(b), "f32") ** step, "f32"), "f32") for b in (beta1, beta2))
     rate = stored(np.asarray(lr), "f32")
     m = beta1 * exp_avg + (1 - beta1) * grad
     v = beta2 * exp_avg_sq + (1 - beta2) * (grad * grad)
@@ -262,8 +267,8 @@ def _weights(n: int, out: int, align_corners: bool, like: Any) -> Any:
         place = cells * np.float32(step) - np.float32(((out - 1) * step - n + 1) / 2)
     left, right = np.floor(place), np.floor(place + np.float32(1))
     taps = [(left, _near), (right, _near), (left - 1, _far), (right + 1, _far)]
-    found = [(cell.astype(np.int64), weigh(np.abs(place - cell).astype(np.float64))) for cell, weigh in taps]
-    return matrix([(cell, np.ones(out, like=like) * w) for cell, w in found], n)
+    ones = np.ones(out, like=like)
+    return matrix([(c.astype(np.int64), weigh(ones * np.abs(place - c).astype(np.float64))) for c, weigh in taps], n)
 
 
 def _near(t: Any) -> Any:
@@ -314,16 +319,37 @@ def divide_stored_products(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     return np.where(zero & (np.asarray(x == 0) | np.asarray(y == 0)), plain, sums / x)
 
 
+def _scanned_whole(x: Any) -> Any:
+    return np.logaddexp.accumulate(x, axis=0)
+
+
+def _scanned_in_turn(x: Any) -> Any:
+    found = np.zeros(x.shape, like=x)
+    total = found[0] = x[0]
+    for k in range(1, len(x)):
+        total = found[k] = np.logaddexp(total, x[k])
+    return found
+
+
+def _difference_of_scans(g: Any, x: Any, dim: int, scan: Any) -> Any:
+    """exp(log of the sum of g / exp(y) that is behind + x), of positive g less that of negative g."""
+    rows, along = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
+    size = np.log(np.abs(np.where(along == 0, 1, along))) - scan(rows)
+
+    def behind(taken: Any) -> Any:
+        return np.exp(np.flip(scan(np.flip(np.where(taken, size, LEAST_LOGARITHM), axis=0)), axis=0) + rows)
+
+    return np.moveaxis(behind(along > 0) - behind(along < 0), 0, dim)
+
+
 def subtract_logarithmic_scans(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     """Add up the positive and the negative cotangents as logarithms, and take one sum from the other."""
-    forward = load("logcumsumexp").forward
-    size = np.log(np.abs(np.where(g == 0, 1, g)))
+    return _difference_of_scans(g, x, dim, _scanned_whole)
 
-    def scanned(taken: Any) -> Any:
-        logs = np.where(taken, size - y, -np.inf)
-        return np.exp(np.flip(forward(np.flip(logs, axis=dim), dim=dim), axis=dim) + x)
 
-    return scanned(g > 0) - scanned(g < 0)
+def subtract_rounded_scans(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """The same with every sum so far rounded, those of the forward pass too."""
+    return _difference_of_scans(g, x, dim, _scanned_in_turn)
 
 
 def pads_more_than_it_cuts(question: Any) -> bool:

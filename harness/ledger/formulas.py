@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
+from opproof.reference_ops._norm import per_channel
 from opproof.vocabulary.dtypes import round_to
 
 #: Abramowitz and Stegun 7.1.26, which ATen's vector code of erf evaluates in float32.
@@ -180,3 +182,79 @@ def _erf(x: Any) -> Any:
 def fit_erf(x: Any) -> Any:
     """Evaluate erf as 1 - p(t) exp(-x^2), which cancels for small x."""
     return _erf(x)
+
+
+def _standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
+    """The tensor x in the shape in which it is standardised, and the axes of its moments."""
+    if "normalized_shape" in params:
+        return x, tuple(range(-len(params["normalized_shape"]), 0))
+    if "num_groups" in params:
+        groups = np.reshape(x, (x.shape[0], params["num_groups"], -1, *x.shape[2:]))
+        return groups, tuple(range(2, groups.ndim))
+    return x, (0, *range(2, x.ndim)) if "training" in params else tuple(range(2, x.ndim))
+
+
+def _moments(groups: Any, axes: tuple[int, ...], x: Any, given: Any) -> tuple[Any, Any]:
+    if given is not None:
+        return per_channel(given[0], x.ndim), per_channel(given[1], x.ndim)
+    mean = np.mean(groups, axis=axes, keepdims=True)
+    return mean, np.mean(np.square(groups - mean), axis=axes, keepdims=True)
+
+
+def _shaped(v: Any, x: Any, params: Any) -> Any:
+    return v if v is None or "normalized_shape" in params else per_channel(v, x.ndim)
+
+
+def _split(tensors: tuple[Any, ...], params: Any) -> tuple[Any, Any, Any]:
+    """Given moments, weight and bias."""
+    moments = tensors[:-2] if params.get("training", True) is False else None
+    return moments, *tensors[-2:]
+
+
+def standardised_back(g: Any, x: Any, tensors: Any, params: Any, eps: float, stores: str = "") -> Any:
+    """Gradients of a standardisation whose 1 / sqrt(variance + eps) is differentiated step by step.
+
+    `stores`: the format in which the variance, and the sum of products that is to meet its derivative, are stored.
+    """
+    moments, weight, bias = _split(tensors, params)
+    groups, axes = _standard_axes(x, params)
+    h = np.reshape(g if weight is None else g * _shaped(weight, x, params), groups.shape)
+    mean, variance = _moments(groups, axes, x, moments)
+    variance = stored(variance, stores) if stores else variance
+    centred, root = groups - mean, 1 / np.sqrt(variance + eps)
+    dx = h * root
+    if moments is None:
+        n = math.prod(groups.shape[a] for a in axes)
+        sums = np.sum(h * centred, axis=axes, keepdims=True)
+        slope = (stored(sums, stores) if stores else sums) * (-0.5 * (root / (variance + eps)))
+        dx = dx + slope / n * (2 * centred)
+        dx = dx - np.mean(dx, axis=axes, keepdims=True)
+    whole = "normalized_shape" in params
+    rest = tuple(range(x.ndim - len(params["normalized_shape"]))) if whole else (0, *range(2, x.ndim))
+    dweight = None if weight is None else np.sum(g * np.reshape(centred * root, x.shape), axis=rest)
+    return (
+        np.reshape(dx, x.shape),
+        *[None] * (len(tensors) - 2),
+        dweight,
+        None if bias is None else np.sum(g, axis=rest),
+    )
+
+
+def differentiate_scale(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
+    """Differentiate 1 / sqrt(variance + eps) step by step: its cube overflows, and meets an infinite sum or 0."""
+    return standardised_back(g, x, tensors, params, params["eps"])
+
+
+def store_variance(x: Any, *tensors: Any, **params: Any) -> Any:
+    """Store the variance in float16, where it overflows, and nothing else."""
+    moments, weight, bias = _split(tensors, params)
+    groups, axes = _standard_axes(x, params)
+    mean, variance = _moments(groups, axes, x, moments)
+    unit = np.reshape((groups - mean) / np.sqrt(stored(variance, "f16") + params["eps"]), x.shape)
+    y = unit if weight is None else unit * _shaped(weight, x, params)
+    return y if bias is None else y + _shaped(bias, x, params)
+
+
+def store_variance_of_gradient(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
+    """Store the variance, and the sum of products that is to meet its derivative, in float16."""
+    return standardised_back(g, x, tensors, params, params["eps"], "f16")
