@@ -291,12 +291,13 @@ def lose_a_tap_of_gradient(g: Any, y: Any, x: Any, *, size: tuple[int, int], ali
 
 
 def multiply_weighted_cotangent(g: Any, y: Any, x: Any, weight: Any = None, *, eps: float) -> Any:
-    """Form g weight, x mean(g weight x) and the cube of the scale, each stored."""
-    scale = 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps)
-    h = g if weight is None else g * weight
-    common = x * np.mean(h * x, axis=-1, keepdims=True) * (scale * scale * scale)
+    """Store g weight in float16, where it overflows, and differentiate the rest in float32, step by step."""
+    square = np.mean(x * x, axis=-1, keepdims=True) + eps
+    scale = 1 / np.sqrt(square)
+    h = g if weight is None else stored(g * weight, "f16")
+    slope = np.sum(h * x, axis=-1, keepdims=True) * (-0.5 * (scale / square)) / x.shape[-1]
     dweight = None if weight is None else np.sum(g * (x * scale), axis=tuple(range(x.ndim - 1)))
-    return h * scale - common, dweight
+    return h * scale + x * (2 * slope), dweight
 
 
 def multiply_stored_products(g: Any, y: Any, x: Any, *, dim: Any, keepdim: bool) -> Any:
