@@ -117,7 +117,7 @@ def multiply_by_reciprocal(a: Any, b: Any) -> Any:
     return a * (1 / b)
 
 
-def quantize_products(x: Any, scale: Any, zero_point: Any = None, *, type: str) -> Any:  # noqa: A002 - the operator's
+def quantize_products(x: Any, scale: Any, zero_point: Any = None, *, type: str) -> Any:
     """Multiply by the reciprocal of the scale, both rounded to float32, before rounding to a code."""
     q = stored(x * stored(1 / codes.spread(scale, x.shape), "f32"), "f32")
     moved = q if zero_point is None else np.rint(q) + codes.spread(zero_point, x.shape)

@@ -122,7 +122,7 @@ def subtract_quotients_of_softsign(g: Any, y: Any, x: Any) -> Any:
 
 def multiply_by_stored_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
     """Store b a^(b-1), and y log(a), before the cotangent multiplies them."""
-    power = exponent if b is None else b
+    power: Any = exponent if b is None else b
     da = unbroadcast(g * (power * np.power(a, power - 1)), a.shape)
     if b is None:
         return (da,)
@@ -142,7 +142,7 @@ def average_masked_rows_of_gradient(g: Any, y: Any, *tensors: Any, **params: Any
     """Hand the cotangent of a row whose keys are all masked to the values, in equal shares."""
     query, key, value = tensors[:3]
     masked = _masked_rows(query, key, *tensors[3:], **params)
-    found = list(attention.vjp(np.where(masked, 0, g), y, *tensors, **params))
+    found = list(attention.vjp(np.where(masked, 0, g), y, *tensors, **params))  # type: ignore[misc]
     share = np.sum(np.where(masked, g, 0), axis=-2, keepdims=True) / key.shape[-2]
     split = np.reshape(share, (*share.shape[:-3], value.shape[-3], -1, *share.shape[-2:]))
     found[2] = found[2] + np.sum(split, axis=-3)
