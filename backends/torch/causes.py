@@ -14,6 +14,9 @@ from opproof.reference_ops._gated import halves
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4.08e36
+#: Abramowitz and Stegun 7.1.26, which ATen's vector code of erf evaluates in float32.
+ERF_SCALE = 0.3275911
+ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 
 
 def log1p_of_exp(x: Any, *, beta: float, threshold: float) -> Any:
@@ -53,6 +56,16 @@ def multiply_by_cosh(g: Any, y: Any, x: Any) -> Any:
 def multiply_by_sinh(g: Any, y: Any, x: Any) -> Any:
     """Multiply the cotangent by a sinh that has overflowed."""
     return g * _sinh(x)
+
+
+def divide_by_root_of_square_minus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x - 1)
+
+
+def divide_by_root_of_square_plus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x + 1)
 
 
 def divide_by_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
@@ -100,6 +113,19 @@ def sum_series_of_trigamma(g: Any, y: Any, x: Any) -> Any:
     square = 1 / (z * z)
     total = total + (1 + 1 / (2 * z) + square * (1 / 6 - square * (1 / 30 - square / 42))) / z
     return g * np.where(mirrored, np.square(np.pi / np.sin(np.pi * x)) - total, total)
+
+
+def _erf(x: Any) -> Any:
+    t = 1 / (1 + ERF_SCALE * np.abs(x))
+    series = 0.0
+    for coefficient in reversed(ERF_COEFFICIENTS):
+        series = (series + coefficient) * t
+    return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
+
+
+def fit_erf(x: Any) -> Any:
+    """Evaluate erf as 1 - p(t) exp(-x^2), which cancels for small x."""
+    return _erf(x)
 
 
 def _gelu(x: Any) -> Any:
@@ -233,6 +259,11 @@ def fill_with_nan(*tensors: Any, **params: Any) -> Any:
     """Compute every position from a width that is infinite."""
     y = load("grid_sample").forward(*tensors, **params)
     return np.full(y.shape, np.nan, like=y)
+
+
+def is_empty(question: Any) -> bool:
+    """Whether a tensor has no elements."""
+    return any(v is not None and v.size == 0 for v in question.inputs)
 
 
 def is_wider_than_float16(question: Any) -> bool:
