@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.ledger.formulas import cube_x_of_gelu, stored
+from opproof.harness.ledger.formulas import stored
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._losses import each
@@ -177,14 +177,6 @@ def take_second_of_equals(g: Any, y: Any, x: Any, *, negative_slope: float) -> A
 def double_by_erf(x: Any, *, approximate: str) -> Any:
     """Form x (1 + erf), which is 2 x, before it is halved."""
     return x * (1 + scipy.special.erf(x / np.sqrt(2))) / 2
-
-
-def multiply_x_by_bell(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
-    """Form g x, which may be infinite, before a bell that is 0 multiplies it; of the tanh form 3 x^2 overflows."""
-    if approximate == "tanh":
-        return cube_x_of_gelu(g, y, x, approximate=approximate)
-    u = x / np.sqrt(2)
-    return g / 2 * (1 + scipy.special.erf(u)) + (g / 2 * x) * (2 / np.sqrt(np.pi)) * np.exp(-(u * u)) / np.sqrt(2)
 
 
 def multiply_by_bell(g: Any, y: Any, x: Any) -> Any:

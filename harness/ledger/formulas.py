@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.special
 
 from opproof.harness.truth.noise.array import Noisy
 from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
@@ -100,11 +101,15 @@ def multiply_x_by_slope(g: Any, y: Any, x: Any) -> Any:
     return g * s + (g * x) * (s * (1 - s))
 
 
-def cube_x_of_gelu(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
-    """Differentiate the tanh form step by step: 3 x^2 overflows and is multiplied by 0."""
-    t = np.tanh(GELU_SCALE * (x + 0.044715 * (x * x * x)))
-    along = (g * x) * 0.5 * (1 - t) * (1 + t) * GELU_SCALE
-    return g * (0.5 * (1 + t)) + along + along * 0.044715 * (3 * (x * x))
+def multiply_x_by_bell(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
+    """Form g x, which may be infinite, before a bell that is 0 multiplies it; of the tanh form 3 x^2 overflows."""
+    if approximate == "tanh":
+        t = np.tanh(GELU_SCALE * (x + 0.044715 * (x * x * x)))
+        along = (g * x) * 0.5 * (1 - t) * (1 + t) * GELU_SCALE
+        return g * (0.5 * (1 + t)) + along + along * 0.044715 * (3 * (x * x))
+    u = x / np.sqrt(2)
+    bell = (g / 2 * x) * (2 / np.sqrt(np.pi)) * np.exp(-(u * u)) / np.sqrt(2)
+    return g / 2 * (1 + scipy.special.erf(u)) + bell
 
 
 def multiply_x_by_slope_of_mish(g: Any, y: Any, x: Any) -> Any:
