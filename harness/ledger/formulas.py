@@ -10,7 +10,7 @@ import scipy.special
 
 from opproof.harness.truth.noise.array import Noisy
 from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
-from opproof.reference_ops import load
+from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
 from opproof.reference_ops._norm import per_channel
@@ -21,8 +21,6 @@ ERF_SCALE = 0.3275911
 ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 #: sqrt(2 / pi) of the tanh form of GELU.
 GELU_SCALE = 0.7978845608028654
-
-attention = load("scaled_dot_product_attention")
 
 
 def stored(x: Any, name: str) -> Any:
@@ -103,7 +101,7 @@ def multiply_x_by_slope(g: Any, y: Any, x: Any) -> Any:
 
 def multiply_x_by_bell(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
     """Form g x, which may be infinite, before a bell that is 0 multiplies it; of the tanh form 3 x^2 overflows."""
-    if approximate == "tanh":
+    if approximate != "none":
         t = np.tanh(GELU_SCALE * (x + 0.044715 * (x * x * x)))
         along = (g * x) * 0.5 * (1 - t) * (1 + t) * GELU_SCALE
         return g * (0.5 * (1 + t)) + along + along * 0.044715 * (3 * (x * x))
@@ -147,7 +145,7 @@ def average_masked_rows_of_gradient(g: Any, y: Any, *tensors: Any, **params: Any
     """Hand the cotangent of a row whose keys are all masked to the values, in equal shares."""
     query, key, value = tensors[:3]
     masked = _masked_rows(query, key, *tensors[3:], **params)
-    found = list(attention.vjp(np.where(masked, 0, g), y, *tensors, **params))  # type: ignore[misc]
+    found = list(attention.vjp(np.where(masked, 0, g), y, *tensors, **params))
     share = np.sum(np.where(masked, g, 0), axis=-2, keepdims=True) / key.shape[-2]
     split = np.reshape(share, (*share.shape[:-3], value.shape[-3], -1, *share.shape[-2:]))
     found[2] = found[2] + np.sum(split, axis=-3)
