@@ -12,6 +12,10 @@ import scipy.special
 from opproof.cases._layouts import Storage, layouts_of, storage_of
 from opproof.harness.truth.noise.array import Noisy
 from opproof.harness.truth.rounded import FORMATS, Arithmetic, Rounded, unwrap, wrap
+from opproof.reference_ops import scaled_dot_product_attention as attention
+from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._axes import Dim, count, kept
+from opproof.reference_ops._norm import per_channel
 from opproof.vocabulary.dtypes import round_to
 from opproof.vocabulary.modes import Mode
 
@@ -21,6 +25,8 @@ SELU_SCALE = 1.0507009873554805
 #: Abramowitz and Stegun 7.1.26, by which vector code evaluates erf in float32.
 ERF_SCALE = 0.3275911
 ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+#: sqrt(2 / pi) of the tanh form of GELU.
+GELU_SCALE = 0.7978845608028654
 
 
 def stored(x: Any, name: str) -> Any:
@@ -137,3 +143,222 @@ def double_before_halving(x: Any, **_: Any) -> Any:
     """Work out 2 x first for gelu: infinite from 2^127 on, and NaN at infinity."""
     size = np.abs(x)
     return (x + size - size * scipy.special.erfc(size / np.sqrt(2))) / 2
+
+
+def multiply_by_stored_sinh(g: Any, y: Any, x: Any) -> Any:
+    """Store sinh(x) before the cotangent multiplies it."""
+    return g * np.sinh(x)
+
+
+def multiply_by_stored_cosh(g: Any, y: Any, x: Any) -> Any:
+    """Store cosh(x) before the cotangent multiplies it."""
+    return g * np.cosh(x)
+
+
+def divide_by_stored_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Compute a^2 + b^2 as it is written: 0 where that overflows."""
+    total = a * a + b * b
+    return unbroadcast(g / total * b, a.shape), unbroadcast(g / total * -a, b.shape)
+
+
+def _slope_of_size(g: Any, y: Any, x: Any, p: float, dim: Dim, inverse: Any) -> Any:
+    """The gradient of a norm by |x|, the power, the sum and the root differentiated one after the other."""
+    size, along = np.abs(x), kept(g, x, dim)
+    if p == 2:
+        half = along * 0.5 / kept(y, x, dim)
+        return half * size + half * size
+    sums = np.sum(size**p, axis=dim, keepdims=True)
+    return along * (inverse * sums ** (inverse - 1)) * (p * size ** (p - 1))
+
+
+def halve_over_length(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Differentiate the powers and the root step by step: 0 / 0 in a row of zeros, infinity times 0 at 0."""
+    return _slope_of_size(g, y, x, p, dim, 1 / p) * np.sign(x)
+
+
+def halve_over_length_by_sign(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Differentiate the powers and the root step by step, and |x| by a branch: infinite at 0 for p < 1."""
+    slope = _slope_of_size(g, y, x, p, dim, 1 / p)
+    return np.where(x >= 0, slope, -slope)
+
+
+def store_exponents_in_f16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Store 1 / p in float16: a power of sums near 30,000 tells the difference."""
+    return _slope_of_size(g, y, x, p, dim, float(stored(np.asarray(1 / p), "f16"))) * np.sign(x)
+
+
+def store_exponents_in_bf16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Store 1 / p in bfloat16: a power of sums near 30,000 tells the difference."""
+    return _slope_of_size(g, y, x, p, dim, float(stored(np.asarray(1 / p), "bf16"))) * np.sign(x)
+
+
+def halve_over_deviation(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
+    """Differentiate the root and the squares step by step: 0 / 0 in a constant row."""
+    half = kept(g, x, dim) * 0.5 / kept(y, x, dim) / max(count(x, dim) - correction, 0)
+    slope = half * ((x - np.mean(x, axis=dim, keepdims=True)) * 2)
+    return slope - np.mean(slope, axis=dim, keepdims=True)
+
+
+def divide_exponentials_of_sigmoid(x: Any) -> Any:
+    """Evaluate x sigmoid(x) with 1 / (1 + exp(-x)), whose exponential overflows."""
+    return x * (1 / (1 + np.exp(-x)))
+
+
+def multiply_x_by_slope(g: Any, y: Any, x: Any) -> Any:
+    """Multiply g x, which may be infinite, by a slope of the sigmoid that is 0."""
+    s = 1 / (1 + np.exp(-x))
+    return g * s + (g * x) * (s * (1 - s))
+
+
+def multiply_x_by_bell(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
+    """Form g x, which may be infinite, before a bell that is 0 multiplies it; of the tanh form 3 x^2 overflows."""
+    if approximate != "none":
+        t = np.tanh(GELU_SCALE * (x + 0.044715 * (x * x * x)))
+        along = (g * x) * 0.5 * (1 - t) * (1 + t) * GELU_SCALE
+        return g * (0.5 * (1 + t)) + along + along * 0.044715 * (3 * (x * x))
+    u = x / np.sqrt(2)
+    bell = (g / 2 * x) * (2 / np.sqrt(np.pi)) * np.exp(-(u * u)) / np.sqrt(2)
+    return g / 2 * (1 + scipy.special.erf(u)) + bell
+
+
+def multiply_x_by_slope_of_mish(g: Any, y: Any, x: Any) -> Any:
+    """Multiply g x, which may be infinite, by a slope of tanh that is 0."""
+    rest = np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+    t = np.tanh(rest)
+    return g * t + (g * x) * ((1 - t) * (1 + t)) * (1 / (1 + np.exp(-x)))
+
+
+def subtract_quotients_of_softsign(g: Any, y: Any, x: Any) -> Any:
+    """Form g / d - |x| g / d^2 with d = 1 + |x|: the two cancel, and d^2 overflows."""
+    d = 1 + np.abs(x)
+    return g / d + np.sign(x) * (-(g * x) / (d * d))
+
+
+def multiply_by_stored_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
+    """Store b a^(b-1), and y log(a), before the cotangent multiplies them."""
+    power: Any = exponent if b is None else b
+    da = unbroadcast(g * (power * np.power(a, power - 1)), a.shape)
+    if b is None:
+        return (da,)
+    return da, unbroadcast(g * np.where(y == 0, 0, y * np.log(np.where(a == 0, 1, a))), b.shape)
+
+
+def average_masked_rows(*tensors: Any, **params: Any) -> Any:
+    """Mask with a large finite number: a row whose keys are all masked gives the mean of the values."""
+    query, key, value = tensors[:3]
+    y = attention.forward(*tensors, **params)
+    mean = np.mean(value, axis=-2, keepdims=True)
+    groups = query.shape[-3] // value.shape[-3]
+    return np.where(_masked_rows(query, key, *tensors[3:], **params), np.repeat(mean, groups, axis=-3), y)
+
+
+def average_masked_rows_of_gradient(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
+    """Hand the cotangent of a row whose keys are all masked to the values, in equal shares."""
+    query, key, value = tensors[:3]
+    masked = _masked_rows(query, key, *tensors[3:], **params)
+    found = list(attention.vjp(np.where(masked, 0, g), y, *tensors, **params))
+    share = np.sum(np.where(masked, g, 0), axis=-2, keepdims=True) / key.shape[-2]
+    split = np.reshape(share, (*share.shape[:-3], value.shape[-3], -1, *share.shape[-2:]))
+    found[2] = found[2] + np.sum(split, axis=-3)
+    return tuple(found)
+
+
+def _masked_rows(query: Any, key: Any, attn_mask: Any = None, keep: Any = None, *rest: Any, **params: Any) -> Any:
+    if keep is None:
+        return np.zeros((*query.shape[:-1], 1), dtype=bool)
+    seen = np.broadcast_to(np.asarray(keep) != 0, (*query.shape[:-1], key.shape[-2]))
+    return ~np.any(seen, axis=-1, keepdims=True)
+
+
+def divide_by_root_of_square_minus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x - 1)
+
+
+def divide_by_root_of_square_plus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x + 1)
+
+
+def _erf(x: Any) -> Any:
+    t = 1 / (1 + ERF_SCALE * np.abs(x))
+    series = 0.0
+    for coefficient in reversed(ERF_COEFFICIENTS):
+        series = (series + coefficient) * t
+    return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
+
+
+def _standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
+    """The tensor x in the shape in which it is standardised, and the axes of its moments."""
+    if "normalized_shape" in params:
+        return x, tuple(range(-len(params["normalized_shape"]), 0))
+    if "num_groups" in params:
+        groups = np.reshape(x, (x.shape[0], params["num_groups"], -1, *x.shape[2:]))
+        return groups, tuple(range(2, groups.ndim))
+    return x, (0, *range(2, x.ndim)) if "training" in params else tuple(range(2, x.ndim))
+
+
+def _moments(groups: Any, axes: tuple[int, ...], x: Any, given: Any) -> tuple[Any, Any]:
+    if given is not None:
+        return per_channel(given[0], x.ndim), per_channel(given[1], x.ndim)
+    mean = np.mean(groups, axis=axes, keepdims=True)
+    return mean, np.mean(np.square(groups - mean), axis=axes, keepdims=True)
+
+
+def _shaped(v: Any, x: Any, params: Any) -> Any:
+    return v if v is None or "normalized_shape" in params else per_channel(v, x.ndim)
+
+
+def _split(tensors: tuple[Any, ...], params: Any) -> tuple[Any, Any, Any]:
+    """Given moments, weight and bias."""
+    moments = tensors[:-2] if params.get("training", True) is False else None
+    return moments, *tensors[-2:]
+
+
+def standardised_back(g: Any, x: Any, tensors: Any, params: Any, eps: float, stores: str = "") -> Any:
+    """Gradients of a standardisation whose 1 / sqrt(variance + eps) is differentiated step by step.
+
+    `stores`: the format in which the variance, and the sum of products that is to meet its derivative, are stored.
+    """
+    moments, weight, bias = _split(tensors, params)
+    groups, axes = _standard_axes(x, params)
+    h = np.reshape(g if weight is None else g * _shaped(weight, x, params), groups.shape)
+    mean, variance = _moments(groups, axes, x, moments)
+    variance = stored(variance, stores) if stores else variance
+    centred, root = groups - mean, 1 / np.sqrt(variance + eps)
+    dx = h * root
+    if moments is None:
+        n = math.prod(groups.shape[a] for a in axes)
+        sums = np.sum(h * centred, axis=axes, keepdims=True)
+        slope = (stored(sums, stores) if stores else sums) * (-0.5 * (root / (variance + eps)))
+        dx = dx + slope / n * (2 * centred)
+        dx = dx - np.mean(dx, axis=axes, keepdims=True)
+    whole = "normalized_shape" in params
+    rest = tuple(range(x.ndim - len(params["normalized_shape"]))) if whole else (0, *range(2, x.ndim))
+    dweight = None if weight is None else np.sum(g * np.reshape(centred * root, x.shape), axis=rest)
+    return (
+        np.reshape(dx, x.shape),
+        *[None] * (len(tensors) - 2),
+        dweight,
+        None if bias is None else np.sum(g, axis=rest),
+    )
+
+
+def differentiate_scale(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
+    """Differentiate 1 / sqrt(variance + eps) step by step: its cube overflows, and meets an infinite sum or 0."""
+    return standardised_back(g, x, tensors, params, params["eps"])
+
+
+def store_variance(x: Any, *tensors: Any, **params: Any) -> Any:
+    """Store the variance in float16, where it overflows, and nothing else."""
+    moments, weight, bias = _split(tensors, params)
+    groups, axes = _standard_axes(x, params)
+    mean, variance = _moments(groups, axes, x, moments)
+    unit = np.reshape((groups - mean) / np.sqrt(stored(variance, "f16") + params["eps"]), x.shape)
+    y = unit if weight is None else unit * _shaped(weight, x, params)
+    return y if bias is None else y + _shaped(bias, x, params)
+
+
+def store_variance_of_gradient(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
+    """Store the variance, and the sum of products that is to meet its derivative, in float16."""
+    return standardised_back(g, x, tensors, params, params["eps"], "f16")

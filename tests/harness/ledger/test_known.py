@@ -256,7 +256,7 @@ def test_ledgers_of_built_in_backends(path: Path):
     """They can be read, speak of their own backend, and give a reason that is more than a word."""
     found = read_known(path)
     assert found
-    assert all(s.partition(":")[0] == path.parent.name for e in found for s in e.specs)
+    assert all(re.split("[:@+]", s)[0] == path.parent.name for e in found for s in e.specs)
     assert {s for e in built_in(path.parent.name) for s in e.specs} <= {path.parent.name}
     assert all(len(e.reason.split()) > 1 for e in found)
 

@@ -1,0 +1,360 @@
+"""What MLX's operators compute on the CPU where they are known to fail: see known.toml."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from opproof.harness.ledger.formulas import stored
+from opproof.reference_ops import load
+from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._losses import each
+from opproof.reference_ops._norm import per_channel
+from opproof.reference_ops._resize import matrix, resize
+from opproof.reference_ops._windows import per_axis
+
+#: MLX's exp is infinite above it and 0 below its negative, in float64 too.
+MAX_EXPONENT = 88.0
+#: Below it float32 is subnormal, and log1p gives 0.
+LEAST_NORMAL = 2.0**-126
+#: Stands for the logarithm of 0.
+LEAST_LOGARITHM = -65504.0
+#: The constants of MLX's selu.
+SELU_ALPHA = 1.67326
+SELU_SCALE = 1.0507
+GELU_QUICK_SCALE = 1.702
+
+
+def _exp(x: Any) -> Any:
+    return np.where(x > MAX_EXPONENT, np.inf, np.where(x < -MAX_EXPONENT, 0, np.exp(x)))
+
+
+def _constant(value: float, x: Any) -> Any:
+    """The number in the arithmetic of x, rounded where that is."""
+    return np.ones((1,), like=x) * value
+
+
+def _sigmoid(x: Any) -> Any:
+    y = 1 / (1 + _exp(np.abs(x)))
+    return np.where(x < 0, y, 1 - y)
+
+
+def _softplus(x: Any) -> Any:
+    e = _exp(-np.abs(x))
+    return np.maximum(x, 0) + np.where(e < LEAST_NORMAL, 0, np.log1p(e))
+
+
+def end_exp_early(x: Any) -> Any:
+    """Return infinity above 88 and 0 below -88."""
+    return _exp(x)
+
+
+def end_exp_early_of_gradient(g: Any, y: Any, x: Any) -> Any:
+    """Multiply by the exp that ends at 88."""
+    return g * _exp(x)
+
+
+def subtract_from_one(x: Any) -> Any:
+    """Evaluate sigmoid as 1 - 1 / (1 + exp(x)) for positive x, by an exp that ends at 88."""
+    return _sigmoid(x)
+
+
+def subtract_from_one_of_gradient(g: Any, y: Any, x: Any) -> Any:
+    """The gradient y (1 - y) of `subtract_from_one`."""
+    s = _sigmoid(x)
+    return g * (s * (1 - s))
+
+
+def negate_softplus(x: Any) -> Any:
+    """Evaluate log sigmoid by an exp that ends at 88."""
+    return -_softplus(-x)
+
+
+def negate_softplus_of_gradient(g: Any, y: Any, x: Any) -> Any:
+    """The gradient of `negate_softplus`."""
+    return g * _sigmoid(-x)
+
+
+def multiply_by_sigmoid(x: Any) -> Any:
+    """Evaluate x sigmoid(x), whose exponential overflows."""
+    return x * _sigmoid(x)
+
+
+def multiply_by_sigmoid_of_gradient(g: Any, y: Any, x: Any) -> Any:
+    """Multiply g x, which may be infinite, by the slope of sigmoid."""
+    s = _sigmoid(x)
+    return g * s + (g * x) * (s * (1 - s))
+
+
+def multiply_by_steep_sigmoid(x: Any) -> Any:
+    """Evaluate x sigmoid(1.702 x), whose exponential overflows."""
+    return x * _sigmoid(GELU_QUICK_SCALE * x)
+
+
+def multiply_by_steep_sigmoid_of_gradient(g: Any, y: Any, x: Any) -> Any:
+    """Multiply g x, which may be infinite, by the slope of sigmoid."""
+    s = _sigmoid(GELU_QUICK_SCALE * x)
+    return g * s + (g * x) * (s * (1 - s)) * GELU_QUICK_SCALE
+
+
+def multiply_by_tanh_of_softplus(x: Any) -> Any:
+    """Evaluate x tanh(log(1 + exp(x))) by an exp that ends at 88."""
+    return x * np.tanh(_softplus(x))
+
+
+def multiply_by_tanh_of_softplus_of_gradient(g: Any, y: Any, x: Any) -> Any:
+    """Divide g x, which may be infinite, by the square of a cosh, and multiply by sigmoid, which may be 0."""
+    rest = _softplus(x)
+    return g * np.tanh(rest) + (g * x) / np.square(np.cosh(rest)) * _sigmoid(x)
+
+
+def subtract_one_of_elu(x: Any, *, alpha: float) -> Any:
+    """Evaluate exp(x) - 1, which cancels near 0."""
+    return np.where(x > 0, x, _constant(alpha, x) * (_exp(x) - 1))
+
+
+def subtract_one_of_elu_of_gradient(g: Any, y: Any, x: Any, *, alpha: float) -> Any:
+    """Differentiate both branches: 0 times an exp that has overflowed."""
+    return np.where(x > 0, g, 0) + np.where(x > 0, 0, g) * _constant(alpha, x) * _exp(x)
+
+
+def subtract_one_of_selu(x: Any) -> Any:
+    """Evaluate exp(x) - 1, which cancels near 0, with rounded constants."""
+    return subtract_one_of_elu(x, alpha=SELU_ALPHA) * _constant(SELU_SCALE, x)
+
+
+def subtract_one_of_selu_of_gradient(g: Any, y: Any, x: Any) -> Any:
+    """Differentiate both branches: 0 times an exp that has overflowed."""
+    return subtract_one_of_elu_of_gradient(g * _constant(SELU_SCALE, x), y, x, alpha=SELU_ALPHA)
+
+
+def subtract_one_of_celu(x: Any, *, alpha: float) -> Any:
+    """Evaluate exp(x / alpha) - 1, which cancels near 0."""
+    a = _constant(alpha, x)
+    return np.maximum(x, 0) + a * (_exp(np.minimum(x, 0) / a) - 1)
+
+
+def subtract_one_of_celu_of_gradient(g: Any, y: Any, x: Any, *, alpha: float) -> Any:
+    """Differentiate the larger and the smaller of x and 0: none at 0, with alpha rounded."""
+    a = _constant(alpha, x)
+    slope = np.where(x > 0, 0, g * a * _exp(np.minimum(x, 0) / a) / a)
+    return np.where(x > 0, g, 0) + np.where(x < 0, slope, 0)
+
+
+def _per_channel(weight: Any, x: Any) -> Any:
+    return per_channel(weight, x.ndim) if x.ndim > 1 else np.reshape(weight, ())
+
+
+def add_both_sides(x: Any, weight: Any) -> Any:
+    """Add the positive part and the weighted negative part: an infinite weight times 0."""
+    return np.maximum(0, x) + _per_channel(weight, x) * np.minimum(0, x)
+
+
+def add_both_sides_of_gradient(g: Any, y: Any, x: Any, weight: Any) -> tuple[Any, Any]:
+    """Take both one-sided gradients at 0."""
+    w = _per_channel(weight, x)
+    dx = np.where(x >= 0, g, 0) + np.where(x <= 0, g * w, 0)
+    return dx, load("prelu").vjp(g, y, x, weight)[1]  # type: ignore[misc]
+
+
+def compare_before_shrinking_hard(x: Any, *, lambd: float) -> Any:
+    """Give 0 where |x| > lambd does not hold, as for NaN."""
+    return np.where(np.abs(x) > lambd, x, 0)
+
+
+def compare_before_shrinking_soft(x: Any, *, lambd: float) -> Any:
+    """Give 0 where |x| > lambd does not hold, as for NaN."""
+    return np.where(np.abs(x) > lambd, x - np.sign(x) * lambd, 0)
+
+
+def take_second_of_equals(g: Any, y: Any, x: Any, *, negative_slope: float) -> Any:
+    """Hand the gradient to x where slope x and x are equal, as at -inf."""
+    return np.where(negative_slope * x > x, negative_slope * g, g)
+
+
+def double_by_erf(x: Any, *, approximate: str) -> Any:
+    """Form x (1 + erf), which is 2 x, before it is halved."""
+    return x * (1 + scipy.special.erf(x / np.sqrt(2))) / 2
+
+
+def multiply_by_bell(g: Any, y: Any, x: Any) -> Any:
+    """Multiply by an exp that is 0 below -88."""
+    return 2 / np.sqrt(np.pi) * g * _exp(-(x * x))
+
+
+def divide_by_square(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Divide g a by b^2, which overflows."""
+    return unbroadcast(g / b, a.shape), unbroadcast(-(g * a / (b * b)), b.shape)
+
+
+def divide_by_square_of_reciprocal(g: Any, y: Any, x: Any) -> Any:
+    """Divide g by x^2, which overflows or is subnormal."""
+    return -(g / (x * x))
+
+
+def floor_rounded_quotient(a: Any, b: Any) -> Any:
+    """Round the quotient before its floor is taken."""
+    return np.floor(a / b)
+
+
+def subtract_sigmoid(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Give the second operand 1 - sigmoid(a - b), which cancels."""
+    s = _sigmoid(a - b)
+    return unbroadcast(g * s, a.shape), unbroadcast(g * (1 - s), b.shape)
+
+
+def subtract_sigmoid_of_logits(
+    g: Any, y: Any, x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, reduction: str
+) -> Any:
+    """Form (1 - sigmoid(-x)) - target, whose difference cancels."""
+    rest = load("bce_with_logits").vjp(g, y, x, target, weight, pos_weight, reduction=reduction)  # type: ignore[misc]
+    along = each(g, reduction, x.size) * (1 if weight is None else weight)
+    return along * (1 - _sigmoid(-x)) - along * target, *rest[1:]
+
+
+def subtract_linear_part(g: Any, y: Any, x: Any, target: Any, *, delta: float, reduction: str) -> tuple[Any, Any]:
+    """Add g delta, and subtract it again below delta."""
+    d, along = x - target, each(g, reduction, x.size)
+    size, linear = np.abs(d), along * delta
+    dx = np.where(size < delta, (along * size - linear) + linear, linear) * np.sign(d)
+    return dx, -dx
+
+
+def divide_by_beta_of_zero(g: Any, y: Any, x: Any, target: Any, *, beta: float, reduction: str) -> tuple[Any, Any]:
+    """Differentiate both branches, of which one divides by beta: 0 / 0."""
+    dx, dtarget = load("smooth_l1_loss").vjp(g, y, x, target, beta=beta, reduction=reduction)  # type: ignore[misc]
+    return (dx * np.nan, dtarget * np.nan) if beta == 0 else (dx, dtarget)
+
+
+def add_up_steps(*, start: float, end: float, step: float) -> Any:
+    """Add the step to the last number in float32."""
+    count = int(np.ceil((end - start) / step))
+    terms = np.full(count, step, dtype=np.float32)
+    terms[:1] = start
+    return np.add.accumulate(terms)
+
+
+def store_corrections(
+    param: Any, grad: Any, exp_avg: Any, exp_avg_sq: Any, *, lr: float, beta1: float, beta2: float, eps: float,
+    weight_decay: float, step: int,
+) -> Any:  # fmt: skip
+    """Compute 1 - beta^step, and all that has the learning rate, in float32."""
+    first, second = (stored(1 - stored(stored(np.asarray(b), "f32") ** step, "f32"), "f32") for b in (beta1, beta2))
+    rate = stored(np.asarray(lr), "f32")
+    m = beta1 * exp_avg + (1 - beta1) * grad
+    v = beta2 * exp_avg_sq + (1 - beta2) * (grad * grad)
+    c1, c2 = stored(rate / first, "f32"), stored(1 / np.sqrt(second), "f32")
+    return param * (1 - rate * weight_decay) - c1 * m / (np.sqrt(v) * c2 + eps), m, v
+
+
+def _weights(n: int, out: int, align_corners: bool, like: Any) -> Any:
+    cells = np.arange(out, dtype=np.float32)
+    scale = float(out) / n
+    if align_corners:
+        place = cells * np.float32((n - 1) / max(out - 1, 1))
+    else:
+        step = 1 / scale
+        place = cells * np.float32(step) - np.float32(((out - 1) * step - n + 1) / 2)
+    left, right = np.floor(place), np.floor(place + np.float32(1))
+    taps = [(left, _near), (right, _near), (left - 1, _far), (right + 1, _far)]
+    ones = np.ones(out, like=like)
+    return matrix([(c.astype(np.int64), weigh(ones * np.abs(place - c).astype(np.float64))) for c, weigh in taps], n)
+
+
+def _near(t: Any) -> Any:
+    return (1.25 * t - 2.25) * t * t + 1
+
+
+def _far(t: Any) -> Any:
+    return (((t - 5) * t + 8) * t - 4) * -0.75
+
+
+def lose_a_tap(x: Any, *, size: tuple[int, int], align_corners: bool) -> Any:
+    """Take the floor of a place and of the place + 1 in float32: just below a whole number they are 2 apart."""
+    return resize(x, *(_weights(n, out, align_corners, x) for n, out in zip(x.shape[2:], size, strict=True)))
+
+
+def lose_a_tap_of_gradient(g: Any, y: Any, x: Any, *, size: tuple[int, int], align_corners: bool) -> Any:
+    """The transpose of `lose_a_tap`."""
+    weights = (_weights(n, out, align_corners, g) for n, out in zip(x.shape[2:], size, strict=True))
+    return resize(g, *(np.swapaxes(w, 0, 1) for w in weights))
+
+
+def multiply_weighted_cotangent(g: Any, y: Any, x: Any, weight: Any = None, *, eps: float) -> Any:
+    """Store g weight in float16, where it overflows, and differentiate the rest in float32, step by step."""
+    square = np.mean(x * x, axis=-1, keepdims=True) + eps
+    scale = 1 / np.sqrt(square)
+    h = g if weight is None else stored(g * weight, "f16")
+    slope = np.sum(h * x, axis=-1, keepdims=True) * (-0.5 * (scale / square)) / x.shape[-1]
+    dweight = None if weight is None else np.sum(g * (x * scale), axis=tuple(range(x.ndim - 1)))
+    return h * scale + x * (2 * slope), dweight
+
+
+def multiply_stored_products(g: Any, y: Any, x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """Store the product of the other elements before the cotangent multiplies it."""
+    rows = x if dim is None else np.moveaxis(x, dim, -1)
+    flat = np.reshape(rows, (-1,)) if dim is None else rows
+    ones = np.ones((*flat.shape[:-1], 1), like=x)
+    before = np.cumprod(np.concatenate([ones, flat[..., :-1]], axis=-1), axis=-1)
+    behind = np.flip(np.cumprod(np.concatenate([ones, np.flip(flat, -1)[..., :-1]], axis=-1), axis=-1), -1)
+    along = np.reshape(g, (1,)) if dim is None else np.reshape(g, (*flat.shape[:-1], 1))
+    found = before * behind * along
+    return np.reshape(found, x.shape) if dim is None else np.moveaxis(found, -1, dim)
+
+
+def divide_stored_products(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Divide sums of g and the products, stored in the dtype, by each element."""
+    plain = load("cumprod").vjp(g, y, x, dim=dim)  # type: ignore[misc]
+    sums = np.flip(np.cumsum(np.flip(g * y, axis=dim), axis=dim), axis=dim)
+    zero = np.asarray(np.any(np.asarray(y == 0), axis=dim, keepdims=True))
+    return np.where(zero & (np.asarray(x == 0) | np.asarray(y == 0)), plain, sums / x)
+
+
+def _scanned_whole(x: Any) -> Any:
+    return np.logaddexp.accumulate(x, axis=0)
+
+
+def _scanned_in_turn(x: Any) -> Any:
+    found = np.zeros(x.shape, like=x)
+    total = found[0] = x[0]
+    for k in range(1, len(x)):
+        total = found[k] = np.logaddexp(total, x[k])
+    return found
+
+
+def _difference_of_scans(g: Any, x: Any, dim: int, scan: Any) -> Any:
+    """exp(log of the sum of g / exp(y) that is behind + x), of positive g less that of negative g."""
+    rows, along = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
+    size = np.log(np.abs(np.where(along == 0, 1, along))) - scan(rows)
+
+    def behind(taken: Any) -> Any:
+        return np.exp(np.flip(scan(np.flip(np.where(taken, size, LEAST_LOGARITHM), axis=0)), axis=0) + rows)
+
+    return np.moveaxis(behind(along > 0) - behind(along < 0), 0, dim)
+
+
+def subtract_logarithmic_scans(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Add up the positive and the negative cotangents as logarithms, and take one sum from the other."""
+    return _difference_of_scans(g, x, dim, _scanned_whole)
+
+
+def subtract_rounded_scans(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """The same with every sum so far rounded, those of the forward pass too."""
+    return _difference_of_scans(g, x, dim, _scanned_in_turn)
+
+
+def pads_more_than_it_cuts(question: Any) -> bool:
+    """Whether output_padding is larger than padding on an axis."""
+    rank = question.inputs[0].ndim - 2
+    padding, more = (per_axis(question.params[k], rank) for k in ("padding", "output_padding"))
+    return any(m > p for p, m in zip(padding, more, strict=True))
+
+
+def cuts_the_input(question: Any) -> bool:
+    """Whether padding is larger than dilation (kernel - 1) on an axis."""
+    rank = question.inputs[0].ndim - 2
+    padding, dilation = (per_axis(question.params[k], rank) for k in ("padding", "dilation"))
+    kernel = question.inputs[1].shape[2:]
+    return any(p > d * (k - 1) for p, d, k in zip(padding, dilation, kernel, strict=True))
