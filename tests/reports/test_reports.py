@@ -486,6 +486,6 @@ def test_every_record_field_is_in_the_html():
         "also",
         "patterns",
     }  # the top, the diagnosis and causes do
-    for_ledgers = {"finite_units", "share"}  # parts of what units and elements say
+    for_ledgers = {"finite_units", "share", "causes"}  # parts of what units and elements say; what was executed
     assert fields == set(page["columns"]) - {"kind", "rank"} | told_elsewhere | for_ledgers
     assert {int(i) for i in page["evidence"]} == {i for i, r in enumerate(RUN) if r.evidence is not None}
