@@ -11,6 +11,7 @@ from opproof.harness.ledger.formulas import double_before_halving, stored
 from opproof.reference_ops import cross_entropy, det, kl_div, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._gated import halves
+from opproof.vocabulary.modes import Mode
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36
@@ -86,14 +87,11 @@ def _along(v: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
     return v if keepdim else np.expand_dims(v, dim)
 
 
-def divide_product_by_element(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: bool) -> Any:
-    """Divide the product, stored in the dtype, by each element."""
+def divide_stored_products(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: bool | None = None) -> Any:
+    """Divide the product, or of a scan sums of the products, stored in the dtype, by each element."""
+    if keepdim is None:
+        return np.flip(np.cumsum(np.flip(g * y, axis=dim), axis=dim), axis=dim) / x
     return _along(g, x, dim, keepdim) * _along(y, x, dim, keepdim) / x
-
-
-def divide_products_by_element(g: Any, y: Any, x: Any, *, dim: int) -> Any:
-    """Divide sums of the products, stored in the dtype, by each element."""
-    return np.flip(np.cumsum(np.flip(g * y, axis=dim), axis=dim), axis=dim) / x
 
 
 def forget_cofactors(g: Any, y: Any, x: Any) -> Any:
@@ -112,8 +110,10 @@ def sum_series_of_trigamma(g: Any, y: Any, x: Any) -> Any:
     return g * np.where(mirrored, np.square(np.pi / np.sin(np.pi * x)) - total, total)
 
 
-def double_before_halving_gated(x: Any, gate: Any = None, *, swapped: bool) -> Any:
-    """Work out 2 x first, then multiply by the gate."""
+def double_before_halving_and_gate(x: Any, gate: Any = None, *, swapped: bool = False, approximate: str = "") -> Any:
+    """Work out 2 x first, and multiply by the gate where there is one."""
+    if approximate:
+        return double_before_halving(x)
     a, b = halves(x, gate, swapped)
     return double_before_halving(a) * b
 
@@ -127,11 +127,6 @@ def multiply_x_by_slope_of_sigmoid(g: Any, y: Any, x: Any) -> Any:
 def divide_legs_by_length(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Divide each leg by the length: 0 / 0 at the origin."""
     return unbroadcast(g * (a / y), a.shape), unbroadcast(g * (b / y), b.shape)
-
-
-def multiply_legs_first(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Store the product of cotangent and leg before it is divided by the length."""
-    return unbroadcast(g * a / y, a.shape), unbroadcast(g * b / y, b.shape)
 
 
 def scale_i0_by_exp(x: Any) -> Any:
@@ -249,13 +244,10 @@ def has_one_term(question: Any) -> bool:
     return bool(question.inputs[0].shape[-1] == 1)
 
 
-def rows_with_a_score_that_is_none(question: Any) -> Any:
-    """Rows of attention in which a score is NaN or infinite."""
-    return [~np.isfinite(y) for y in question.outputs]
-
-
-def heads_with_a_score_that_is_none(question: Any) -> Any:
-    """Rows of query, and whole heads of key and value, of which a score overflows float32, masked or not."""
+def where_a_score_is_none(question: Any) -> Any:
+    """Rows of values that are none; of gradients those, and whole heads of key and value, where a score overflows."""
+    if question.mode is Mode.FORWARD:
+        return [~np.isfinite(y) for y in question.outputs]
     query, key = question.inputs[:2]
     with np.errstate(all="ignore"):
         scores = np.matmul(query.astype(np.float32), np.swapaxes(key, -1, -2).astype(np.float32))
