@@ -220,25 +220,6 @@ def divide_by_twice_the_deviation(g: Any, y: Any, x: Any, *, dim: Any, correctio
     return (2 / (n - correction)) * half * (x - np.mean(x, axis=axes, keepdims=True))
 
 
-def _cells(n: int, out: int) -> Any:
-    scale = np.float32(n) / np.float32(out)
-    return np.minimum(np.floor(np.arange(out, dtype=np.float32) * scale).astype(np.int64), n - 1)
-
-
-def find_cells_in_float32(x: Any, *, size: tuple[int, int]) -> Any:
-    """Read the cell at i times the scale, which float32 rounds below a whole number."""
-    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
-    return x[:, :, h[:, None], w]
-
-
-def find_cells_in_float32_of_gradient(g: Any, y: Any, x: Any, *, size: tuple[int, int]) -> Any:
-    """Add to the cells that `find_cells_in_float32` reads."""
-    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
-    dx = np.zeros(x.shape, dtype=g.dtype, like=g)
-    np.add.at(dx, (slice(None), slice(None), h[:, None], w), g)
-    return dx
-
-
 def multiply_by_half_of_x_twice(g: Any, y: Any, x: Any, **params: Any) -> Any:
     """Multiply g by x, which overflows, before the branch that is not taken multiplies by 0."""
     given = load("xielu").vjp(g, y, x, **params)  # type: ignore[misc]
