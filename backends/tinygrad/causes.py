@@ -18,10 +18,11 @@ from opproof.harness.ledger.traced import (
     exp,
     half_exp,
     larger,
+    length_with_one,
     log,
     magnitude,
     mean,
-    reciprocal,
+    mean_square,
     relu,
     reshaped,
     root,
@@ -82,7 +83,7 @@ def compose_acos(x: Any) -> Any:
 
 def compose_atan(x: Any) -> Any:
     """Evaluate asin at x / sqrt(1 + x^2), where x^2 overflows."""
-    return compose_asin(x / root(1 + x * x))
+    return compose_asin(x / length_with_one(x))
 
 
 def compose_erf(x: Any) -> Any:
@@ -95,7 +96,7 @@ def compose_gelu(x: Any, *, approximate: str) -> Any:
     """Multiply by the fit of erf, or by a tanh of exponentials."""
     if approximate == "tanh":
         return 0.5 * x * (1 + compose_tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
-    return x * 0.5 * (1.0 + compose_erf(x / math.sqrt(2)))
+    return x * (1.0 + compose_erf(x / math.sqrt(2))) * 0.5
 
 
 def compose_softplus(x: Any, *, beta: float = 1.0, threshold: float = 20.0) -> Any:
@@ -122,7 +123,7 @@ def compose_relu6(x: Any) -> Any:
 
 def compose_hardswish(x: Any) -> Any:
     """Multiply by the difference of two relus."""
-    return x * compose_relu6(x + 3) * (1 / 6)
+    return x * (compose_relu6(x + 3) * (1 / 6))
 
 
 def compose_hardsigmoid(x: Any) -> Any:
@@ -153,12 +154,13 @@ def compose_silu(x: Any) -> Any:
 
 def compose_gelu_quick(x: Any) -> Any:
     """Multiply x by the sigmoid, stored in the dtype, whose exponential overflows."""
-    return x * sigmoid(x * 1.702)
+    scaled = step(x, lambda v: value_of(sigmoid(1.702 * v)), lambda g, _, y: 1.702 * g * y * (1 - y))
+    return x * scaled
 
 
 def compose_rsqrt(x: Any) -> Any:
-    """Take the reciprocal of the root."""
-    return reciprocal(root(x))
+    """Take the reciprocal of the root, and its third power in the gradient."""
+    return step(x, lambda v: 1 / np.sqrt(v), lambda g, _, y: y * y * y * g * -0.5)
 
 
 def compose_softsign(x: Any) -> Any:
@@ -175,7 +177,7 @@ def compose_var(x: Any, *, dim: Any, correction: int, keepdim: bool) -> Any:
     """Average squares stored in the dtype."""
     axes = _axes(x, dim)
     n = math.prod(x.shape[a] for a in axes)
-    deviation = x - mean(x, axes)
+    deviation = np.zeros(x.shape, like=value_of(x)) if n == 1 else x - mean(x, axes)  # folded
     found = total(deviation * deviation, axes, max(n - correction, 0))
     return found if keepdim else reshaped(found, tuple(k for a, k in enumerate(x.shape) if a not in axes))
 
@@ -201,7 +203,11 @@ def _half_power(x: Any) -> Any:
 
 def _normalised(x: Any, axes: tuple[int, ...], eps: float) -> Any:
     y = x - mean(x, axes)
-    return y * compose_rsqrt(mean(y * y, axes) + eps)
+    return y * compose_rsqrt(_in_float16(mean_square(y, axes)) + eps)
+
+
+def _in_float16(x: Any) -> Any:
+    return step(x, lambda v: stored(v, "f16"), lambda g, _, __: g)
 
 
 def compose_layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float) -> Any:
@@ -233,7 +239,7 @@ def compose_batch_norm(
     weight, bias = (_by_channel(v, len(shape)) for v in (weight, bias))
     centred = x - average
     scaled = centred if weight is None else centred * weight
-    found = scaled * compose_rsqrt(mean(y * y, axes) + eps)
+    found = scaled * compose_rsqrt(_in_float16(mean_square(y, axes)) + eps)
     return found if bias is None else found + bias
 
 
@@ -265,14 +271,47 @@ def compose_cos(x: Any) -> Any:
     return cos(x)
 
 
+def _halve_first(x: Any, *, approximate: str) -> Any:
+    if approximate == "tanh":
+        return compose_gelu(x, approximate=approximate)
+    return x * (0.5 * (1.0 + compose_erf(x / math.sqrt(2))))
+
+
+def differentiate_erf(g: Any, y: Any, x: Any) -> Any:
+    """Multiply the cotangent by x, which may overflow, before exp(-x^2), which may be 0."""
+    return _gradient_of_erf(g, x, ERF_SCALE, ERF_COEFFICIENTS)
+
+
+def differentiate_erf_in_float16(g: Any, y: Any, x: Any) -> Any:
+    """Do the same with coefficients stored in float16."""
+    scale, *coefficients = (float(stored(c, "f16")) for c in (ERF_SCALE, *ERF_COEFFICIENTS))
+    return _gradient_of_erf(g, x, scale, tuple(coefficients))
+
+
+def _gradient_of_erf(g: Any, x: Any, scale: float, coefficients: tuple[float, ...]) -> Any:
+    def share(v: Any) -> Any:
+        return 1.0 / (1.0 + scale * v)
+
+    size, s = magnitude(x), sign(x)
+    t, e = share(size), exp(-(x * x))
+    of_t = derivative_of(lambda v: v * _polynomial(v, coefficients))(-(g * s * e), None, t)
+    return g * size * (t * _polynomial(t, coefficients)) * e * 2 + derivative_of(share)(of_t, None, size) * s
+
+
+def differentiate_tan_twice(g: Any, y: Any, x: Any) -> Any:
+    """Multiply by the sine, and divide by the cosine, twice each: pi / 2 - (pi / 2 - x) is folded to x."""
+    s, c = sin(x), cos(x)
+    return g * s / c / c * s + c * (g / c)
+
+
+differentiate_tan = derivative_of(compose_tan)
 differentiate_sinh = derivative_of(compose_sinh)
 differentiate_cosh = derivative_of(compose_cosh)
 differentiate_tanh = derivative_of(compose_tanh)
 differentiate_asin = derivative_of(compose_asin)
 differentiate_acos = derivative_of(compose_acos)
 differentiate_atan = derivative_of(compose_atan)
-differentiate_erf = derivative_of(compose_erf)
-differentiate_gelu = derivative_of(compose_gelu)
+differentiate_gelu = derivative_of(_halve_first)
 differentiate_softplus = derivative_of(compose_softplus)
 differentiate_logsigmoid = derivative_of(compose_logsigmoid)
 differentiate_mish = derivative_of(compose_mish)
@@ -286,7 +325,6 @@ differentiate_silu = derivative_of(compose_silu)
 differentiate_gelu_quick = derivative_of(compose_gelu_quick)
 differentiate_rsqrt = derivative_of(compose_rsqrt)
 differentiate_softsign = derivative_of(compose_softsign)
-differentiate_tan = derivative_of(compose_tan)
 differentiate_var = derivative_of(compose_var)
 differentiate_std = derivative_of(compose_std)
 differentiate_l2_norm = derivative_of(compose_l2_norm)
@@ -356,9 +394,9 @@ def subtract_truncated_multiple(a: Any, b: Any) -> Any:
 
 
 def power_of_magnitude(a: Any, b: Any = None, *, exponent: float | None = None) -> Any:
-    """Take the power of |a|: NaN where a is negative and b, as an int32, another number."""
+    """Take 2 to the b log2(|a|): NaN where that is 0 times infinity, and where a is negative and b no int32."""
     b = exponent if b is None else b
-    found = np.power(np.abs(a), b)
+    found = np.exp2(b * np.log2(np.abs(a)))
     whole = (np.trunc(b) == b) & (np.abs(b) < 2**31)
     signed = np.where(whole, np.where(np.fmod(b, 2) != 0, -found, found), np.where(np.isneginf(a), found, np.nan))
     return np.where(b == 0, 1.0, np.where(a < 0, signed, found))
@@ -419,7 +457,7 @@ def multiply_logs_of_both(
     x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, reduction: str = "mean"
 ) -> Any:
     """Add up target log p and (1 - target) log(1 - p): 0 times infinity is NaN."""
-    log_p, log_of_rest = (compose_logsigmoid(Any(v)) for v in (x, -x))
+    log_p, log_of_rest = (compose_logsigmoid(v) for v in (x, -x))
     loss = -((1.0 if pos_weight is None else pos_weight) * target * log_p + (1 - target) * log_of_rest)
     return reduced(loss, reduction)
 
@@ -431,15 +469,8 @@ def correct_bias_in_float32(
     """Subtract powers of the betas from 1 in float32."""
     m = beta1 * exp_avg + (1 - beta1) * grad
     v = beta2 * exp_avg_sq + (1 - beta2) * (grad * grad)
-    of_m, of_v = (float(np.float32(1) - _power_in_float32(b, step)) for b in (beta1, beta2))
-    return param - lr * ((m / of_m) / (np.sqrt(v / of_v) + eps) + weight_decay * param), m, v
-
-
-def _power_in_float32(beta: float, step: int) -> Any:
-    found = np.float32(1)
-    for _ in range(step):
-        found = np.float32(found * np.float32(beta))
-    return found
+    of_m, of_v = (float(np.float32(1) - np.float32(b**step)) for b in (beta1, beta2))
+    return param - lr * (m / (of_m * (np.sqrt(v / of_v) + eps)) + weight_decay * param), m, v
 
 
 def multiply_by_stored_share(x: Any, **params: Any) -> Any:

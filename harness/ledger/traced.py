@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.ledger.formulas import exact
+from opproof.harness.ledger.formulas import exact, stored
 from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
 from opproof.reference_ops._arrays import unbroadcast
 
@@ -72,7 +72,9 @@ def derivative_of(function: Function) -> Function:
 
     def vjp(g: Any, _y: Any, *tensors: Any, **params: Any) -> Any:
         nodes = [v if v is None else Traced(v) for v in tensors]
-        found = iter(gradients(function(*nodes, **params), g, [v for v in nodes if v is not None]))
+        made = function(*nodes, **params)
+        made = made if isinstance(made, Traced) else Traced(made)  # of none of them
+        found = iter(gradients(made, g, [v for v in nodes if v is not None]))
         of_each = tuple(v if v is None else next(found) for v in nodes)
         return of_each if len(of_each) > 1 else of_each[0]
 
@@ -140,13 +142,22 @@ def relu(x: Any) -> Any:
 
 
 def larger(x: Any, other: float) -> Any:
-    """The larger of `x` and a number, which share the gradient where they are equal."""
-    halves = {True: 0.5, False: 0.0}
-    return step(
-        x,
-        lambda v: np.where(v < other, other, v),
-        lambda g, v, _: np.where(v > other, g, np.where(v == other, g * halves[True], halves[False])),
-    )
+    """The larger of `x` and a number, stored as x is, which share the gradient where they are equal."""
+
+    def choose(v: Any) -> Any:
+        limit = constant(other, v)
+        return np.where(v < limit, limit, v)
+
+    def slope(g: Any, v: Any, _: Any) -> Any:
+        limit = constant(other, v)
+        return np.where(v > limit, g, np.where(v == limit, g * 0.5, 0))
+
+    return step(x, choose, slope)
+
+
+def constant(number: float, like: Any) -> float:
+    """A number as it is stored in the format in which `like` is computed."""
+    return float(stored(number, like.arithmetic.operations.name)) if isinstance(like, Rounded) else number
 
 
 def sign(x: Any) -> Any:
@@ -168,6 +179,25 @@ def reciprocal(x: Any) -> Any:
 def root(x: Any) -> Any:
     """The square root, whose gradient divides by twice the result."""
     return step(x, np.sqrt, lambda g, _, y: g / (y * 2))
+
+
+def length_with_one(x: Any) -> Any:
+    """The root of 1 + x^2, in float32 where the arithmetic is narrower."""
+
+    def slope(g: Any, v: Any, y: Any) -> Any:
+        return widened(lambda h, w, z: w * (h / (z * 2)) + w * (h / (z * 2)), g, v, y)
+
+    return step(x, lambda v: widened(lambda w: np.sqrt(1 + w * w), v), slope)
+
+
+def mean_square(x: Any, axes: tuple[int, ...]) -> Any:
+    """The mean of squares along axes, which are kept, in float32 where the arithmetic is narrower."""
+    n = math.prod(x.shape[a] for a in axes)
+    return step(
+        x,
+        lambda v: widened(lambda w: np.sum(w * w, axis=axes, keepdims=True) / n, v),
+        lambda g, v, _: v * (widened(lambda w: w / n, g) * 2),
+    )
 
 
 def exp(x: Any) -> Any:
@@ -219,16 +249,20 @@ def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
 
 def sin(x: Any) -> Any:
     """The sine, of whose argument 32 digits are used from 30 on; the gradient is the sine of pi / 2 - x."""
-    return step(x, _sine, lambda g, v, _: _sine(math.pi / 2 - v) * g)
+    return step(x, _sine, lambda g, v, _: _sine(_complement(v)) * g)
 
 
 def cos(x: Any) -> Any:
     """The sine of pi / 2 - x, in float32 where the arithmetic is narrower; so is its gradient."""
 
     def slope(v: Any, g: Any) -> Any:
-        return -_sine(math.pi / 2 - (math.pi / 2 - v)) * g
+        return -_sine(_complement(_complement(v))) * g
 
-    return step(x, lambda v: widened(lambda w: _sine(math.pi / 2 - w), v), lambda g, v, _: widened(slope, v, g))
+    return step(x, lambda v: widened(lambda w: _sine(_complement(w)), v), lambda g, v, _: widened(slope, v, g))
+
+
+def _complement(x: Any) -> Any:
+    return constant(math.pi / 2, x) - x
 
 
 def _sine(x: Any) -> Any:
