@@ -266,7 +266,13 @@ def _complement(x: Any) -> Any:
 
 
 def _sine(x: Any) -> Any:
+    """The sine of x less multiples of pi: of float32's pi below 30, of 32 digits of x from there on."""
     plain = exact(x)
     mantissa, exponent = np.frexp(plain)
     kept = np.ldexp(np.trunc(np.ldexp(mantissa, 32)), exponent - 32)
-    return np.sin(x + np.where(np.isfinite(plain) & (np.abs(plain) >= 30), kept - plain, 0))
+    near = np.abs(plain) < 30
+    if isinstance(x, Rounded) and x.arithmetic.operations.digits <= FORMATS["f32"].digits:
+        turns = np.where(near, np.rint(plain / math.pi), 0)
+        value = np.sin(np.where(near, plain - turns * float(np.float32(math.pi)), kept)) * np.where(turns % 2, -1, 1)
+        return wrap(x.arithmetic.rounded(value), x.arithmetic)
+    return np.sin(x + np.where(np.isfinite(plain) & ~near, kept - plain, 0))
