@@ -4,7 +4,7 @@ from opproof.backends import precision
 from opproof.harness.ledger.chosen import built_in
 from opproof.harness.ledger.known import mark
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.vocabulary.verdicts import FAILED
 
@@ -14,7 +14,8 @@ def results(backend, ledger="", **selection):
     selected = Selection(**selection)
     known = built_in(ledger) if ledger else []
     with Pool(Limits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
-        return [mark(r, known) for r in pool.run(tasks([backend], cases(selected), selected))]
+        asked = with_known(tasks([backend], cases(selected), selected), known)
+        return [mark(r, known) for r in pool.run(asked)]
 
 
 def unexpected(records):

@@ -204,7 +204,7 @@ def end_early(x: Any) -> Any:
 
 def multiply_stored_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
     """Store a^(b-1), and y log(a), before the cotangent multiplies them."""
-    power = exponent if b is None else b
+    power: Any = exponent if b is None else b
     da = unbroadcast(g * (power * np.power(a, power - 1)), a.shape)
     if b is None:
         return (da,)

@@ -49,5 +49,6 @@ def find_cells_in_float32_of_gradient(g: Any, _y: Any, x: Any, *, size: tuple[in
     """Add to the cells that `find_cells_in_float32` reads."""
     h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
     dx = np.zeros(x.shape, dtype=g.dtype, like=g)
-    np.add.at(dx, (slice(None), slice(None), h[:, None], w), g)
+    where: Any = (slice(None), slice(None), h[:, None], w)
+    np.add.at(dx, where, g)
     return dx
