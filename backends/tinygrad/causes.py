@@ -34,6 +34,7 @@ from opproof.harness.ledger.traced import (
     value_of,
     where,
 )  # fmt: skip
+from opproof.reference_ops import scaled_dot_product_attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import kept
 from opproof.reference_ops._losses import reduced
@@ -495,15 +496,27 @@ def _windows(
     return how, 1 / stored(1 / divisors(x.shape[2:], how, count_include_pad, divisor_override), "f16")
 
 
-def fill_with_nan(x: Any, *, size: tuple[int, int], align_corners: bool = False) -> Any:
+def divide_by_rows_less_one(x: Any, *, size: tuple[int, int], align_corners: bool = False) -> Any:
     """Divide by the number of rows less one, which is 0."""
     return np.full((*x.shape[:2], *size), np.nan, like=x)
 
 
-def everywhere(question: Any) -> Any:
-    """Every element that is asked for."""
-    wanted = question.outputs if question.mode == "forward" else question.inputs
-    return [None if v is None else np.ones(np.shape(v), dtype=bool) for v in wanted]
+def differentiate_division_by_rows(
+    g: Any, y: Any, x: Any, *, size: tuple[int, int], align_corners: bool = False
+) -> Any:
+    """Give NaN to the rows that are read, which are the first of each axis of one."""
+    rows, columns = (np.arange(n) < (1 if out == 1 else n) for n, out in zip(x.shape[2:], size, strict=True))
+    return np.where(rows[:, None] & columns, np.full(x.shape, np.nan, like=g), 0)
+
+
+def spread_nan_of_rows_without_keys(
+    g: Any, y: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, keep: Any = None, *rest: Any, **params: Any
+) -> Any:
+    """Take the softmax of a row that is masked in full, NaN, to its query and to all keys and values of the head."""
+    found = scaled_dot_product_attention.vjp(g, y, query, key, value, attn_mask, keep, *rest, **params)
+    unseen = np.all(np.broadcast_to(keep == 0, (*query.shape[:-1], key.shape[-2])), axis=-1, keepdims=True)
+    of_head = np.any(np.reshape(unseen, (*key.shape[:-2], -1)), axis=-1)[..., None, None]  # with its group of queries
+    return *(np.where(m, np.nan, v) for m, v in zip((unseen, of_head, of_head), found[:3], strict=True)), *found[3:]
 
 
 def rows_with_nan(question: Any) -> Any:
@@ -530,15 +543,6 @@ def _windows_with_nan(x: Any, question: Any, y: Any) -> Any:
 def divides_by_no_rows(question: Any) -> bool:
     """Whether corners are aligned on an axis of one element."""
     return bool(question.params.get("align_corners")) and 1 in question.params["size"]
-
-
-def has_rows_without_keys(question: Any) -> bool:
-    """Whether a query sees no key."""
-    return any(
-        np.all(v == 0, axis=-1).any()
-        for v, n in zip(question.inputs, question.names, strict=True)
-        if n == "keep" and v is not None
-    )
 
 
 def repeats_an_axis(question: Any) -> bool:
