@@ -56,16 +56,6 @@ def multiply_by_sinh(g: Any, y: Any, x: Any) -> Any:
     return g * _sinh(x)
 
 
-def divide_by_root_of_square_minus_one(g: Any, y: Any, x: Any) -> Any:
-    """Square x in its own dtype, where it overflows."""
-    return g / np.sqrt(x * x - 1)
-
-
-def divide_by_root_of_square_plus_one(g: Any, y: Any, x: Any) -> Any:
-    """Square x in its own dtype, where it overflows."""
-    return g / np.sqrt(x * x + 1)
-
-
 def divide_by_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Multiply by the reciprocal of a^2 + b^2, which is 0 where that overflows."""
     reciprocal = 1 / (a * a + b * b)
@@ -187,26 +177,6 @@ def divide_by_twice_the_deviation(g: Any, y: Any, x: Any, *, dim: Any, correctio
     n = np.prod([x.shape[a] for a in axes])
     half = np.reshape(g, kept) / (np.reshape(y, kept) * 2)
     return (2 / (n - correction)) * half * (x - np.mean(x, axis=axes, keepdims=True))
-
-
-def _cells(n: int, out: int) -> Any:
-    scale = np.float32(n) / np.float32(out)
-    return np.minimum(np.floor(np.arange(out, dtype=np.float32) * scale).astype(np.int64), n - 1)
-
-
-def find_cells_in_float32(x: Any, *, size: tuple[int, int]) -> Any:
-    """Read the cell at i times the scale, which float32 rounds below a whole number."""
-    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
-    return x[:, :, h[:, None], w]
-
-
-def find_cells_in_float32_of_gradient(g: Any, y: Any, x: Any, *, size: tuple[int, int]) -> Any:
-    """Add to the cells that `find_cells_in_float32` reads."""
-    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
-    dx = np.zeros(x.shape, dtype=g.dtype, like=g)
-    where: Any = (slice(None), slice(None), h[:, None], w)
-    np.add.at(dx, where, g)
-    return dx
 
 
 def add_branch_that_is_not_taken(g: Any, y: Any, x: Any, **params: Any) -> Any:

@@ -95,7 +95,9 @@ def _functions_in(path: Path) -> list[str]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError as error:
         raise UsageError(f"{path} is not Python: {error.msg} in line {error.lineno}.") from None
-    return [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")]
+    defined = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
+    derived = [t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)]
+    return [name for name in (*defined, *derived) if not name.startswith("_")]
 
 
 def function_of(folder: str, name: str) -> Callable[..., Any] | None:

@@ -362,3 +362,28 @@ def store_variance(x: Any, *tensors: Any, **params: Any) -> Any:
 def store_variance_of_gradient(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
     """Store the variance, and the sum of products that is to meet its derivative, in float16."""
     return standardised_back(g, x, tensors, params, params["eps"], "f16")
+
+
+def floor_rounded_quotient(a: Any, b: Any) -> Any:
+    """Floor the quotient after it is rounded: one too many where it is just below a whole number."""
+    return np.floor(a / b)
+
+
+def _cells(n: int, out: int) -> Any:
+    scale = np.float32(n) / np.float32(out)
+    return np.minimum(np.floor(np.arange(out, dtype=np.float32) * scale).astype(np.int64), n - 1)
+
+
+def find_cells_in_float32(x: Any, *, size: tuple[int, int]) -> Any:
+    """Read the cell at i times the scale, which float32 rounds below a whole number."""
+    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
+    return x[:, :, h[:, None], w]
+
+
+def find_cells_in_float32_of_gradient(g: Any, _y: Any, x: Any, *, size: tuple[int, int]) -> Any:
+    """Add to the cells that `find_cells_in_float32` reads."""
+    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
+    dx = np.zeros(x.shape, dtype=g.dtype, like=g)
+    where: Any = (slice(None), slice(None), h[:, None], w)
+    np.add.at(dx, where, g)
+    return dx

@@ -10,6 +10,7 @@ from opproof.harness.judge.judgement import Rules
 from opproof.harness.ledger.known import Known, read_known
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
+from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
 
 FORMULAS = '''
@@ -213,3 +214,15 @@ def test_a_list_reads_its_functions(tmp_path):
     (found,) = read_known(path)
     assert found.cause == "forward=halve_afterwards"
     assert found.folder == str(tmp_path.resolve())
+
+
+def test_a_list_reads_functions_that_are_derived(tmp_path):
+    derived = f"{FORMULAS}\n\nsquared = (lambda f: lambda x: f(f(x)))(halve_afterwards)\n"
+    (tmp_path / "causes.py").write_text(derived, encoding="utf-8")
+    path = tmp_path / "known.toml"
+    path.write_text('[[known]]\noperators = ["sinh"]\nforward = "squared"\nreason = "r"\n', encoding="utf-8")
+    (found,) = read_known(path)
+    assert found.cause == "forward=squared"
+    path.write_text(path.read_text(encoding="utf-8").replace("squared", "cubed"), encoding="utf-8")
+    with pytest.raises(UsageError, match="cubed"):
+        read_known(path)
