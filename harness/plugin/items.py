@@ -13,7 +13,7 @@ import pytest
 from opproof.harness.ledger.chosen import built_in, of_versions
 from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result, terminal
@@ -89,9 +89,10 @@ class Registry:
 
     def judged(self, task: Task) -> Result:
         """The record of a task; the worker process is kept from one to the next."""
-        *earlier, result = self._pool().run([task])
+        known = self._speaking()
+        *earlier, result = self._pool().run(with_known([task], known))
         self.later += [r for r in earlier if r.verdict in FAILED]  # passed, and found guilty of something afterwards
-        return mark(result, self._speaking())
+        return mark(result, known)
 
     def _speaking(self) -> list[Known]:
         """The entries of the ledgers that speak of the versions at hand."""

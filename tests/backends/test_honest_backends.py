@@ -7,7 +7,7 @@ import pytest
 from opproof.harness.ledger.chosen import built_in
 from opproof.harness.ledger.known import mark
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.status import status
 
@@ -17,7 +17,8 @@ def run(*backends, **selection):
     selected = Selection(**selection)
     known = [entry for backend in backends for entry in built_in(backend)]
     with Pool(Limits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
-        results = [mark(r, known) for r in pool.run(tasks(backends, cases(selected), selected))]
+        planned = with_known(tasks(backends, cases(selected), selected), known)
+        results = [mark(r, known) for r in pool.run(planned)]
     unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message} {r.worst}" for r in results if status([r]) == 1]
     assert not unexpected, "\n".join(unexpected[:10])
     return {backend: [r for r in results if r.backend == backend] for backend in backends}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from opproof.harness.ledger.causes import FUNCTIONS, _functions_in
 from opproof.harness.ledger.chosen import LEDGERS, built_in
 from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.ledger.limits import SIZED
@@ -306,3 +307,35 @@ def test_an_entry_that_covers_a_case_may_name_its_operator(pattern):
     assert entry.covers_case("relu[x=4x33;f16]")
     assert entry.may_name("relu")
     assert entry.may_name("gelu") == pattern.startswith("*")
+
+
+#: Entries and lines of all lists, and entries of PyTorch's: they may fall.
+MAX_ENTRIES = 500
+MAX_LINES = 6000
+MAX_ENTRIES_OF_PYTORCH = 40
+#: Entries of all lists whose cause cannot be executed: the number may only fall.
+MAX_WITHOUT_CAUSE = 6
+
+
+def test_lists_are_of_causes():
+    """A pattern with a size is what is left where nothing can be executed, and says why."""
+    paths = sorted(LEDGERS.glob("*/known.toml"))
+    entries = {path.parent.name: read_known(path) for path in paths}
+    patterns = [e for some in entries.values() for e in some if e.globs]
+    assert all(e.without_cause for e in patterns), [e.name for e in patterns if not e.without_cause]
+    assert len(patterns) <= MAX_WITHOUT_CAUSE
+    assert sum(map(len, entries.values())) <= MAX_ENTRIES
+    assert len(entries["torch"]) <= MAX_ENTRIES_OF_PYTORCH
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) <= MAX_LINES
+
+
+@pytest.mark.parametrize("library", sorted(path.parent.name for path in LEDGERS.glob("*/known.toml")))
+def test_every_function_of_a_list_is_named(library):
+    """What no entry names goes."""
+    path = LEDGERS / library / "causes.py"
+    if not path.is_file():
+        pytest.skip(f"{library} has no functions of its own")
+    named = {getattr(e, key) for e in read_known(path.parent / "known.toml") for key in FUNCTIONS}
+    text = path.read_text(encoding="utf-8")
+    left = [n for n in _functions_in(path) if n not in named and text.count(n) < 2]
+    assert left == []
