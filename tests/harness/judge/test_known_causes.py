@@ -152,7 +152,7 @@ MUL = "mul[a=7x33;b=7x33;f32]"
 
 
 def test_zeros_are_explained_by_zeros_alone(entry):
-    """Where sums cancel in 16 bits the bound of the changed reference holds 0 everywhere, and its evaluations do too."""
+    """Where sums cancel in 16 bits the bound of the changed reference holds 0 everywhere, and evaluations do too."""
     case = "std[x=5x65;dim=-1;f16;fill=offset-1e3]"
     zeros = Own(vjp=lambda g, x: np.zeros_like(x))
     assert not is_explained(entry("std", arithmetic="dtype"), zeros, case, "gradient")
