@@ -59,20 +59,12 @@ def command(
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
-    from opproof.reports.changes.conditions import difference_of_hosts
     from opproof.reports.files import write
     from opproof.vocabulary.cycles import uncollected
     from opproof.vocabulary.errors import UsageError
 
     if bench.is_bench(baseline) and bench.is_bench(new):
-        from opproof.reports.bench import compare, record
-
-        old, now = record.read(baseline), record.read(new)
-        if conditions := difference_of_hosts(old.host, now.host):
-            click.echo(conditions)
-        times = compare.changes(old, now)
-        click.echo(compare.text(times))
-        return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
+        return _compare_benches(baseline, new)
     with uncollected():
         texts = None if html_file is not None else Texts()  # a page shows all of a record
         before, after = (read_run(path, brief=texts) for path in (baseline, new))
@@ -103,3 +95,17 @@ def command(
         if since.regressions:
             return Exit.FAILED
         return Exit.HARNESS_ERROR if since.of(Change.HARNESS_ERROR) else Exit.PASSED
+
+
+def _compare_benches(baseline: Path, new: Path) -> int:
+    """Print what is slower and faster; the exit status."""
+    from opproof.harness.run.status import Exit
+    from opproof.reports.bench import compare, record
+    from opproof.reports.changes.conditions import difference_of_hosts
+
+    old, now = record.read(baseline), record.read(new)
+    if conditions := difference_of_hosts(old.host, now.host):
+        click.echo(conditions)
+    times = compare.changes(old, now)
+    click.echo(compare.text(times))
+    return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE

@@ -25,7 +25,7 @@ from opproof.harness.ledger.known import Known
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.reference import Expected, values_of
-from opproof.harness.truth.rounded import Arithmetic, arithmetics, unwrap, wrap
+from opproof.harness.truth.rounded import RoundedArithmetic, arithmetics, unwrap, wrap
 from opproof.reference_ops import Op, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -236,7 +236,7 @@ def _evaluated(changed: Posed, kinds: _Kinds, key: str, numbers: int) -> list[_E
     return ends
 
 
-def _evaluations(kinds: _Kinds, key: str, numbers: int) -> Iterator[Arithmetic]:
+def _evaluations(kinds: _Kinds, key: str, numbers: int) -> Iterator[RoundedArithmetic]:
     every = arithmetics(kinds.operations, kinds.sums, key, truncates=kinds.truncates)
     if numbers > MAX_NUMBERS_BY_CHANCE:
         yield next(every)
@@ -244,7 +244,7 @@ def _evaluations(kinds: _Kinds, key: str, numbers: int) -> Iterator[Arithmetic]:
         yield from every
 
 
-def _results(changed: Posed, how: Arithmetic) -> list[Array | None]:
+def _results(changed: Posed, how: RoundedArithmetic) -> list[Array | None]:
     """Results as they are stored, each in its dtype."""
     with quiet():
         inputs = [v if v is None or v.dtype.kind != "f" else wrap(v, how) for v in changed.inputs]

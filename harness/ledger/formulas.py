@@ -11,7 +11,7 @@ import scipy.special
 
 from opproof.cases._layouts import Storage, layouts_of, storage_of
 from opproof.harness.truth.noise.array import Noisy
-from opproof.harness.truth.rounded import FORMATS, Arithmetic, Rounded, unwrap, wrap
+from opproof.harness.truth.rounded import FORMATS, Rounded, RoundedArithmetic, unwrap, wrap
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
@@ -63,7 +63,7 @@ def computed(function: Callable[[Any], Any], x: Any) -> Any:
 def cut_off(x: Any, name: str) -> Any:
     """`x` in the format `name`, digits past its last cut off; infinite from the power of two after its largest on."""
     kind = FORMATS[name]
-    how = Arithmetic(kind, kind, truncates=True)
+    how = RoundedArithmetic(kind, kind, truncates=True)
 
     def cut(values: Any) -> Any:
         past = np.abs(values) >= 2.0 ** (kind.max_exponent + 1)

@@ -49,18 +49,8 @@ def run(settings: Settings) -> int:
     Stopped where the run was interrupted.
     """
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
-    limits = Limits(
-        settings.jobs,
-        settings.timeout,
-        settings.memory * 2**20,
-        in_process=settings.in_process,
-        private=_private(settings),
-    )
-    settings, limits = told(settings, limits)
-    known = [
-        *(read_known(settings.ledger) if settings.ledger else []),
-        *(k for b in dict.fromkeys(settings.backends) for k in built_in(b)),
-    ]
+    settings, limits = told(settings, _limits(settings))
+    known = _known(settings)
     if not settings.in_process and not settings.dask:
         prepare()
     with uncollected():
@@ -83,10 +73,10 @@ def run(settings: Settings) -> int:
             done = resume.done(folder, header, marking) if settings.resume else []
             file = claims.enter_context(results_file(folder, header, done, marking))
             resumption.command = resume.command(settings, folder)
-            stop = _measured(pool, with_known(planned, known), file, known, quiet=settings.quiet)
+            planned = with_known(planned, known)
+            stop = _measured(pool, planned, file, known, quiet=settings.quiet)
         judged_here = stop is None and not settings.in_process and not settings.dask
-        asked = with_known(planned, known)
-        in_programs = asked_by_programs(backends, asked, file, known, limits.environments) if judged_here else []
+        in_programs = asked_by_programs(backends, planned, file, known, limits.environments) if judged_here else []
         file.settle()  # now that no backend is left that could write to it
         status = finish(
             folder,
@@ -108,6 +98,19 @@ def run(settings: Settings) -> int:
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _limits(settings: Settings) -> Limits:
+    """What a backend's process may use."""
+    memory = settings.memory * 2**20
+    private = _private(settings)
+    return Limits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
+
+
+def _known(settings: Settings) -> list[Known]:
+    """The entries of the user's list and of the libraries' own. Raises UsageError."""
+    own = read_known(settings.ledger) if settings.ledger else []
+    return own + [entry for backend in dict.fromkeys(settings.backends) for entry in built_in(backend)]
 
 
 def _private(settings: Settings) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ _SELECTS = frozenset({np.maximum, np.minimum, np.fmax, np.fmin, np.negative, np.
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class RoundedArithmetic:
     """Formats of operations and of sums, and how results are rounded.
 
     `lanes`: accumulators into which the terms of a sum are dealt in turn. `chance`: rounds up or down by it, to
@@ -87,17 +87,17 @@ def _to_format(values: Array, kind: Dtype, mode: Callable[[Array], Array]) -> Ar
         return np.where(np.abs(found) > kind.max, np.copysign(np.inf, found), found)
 
 
-def arithmetics(operations: str, sums: str, key: str, *, truncates: bool = False) -> Iterator[Arithmetic]:
+def arithmetics(operations: str, sums: str, key: str, *, truncates: bool = False) -> Iterator[RoundedArithmetic]:
     """One arithmetic that rounds to nearest, and one for each number of lanes that rounds by chance, from `key`."""
     kinds = FORMATS[operations], FORMATS[sums]
-    yield Arithmetic(*kinds, truncates=truncates)
+    yield RoundedArithmetic(*kinds, truncates=truncates)
     for number, lanes in enumerate(LANES_OF_TRUNCATED if truncates else LANES):
         seed = int.from_bytes(hashlib.blake2b(f"{key}|rounded{number}".encode(), digest_size=8).digest(), "little")
         chance = None if truncates else np.random.Generator(np.random.Philox(seed))
-        yield Arithmetic(*kinds, lanes=lanes, truncates=truncates, chance=chance)
+        yield RoundedArithmetic(*kinds, lanes=lanes, truncates=truncates, chance=chance)
 
 
-def wrap(values: Array, arithmetic: Arithmetic) -> Rounded:
+def wrap(values: Array, arithmetic: RoundedArithmetic) -> Rounded:
     """`values`, numbers of their own dtype, for computing in `arithmetic`; they are not rounded themselves."""
     array = np.asarray(values, dtype=np.float64).view(Rounded)
     array.arithmetic = arithmetic
@@ -112,7 +112,7 @@ def unwrap(values: Any) -> Array:
 class Rounded(np.ndarray[Any, np.dtype[Any]]):
     """A float64 array every operation on which is rounded to a format."""
 
-    arithmetic: Arithmetic
+    arithmetic: RoundedArithmetic
 
     def __array_finalize__(self, other: Any) -> None:
         found = getattr(other, "arithmetic", None)
@@ -143,7 +143,7 @@ class Rounded(np.ndarray[Any, np.dtype[Any]]):
         return _wrapped(result, how)
 
 
-def _arithmetic_of(values: Iterable[Any]) -> Arithmetic:
+def _arithmetic_of(values: Iterable[Any]) -> RoundedArithmetic:
     """That of the first array which has one, in nested sequences too."""
     for v in values:
         if isinstance(v, Rounded):
@@ -164,7 +164,7 @@ def _plain(values: Any) -> Any:
     return unwrap(values) if isinstance(values, Rounded) else values
 
 
-def _wrapped(result: Any, how: Arithmetic) -> Any:
+def _wrapped(result: Any, how: RoundedArithmetic) -> Any:
     if isinstance(result, list | tuple):
         return type(result)([_wrapped(r, how) for r in result])
     if not isinstance(result, np.ndarray | np.floating) or np.asarray(result).dtype.kind != "f":
@@ -172,7 +172,7 @@ def _wrapped(result: Any, how: Arithmetic) -> Any:
     return wrap(unwrap(result), how)
 
 
-def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, Any], how: Arithmetic) -> Any:
+def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, Any], how: RoundedArithmetic) -> Any:
     if method == "at":
         return _add_at(ufunc, inputs, how)
     if method == "reduce" and ufunc is np.add:
@@ -191,14 +191,14 @@ def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, An
     return how.rounded(result)
 
 
-def _mean(x: Array, axis: Any = None, *, keepdims: bool = False, how: Arithmetic) -> Any:
+def _mean(x: Array, axis: Any = None, *, keepdims: bool = False, how: RoundedArithmetic) -> Any:
     """A mean, whose sum is stored nowhere."""
     count = x.size if axis is None else math.prod(x.shape[a] for a in np.atleast_1d(axis))
     with np.errstate(all="ignore"):
         return how.rounded(_sum(x, {"axis": axis, "keepdims": keepdims}, how, stores=False) / count)
 
 
-def _sum(x: Any, kwargs: dict[str, Any], how: Arithmetic, *, stores: bool = True) -> Any:
+def _sum(x: Any, kwargs: dict[str, Any], how: RoundedArithmetic, *, stores: bool = True) -> Any:
     """A sum in the format of sums, rounded to that of operations where it is stored."""
     x = np.asarray(x)
     if x.dtype.kind != "f":
@@ -214,7 +214,7 @@ def _sum(x: Any, kwargs: dict[str, Any], how: Arithmetic, *, stores: bool = True
     return total.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if kwargs.get("keepdims") else total
 
 
-def _added_up(terms: Array, how: Arithmetic) -> Array:
+def _added_up(terms: Array, how: RoundedArithmetic) -> Array:
     """The sum over the first axis, term after term in the format of sums, dealt to so many lanes in turn."""
     if len(terms) == 0 or how.sums.digits >= DTYPES["f32"].digits:
         return how.summed(np.sum(terms, axis=0))
@@ -225,7 +225,7 @@ def _added_up(terms: Array, how: Arithmetic) -> Array:
     return _in_turn(_in_turn(dealt, how), how)
 
 
-def _in_turn(terms: Array, how: Arithmetic) -> Array:
+def _in_turn(terms: Array, how: RoundedArithmetic) -> Array:
     if how.truncates or how.sums.name == "tf32":
         total = np.zeros(terms.shape[1:])
         for term in terms:
@@ -235,7 +235,7 @@ def _in_turn(terms: Array, how: Arithmetic) -> Array:
     return np.asarray(np.add.accumulate(narrow, axis=0)[-1]).astype(np.float64)
 
 
-def _scan(ufunc: np.ufunc, x: Array, axis: int, how: Arithmetic) -> Array:
+def _scan(ufunc: np.ufunc, x: Array, axis: int, how: RoundedArithmetic) -> Array:
     if ufunc is np.add and how.sums.digits >= DTYPES["f32"].digits:
         return how.rounded(np.add.accumulate(x, axis=axis))
     rows = np.moveaxis(x, axis, 0)
@@ -247,7 +247,7 @@ def _scan(ufunc: np.ufunc, x: Array, axis: int, how: Arithmetic) -> Array:
     return how.rounded(np.moveaxis(found, 0, axis))
 
 
-def _product(x: Array, kwargs: dict[str, Any], how: Arithmetic) -> Any:
+def _product(x: Array, kwargs: dict[str, Any], how: RoundedArithmetic) -> Any:
     axis, keepdims = kwargs.get("axis", 0), bool(kwargs.get("keepdims"))
     axes = range(x.ndim) if axis is None else sorted(np.atleast_1d(axis) % max(x.ndim, 1), reverse=True)
     found = x
@@ -262,7 +262,7 @@ def _with(shape: Sequence[int], axis: int, size: int) -> tuple[int, ...]:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
-def _matmul(a: Array, b: Array, how: Arithmetic) -> Array:
+def _matmul(a: Array, b: Array, how: RoundedArithmetic) -> Array:
     if how.sums.digits >= DTYPES["f32"].digits:
         return how.rounded(np.matmul(a, b))
     left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
@@ -280,7 +280,7 @@ def _matmul(a: Array, b: Array, how: Arithmetic) -> Array:
     return np.squeeze(found, axis=drop) if drop else found
 
 
-def _einsum(spec: str, operands: Sequence[Array], how: Arithmetic) -> Array:
+def _einsum(spec: str, operands: Sequence[Array], how: RoundedArithmetic) -> Array:
     """A contraction; of several operands, or with sums as precise as float32's, the products alone are exact."""
     left, right = spec.replace(" ", "").split("->")
     if how.sums.digits >= DTYPES["f32"].digits or "." in spec or len(operands) > 2:
@@ -292,7 +292,7 @@ def _einsum(spec: str, operands: Sequence[Array], how: Arithmetic) -> Array:
     return how.rounded(_added_up(products.reshape(-1, *products.shape[len(summed) :]), how))
 
 
-def _add_at(ufunc: np.ufunc, inputs: list[Any], how: Arithmetic) -> None:
+def _add_at(ufunc: np.ufunc, inputs: list[Any], how: RoundedArithmetic) -> None:
     """np.add.at term after term: of every place those that are added to it, in their order."""
     target, index, values = inputs
     if ufunc is not np.add or how.sums.digits >= DTYPES["f32"].digits:
