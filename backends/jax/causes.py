@@ -243,3 +243,10 @@ def count_window_of_gradient(g: Any, y: Any, x: Any, **params: Any) -> Any:
 def has_many_channels(question: Any) -> bool:
     """Whether a depthwise convolution has thousands of channels."""
     return bool(question.inputs[0].shape[1] >= MANY_CHANNELS)
+
+
+def divide_by_length_of_stored_squares(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Divide by a length whose squares are stored: 0 where one of them overflows."""
+    if p != 2:
+        return load("norm").vjp(g, y, x, p=p, dim=dim, keepdim=keepdim)  # type: ignore[misc]
+    return kept(g, x, dim) * x / np.sqrt(np.sum(x * x, axis=dim, keepdims=True))
