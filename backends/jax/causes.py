@@ -249,4 +249,4 @@ def divide_by_length_of_stored_squares(g: Any, y: Any, x: Any, *, p: float, dim:
     """Divide by a length whose squares are stored: 0 where one of them overflows."""
     if p != 2:
         return load("norm").vjp(g, y, x, p=p, dim=dim, keepdim=keepdim)  # type: ignore[misc]
-    return kept(g, x, dim) * x / np.sqrt(np.sum(x * x, axis=dim, keepdims=True))
+    return kept(g, x, dim) * (x / np.sqrt(np.sum(x * x, axis=dim, keepdims=True)))
