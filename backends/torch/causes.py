@@ -231,6 +231,11 @@ def cube_result(g: Any, y: Any, x: Any) -> Any:
     return -0.5 * g * (y * y * y)
 
 
+def multiply_before_dividing(x: Any) -> Any:
+    """Multiply x by relu6(x + 3), which overflows before it is divided by 6."""
+    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
 def where_no_number_is_expected(question: Any) -> Any:
     """Elements whose row or column holds an infinity."""
     return [~np.isfinite(y) for y in question.outputs]
