@@ -226,16 +226,6 @@ def where_a_score_is_none(question: Any) -> Any:
     return [np.broadcast_to(m, v.shape) for m, v in zip((rows, heads, heads), question.inputs[:3], strict=True)]
 
 
-def cube_result(g: Any, y: Any, x: Any) -> Any:
-    """Store the cube of the result, which overflows before the cotangent multiplies it."""
-    return -0.5 * g * (y * y * y)
-
-
-def multiply_before_dividing(x: Any) -> Any:
-    """Multiply x by relu6(x + 3), which overflows before it is divided by 6."""
-    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
-
-
 def where_no_number_is_expected(question: Any) -> Any:
     """Elements whose row or column holds an infinity."""
     return [~np.isfinite(y) for y in question.outputs]

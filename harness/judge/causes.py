@@ -133,9 +133,11 @@ def _is_reproduced(changed: Posed, kinds: _Kinds, judgement: Judgement, names: S
 def _are_zero(changed: Posed, kinds: _Kinds, judgement: Judgement, names: Sequence[str]) -> bool:
     """Whether what came as nothing but zeros is so by the changed reference: where sums cancel, many bounds hold 0."""
     nearest = next(arithmetics(kinds.operations, kinds.sums, str(changed.case), truncates=kinds.truncates))
-    results = _results(changed, nearest)
     failing = [names.index(j.name) for j in judgement.tensors if not j.comparison.right]
-    return not any(r is not None and r.any() for r in (results[which] for which in failing))
+    return any(
+        not any(r is not None and r.any() for r in (results[which] for which in failing))
+        for results in _every_result(changed, nearest)
+    )
 
 
 @dataclass(frozen=True)
@@ -225,8 +227,8 @@ class _Ends:
 def _evaluated(changed: Posed, kinds: _Kinds, key: str, numbers: int) -> list[_Ends | None]:
     """Of every result what the changed reference gives in its arithmetic; None of truth values, and where none is."""
     ends: list[_Ends | None] = []
-    for how in _evaluations(kinds, key, numbers):
-        results = _results(changed, how)
+    evaluations = (r for how in _evaluations(kinds, key, numbers) for r in _every_result(changed, how))
+    for results in evaluations:
         if not ends:
             ends = [None if r is None or r.dtype.kind == "b" else _Ends(r, r, np.isnan(r)) for r in results]
             continue
@@ -244,15 +246,27 @@ def _evaluations(kinds: _Kinds, key: str, numbers: int) -> Iterator[RoundedArith
         yield from every
 
 
-def _results(changed: Posed, how: RoundedArithmetic) -> list[Array | None]:
-    """Results as they are stored, each in its dtype."""
+def _every_result(changed: Posed, how: RoundedArithmetic) -> Iterator[list[Array | None]]:
+    """The results; gradients once of outputs that are right, and once of outputs in the same arithmetic."""
+    yield _results(changed, how)
+    if changed.mode is Mode.GRADIENT:
+        try:
+            yield _results(changed, how, saves=True)
+        except _DECLINES:  # a forward that does not bear it
+            return
+
+
+def _results(changed: Posed, how: RoundedArithmetic, *, saves: bool = False) -> list[Array | None]:
+    """Results as they are stored, each in its dtype; gradients of right outputs, or where `saves` of computed ones."""
     with quiet():
         inputs = [v if v is None or v.dtype.kind != "f" else wrap(v, how) for v in changed.inputs]
         if changed.mode is Mode.FORWARD:
             results: Sequence[Any] = tuple_of(changed.op.forward(*inputs, **changed.params))
-        else:  # of outputs as they are right: how a library computes these is a cause of its own
+        else:
             kind = DTYPES[changed.case.dtype]
-            saved = [wrap(round_to(y, kind), how) if y.dtype.kind == "f" else y for y in changed.outputs]
+            computed = tuple_of(changed.op.forward(*inputs, **changed.params)) if saves else changed.outputs
+            outputs = [unwrap(y) for y in computed]
+            saved = [wrap(round_to(y, kind), how) if y.dtype.kind == "f" else y for y in outputs]
             cotangents = [None if g is None else wrap(g, how) for g in changed.cotangents]
             given = gradients_of(changed.op, cotangents, saved, inputs, changed.params)
             results = [r if need else None for r, need in zip(given, changed.needs, strict=True)]

@@ -387,3 +387,19 @@ def find_cells_in_float32_of_gradient(g: Any, _y: Any, x: Any, *, size: tuple[in
     where: Any = (slice(None), slice(None), h[:, None], w)
     np.add.at(dx, where, g)
     return dx
+
+
+def multiply_before_dividing(x: Any) -> Any:
+    """Multiply x by relu6(x + 3), which overflows before it is divided by 6."""
+    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+def cube_result(g: Any, y: Any, x: Any) -> Any:
+    """Store the cube of the result, which overflows before the cotangent multiplies it."""
+    return -0.5 * g * (y * y * y)
+
+
+def divide_stored_sum(x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """Store the sum of a mean before it is divided."""
+    count = x.size if dim is None else math.prod(x.shape[a] for a in np.atleast_1d(dim))
+    return np.sum(x, axis=dim if dim is None or np.ndim(dim) == 0 else tuple(dim), keepdims=keepdim) / count

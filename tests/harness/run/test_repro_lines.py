@@ -20,6 +20,7 @@ ELSEWHERE = {
     "mode": "--mode",
     "out": "--out",
     "seed": "in the case's id",
+    **dict.fromkeys(("isa", "isa_variables"), "with the backend's name, which holds the capability"),
     **dict.fromkeys(("names", "keyword", "level", "dtypes", "case_files", "shard"), "which cases: --case"),
     **dict.fromkeys(("jobs", "dask", "resources", "resume"), "who judges"),
     **dict.fromkeys(("ledger", "proposals"), "what is said of a failure afterwards"),
@@ -55,6 +56,11 @@ def test_every_option_of_run_is_in_the_line_or_need_not_be():
     said = {option for option, _, _ in _OPTIONS}
     for parameter in command.params:
         assert (parameter.opts[-1] in said) != (parameter.name in ELSEWHERE), parameter.name
+
+
+def test_a_capability_is_said_with_the_backend():
+    line = repro(Task("torch+isa=avx2", "neg[x=3;f32]", "forward"))
+    assert line.startswith("opproof run -b torch --isa avx2 --mode forward")
 
 
 def test_defaults_are_not_said_and_all_others_are():
