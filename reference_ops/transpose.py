@@ -19,7 +19,9 @@ KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, dim0: int, dim1: int) -> Array:
-    return np.swapaxes(x, dim0, dim1) if x.ndim else x  # a number has no axes, of which PyTorch lets name one
+    if x.ndim == 0 and {dim0, dim1} <= {0, -1}:  # a number has no axes, of which PyTorch lets name one
+        return x
+    return np.swapaxes(x, dim0, dim1)
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim0: int, dim1: int) -> Array:
