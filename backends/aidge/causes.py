@@ -291,11 +291,6 @@ def has_overlapping_windows(question: Any) -> bool:
     return any(e > s for e, _, s in ends) and any(size - e >= s for e, size, s in ends)
 
 
-def is_training(question: Any) -> bool:
-    """Whether moments of the batch are asked for."""
-    return bool(question.params["training"])
-
-
 def has_one_axis(question: Any) -> bool:
     """Whether the tensor is a vector."""
     return bool(question.inputs[0].ndim == 1)

@@ -194,11 +194,6 @@ def divide_by_square_of_reciprocal(g: Any, y: Any, x: Any) -> Any:
     return -(g / (x * x))
 
 
-def floor_rounded_quotient(a: Any, b: Any) -> Any:
-    """Round the quotient before its floor is taken."""
-    return np.floor(a / b)
-
-
 def subtract_sigmoid(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Give the second operand 1 - sigmoid(a - b), which cancels."""
     s = _sigmoid(a - b)

@@ -330,16 +330,6 @@ def has_rows_apart(question: Any) -> bool:
     return any(name in question.case.layout for name in ("gapped", "cropped", "exchanged"))
 
 
-def is_empty(question: Any) -> bool:
-    """Whether a tensor has no elements."""
-    return any(v is not None and v.size == 0 for v in question.inputs)
-
-
 def has_weight_with_gaps(question: Any) -> bool:
     """Whether the elements of the weight have gaps between them."""
     return any(name in question.case.layout for name in ("weight:sliced", "weight:gapped"))
-
-
-def where_no_number_is_expected(question: Any) -> Any:
-    """Elements whose row or column holds an infinity."""
-    return [~np.isfinite(y) for y in question.outputs]

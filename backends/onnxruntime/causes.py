@@ -247,11 +247,6 @@ def has_no_terms(question: Any) -> bool:
     return bool(question.inputs[0].shape[-1] == 0)
 
 
-def is_training(question: Any) -> bool:
-    """Whether moments are those of the batch."""
-    return bool(question.params["training"])
-
-
 def is_keyed_zero(question: Any) -> bool:
     """Whether the key is 0."""
     return bool(question.params["key"] == 0)

@@ -238,11 +238,6 @@ def where_nan_is_expected(question: Any) -> Any:
     return [np.isnan(y) for y in question.outputs]
 
 
-def where_no_number_is_expected(question: Any) -> Any:
-    """Elements that are NaN or infinite by the operator's definition."""
-    return [~np.isfinite(y) for y in question.outputs]
-
-
 def windows_without_a_number(question: Any) -> Any:
     """Windows in which there is NaN, or nothing but -inf."""
     x = question.inputs[0]

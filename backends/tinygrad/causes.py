@@ -549,11 +549,6 @@ def repeats_an_axis(question: Any) -> bool:
     return len(set(dims.tolist())) < len(dims)
 
 
-def is_empty(question: Any) -> bool:
-    """Whether a tensor has no elements."""
-    return any(v is not None and v.size == 0 for v in question.inputs)
-
-
 def has_no_axes(question: Any) -> bool:
     """Whether the first tensor is a number."""
     return bool(question.inputs[0].ndim == 0)

@@ -224,8 +224,3 @@ def where_a_score_is_none(question: Any) -> Any:
     rows = ~np.isfinite(scores).all(axis=-1, keepdims=True)
     heads = rows.any(axis=-2, keepdims=True)
     return [np.broadcast_to(m, v.shape) for m, v in zip((rows, heads, heads), question.inputs[:3], strict=True)]
-
-
-def where_no_number_is_expected(question: Any) -> Any:
-    """Elements whose row or column holds an infinity."""
-    return [~np.isfinite(y) for y in question.outputs]

@@ -90,18 +90,19 @@ def _is_right_when_changed(entry: Known, posed: Posed, judgement: Judgement, rul
     kinds = _Kinds.of(entry, posed, rules)
     rules = replace(rules, declared=kinds.declared, rounding=entry.rounding or rules.rounding)
     answer = _answer_of(posed, judgement)
+    names = _names(posed, answer)
     expected = _expected(changed, kinds.declared)
     if all(j.comparison.right for j in judgement.tensors):  # the objection was to a whole
         if judge(changed, answer, rules, expected).verdict in (Verdict.PASS, Verdict.MISTRUSTED):
             return True
-        return _is_reproduced(changed, kinds, judgement, _names(posed, answer), sum(sizes))
-    if judgement.zeros and not _are_zero(changed, kinds, judgement, _names(posed, answer)):
+        return _is_reproduced(changed, kinds, judgement, names, sum(sizes))
+    if judgement.zeros and not _are_zero(changed, kinds, judgement, names):
         return False
     compared = compare_answer(changed, answer, rules, expected)
     masks = _undefined(entry, posed, len(answer.arrays))
     ends: Sequence[_Ends | None] | None = None
     for judged in judgement.tensors:
-        which = _names(posed, answer).index(judged.name)
+        which = names.index(judged.name)
         now, want = compared.comparisons[which], expected[which]
         if now is None or want is None:
             return False
@@ -115,7 +116,7 @@ def _is_right_when_changed(entry: Known, posed: Posed, judgement: Judgement, rul
             continue
         counted = now.excusing(~now.passed)
         if figures(judged.got, want, counted, posed.dtype_of(which)).fault(rules.rounding):
-            return _is_reproduced(changed, kinds, judgement, _names(posed, answer), sum(sizes))
+            return _is_reproduced(changed, kinds, judgement, names, sum(sizes))
     return True
 
 

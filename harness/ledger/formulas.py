@@ -403,3 +403,13 @@ def divide_stored_sum(x: Any, *, dim: Any, keepdim: bool) -> Any:
     """Store the sum of a mean before it is divided."""
     count = x.size if dim is None else math.prod(x.shape[a] for a in np.atleast_1d(dim))
     return np.sum(x, axis=dim if dim is None or np.ndim(dim) == 0 else tuple(dim), keepdims=keepdim) / count
+
+
+def where_no_number_is_expected(question: Any) -> Any:
+    """Elements whose row or column holds an infinity."""
+    return [~np.isfinite(y) for y in question.outputs]
+
+
+def is_training(question: Any) -> bool:
+    """Whether moments are those of the batch."""
+    return bool(question.params["training"])
