@@ -95,7 +95,7 @@ def _is_right_when_changed(entry: Known, posed: Posed, judgement: Judgement, rul
     if all(j.comparison.right for j in judgement.tensors):  # the objection was to a whole
         if judge(changed, answer, rules, expected).verdict in (Verdict.PASS, Verdict.MISTRUSTED):
             return True
-        return _is_reproduced(changed, kinds, judgement, names, sum(sizes))
+        return _is_reproduced(changed, _evaluated(changed, kinds, str(posed.case), sum(sizes)), judgement, names)
     if judgement.zeros and not _are_zero(changed, kinds, judgement, names):
         return False
     compared = compare_answer(changed, answer, rules, expected)
@@ -116,13 +116,13 @@ def _is_right_when_changed(entry: Known, posed: Posed, judgement: Judgement, rul
             continue
         counted = now.excusing(~now.passed)
         if figures(judged.got, want, counted, posed.dtype_of(which)).fault(rules.rounding):
-            return _is_reproduced(changed, kinds, judgement, names, sum(sizes))
+            ends = _evaluated(changed, kinds, str(posed.case), sum(sizes)) if ends is None else ends
+            return _is_reproduced(changed, ends, judgement, names)
     return True
 
 
-def _is_reproduced(changed: Posed, kinds: _Kinds, judgement: Judgement, names: Sequence[str], numbers: int) -> bool:
+def _is_reproduced(changed: Posed, ends: Sequence[_Ends | None], judgement: Judgement, names: Sequence[str]) -> bool:
     """Whether every element lies between the evaluations in the arithmetic itself, but for one more store."""
-    ends = _evaluated(changed, kinds, str(changed.case), numbers)
     for judged in judgement.tensors:
         which = names.index(judged.name)
         exact = replace(judged.expected, exact=True, faithful=True)
