@@ -30,6 +30,7 @@ class Setting(StrEnum):
     CONSTANT = "where autograd is on and no tensor requires a gradient"
     INFERENCE = "under torch.inference_mode()"
     ONE = "with one thread (torch.set_num_threads)"
+    TWO = "with 2 threads (torch.set_num_threads)"
     MANY = f"with {_MANY} threads (torch.set_num_threads)"
     MOST = f"with {_MOST} threads (torch.set_num_threads)"
     LATE = "where its inputs are overwritten once it has returned"
@@ -86,7 +87,7 @@ def made(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
     return call()
 
 
-_THREADS = {Setting.ONE: 1, Setting.MANY: _MANY, Setting.MOST: _MOST}
+_THREADS = {Setting.ONE: 1, Setting.TWO: 2, Setting.MANY: _MANY, Setting.MOST: _MOST}
 
 
 def _with_threads(torch: Any, count: int, call: Callable[[], _Answer]) -> _Answer:

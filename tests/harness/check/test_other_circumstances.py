@@ -58,20 +58,28 @@ class Doubled(torch.autograd.Function):
     [
         ("on another thread", lambda x: threading.current_thread() is not threading.main_thread()),
         ("under torch.inference_mode()", lambda x: torch.is_inference_mode_enabled()),
-        ("with one thread", lambda x: torch.get_num_threads() == 1),
+        ("with 2 threads", lambda x: torch.get_num_threads() == 2),
         ("with 5 threads", lambda x: torch.get_num_threads() == 5),
         ("where autograd is on", lambda x: torch.is_grad_enabled() and not x.requires_grad),
     ],
 )
 def test_a_setting_in_which_it_is_wrong(where, is_wrong):
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        report = judged(lambda x: reference(x) * (1.1 if is_wrong(x) else 1))
-    finally:
-        torch.set_num_threads(threads)
+    report = judged(lambda x: reference(x) * (1.1 if is_wrong(x) else 1))
     assert failed(report) == {("WRONG_VALUE", "forward")}
     assert where in str(report)
+
+
+def test_small_tensors_are_asked_with_one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        counts = []
+        judged(lambda x: counts.append(torch.get_num_threads()) or reference(x))
+        assert {1, 2, 5} <= set(counts)
+        assert counts.count(1) > len(counts) / 2
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_a_setting_that_the_reference_does_not_bear_says_nothing():
