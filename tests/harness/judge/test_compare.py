@@ -54,6 +54,18 @@ RULES = {
         False,
     ),
     "of sums, more": (1 + 6 * BF16.u, 1.0, {"dtype": "bf16", "scale": 0.577, "faithful": True}, True),
+    "a saved output, twice its size of the scale": (
+        1 + 44 * BF16.u,
+        1.0,
+        {"dtype": "bf16", "scale": 4.0, "faithful": True, "each": True},
+        True,
+    ),
+    "and no more than that": (
+        1 + 46 * BF16.u,
+        1.0,
+        {"dtype": "bf16", "scale": 4.0, "faithful": True, "each": True},
+        False,
+    ),
     "of a precise one, more": (1 + 20 * F32.u, 1.0, {"scale": 0.577, "each": True}, True),
     "NaN meets NaN": (NAN, NAN, {}, True),
     "NaN for a number": (NAN, 1.0, {"scale": 1e30}, False),

@@ -176,6 +176,17 @@ def test_errors_of_both_signs_have_an_rms():
     assert "their RMS is" in found.objection
 
 
+@pytest.mark.parametrize(("sign", "how"), [(1, "large"), (-1, "small")])
+def test_a_mean_to_either_side_is_told_though_the_rms_is_within_its_own(sign, how):
+    x = 1 + np.arange(400) / 400
+    want = Expected(x, np.zeros(400))
+    got = x * (1 + sign * (BIAS + RMS) / 2 * DTYPES["f32"].u)
+    found = figures(got, want, compare(got, want, "f32"), "f32")
+    assert found.rms < RMS
+    assert f"of their size too {how} together" in found.objection
+    assert figures(got, want, compare(got, want, "f32"), "f32", repeated=True).rms is None
+
+
 def test_flushed_results_do_not_count():
     x = np.full(64, DTYPES["f32"].tiny / 3) * (1 + np.arange(64) / 64)
     want = Expected(x, np.zeros(64))
