@@ -1,6 +1,6 @@
 """KernelBench's problems at reduced sizes: what passes that is right, and what fails that is wrong.
 
-    python benchmarks/kernelbench.py FOLDER [--count 100] [--rows rows.jsonl] [--page docs/kernelbench.md]
+    python benchmarks/kernelbench.py FOLDER [--count 100] [--rows rows.jsonl] [--page docs/explanation/kernelbench.md]
 
 FOLDER is KernelBench/ of https://github.com/ScalingIntelligence/KernelBench. Sizes are the numbers that a problem's
 file gives names to: none is above a limit, the largest at which no tensor has more than 2^12 elements (2^16 where
@@ -289,7 +289,7 @@ def page(rows: list[Row], seconds: float) -> str:
         "# KernelBench's problems",
         "",
         counts,
-        "`python benchmarks/kernelbench.py KernelBench --page docs/kernelbench.md`.",
+        "`python benchmarks/kernelbench.py KernelBench --page docs/explanation/kernelbench.md`.",
         "",
         "The problems of both levels in turn, as far as the time went. Verdicts are `opproof.check`'s on the problem's",
         "own inputs. Where something trivial is right for those, as a copy of the input is for a rectifier of numbers",

@@ -1,4 +1,4 @@
-"""How far defects of a float32 matmul stand above honest implementations, in units: the table of docs/method.md.
+"""How far defects of a float32 matmul stand above honest implementations, in units (docs/explanation/method.md).
 
 python benchmarks/sharpness.py
 """

@@ -1,6 +1,6 @@
 """Would opproof have found the bugs that projects shipped? Each is asked at the standard level of its operator.
 
-    python benchmarks/shipped.py [--only WORD] [--page docs/shipped.md]
+    python benchmarks/shipped.py [--only WORD] [--page docs/explanation/shipped.md]
 
 --only keeps bugs with WORD in their operator or link. Without --page the table is printed.
 """
@@ -81,14 +81,14 @@ LATER = 10
 
 
 def page(asked: list[Found]) -> Iterator[str]:
-    """The lines of docs/shipped.md."""
+    """The lines of docs/explanation/shipped.md."""
     known = {(one.bug.op, one.bug.link) for one in asked if one.verdicts}
     missed = [one for one in asked if not one.verdicts]
     mended = len([one for one in asked if one.verdicts and (one.bug.op, one.bug.link) in TOLD.MENDED & known])
     total = len(asked) + len(TOLD.APART)
     projects = {"/".join(bug.link.split("/")[:2]) for bug in [*(one.bug for one in asked), *TOLD.APART]}
     yield "# Bugs that shipped\n"
-    yield "Written by `benchmarks/shipped.py --page docs/shipped.md`; do not edit.\n"
+    yield "Written by `benchmarks/shipped.py --page docs/explanation/shipped.md`; do not edit.\n"
     yield (
         f"{total} bugs of operators, mined from threads of {len(projects)} repositories, all but {LATER} of them "
         f"listed before any was asked. {len(asked)} can be expressed as a backend that is right in all else; the "

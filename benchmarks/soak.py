@@ -148,7 +148,7 @@ def page(libraries: dict[str, Library], classes: Sequence[Class]) -> str:
         "",
         f"{len(everything):,} judged records of {len({r.op for r in everything})} operators, the whole standard level,",
         "on libraries of others and on honest textbook kernels; made by `benchmarks/soak.py`. Every record counts,",
-        "also those that a ledger explains. What the figures mean: [method.md](method.md).",
+        "also those that a ledger explains. What the figures mean: [method.md](explanation/method.md).",
         "",
         "| library | seeds | judged records | above the constants | defects | false alarms | not classified |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",

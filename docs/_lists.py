@@ -1,6 +1,6 @@
 """Which names of other libraries' lists our operators compute: a section of docs/operators.md.
 
-Of ONNX's nodes those count too that docs/onnx.md has, some of which take several operators.
+Of ONNX's nodes those count too that docs/reference/onnx.md has, some of which take several operators.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from opproof.reference_ops import Op
 from opproof.reference_ops._elsewhere import NameList, read_lists
 
-ONNX_PAGE = Path(__file__).parent / "onnx.md"
+ONNX_PAGE = Path(__file__).parent / "reference" / "onnx.md"
 
 
 def section(ops: Iterable[Op]) -> list[str]:
@@ -40,6 +40,6 @@ def _missing(found: NameList) -> list[str]:
 
 
 def _expressed() -> set[str]:
-    """The nodes of which docs/onnx.md says that cases agree."""
+    """The nodes of which docs/reference/onnx.md says that cases agree."""
     page = ONNX_PAGE.read_text(encoding="utf-8").partition("## What agrees")[2].partition("\n## ")[0]
     return set(re.findall(r"^\| (\w+) \| `", page, re.MULTILINE))

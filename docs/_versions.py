@@ -1,4 +1,4 @@
-"""docs/versions.md: which versions of each library are tried, and how long an old one is kept."""
+"""docs/reference/versions.md: which versions of each library are tried, and how long an old one is kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ column on: that is the oldest for which the adapter is written, and nothing betw
 - A known failure says which versions it holds for. It stays for a year after the last of them was tried.
 - `accepted from` moves when an adapter needs what an older version has not; the changelog says so.
 
-Lists of other libraries' names have versions of their own, in [the last part of the operators](operators.md).
+Lists of other libraries' names have versions of their own, in [the last part of the operators](../operators.md).
 """
 
 

@@ -1,4 +1,4 @@
-"""Writes the part of docs/backends/*.md that leads each page: what was found, by cause, of ledgers and reproductions.
+"""Writes what leads each page of docs/reference/backends/: what was found, by cause, of ledgers and reproductions.
 
 python docs/found.py            writes it
 python docs/found.py --check    exit status 1 where a page differs
@@ -66,7 +66,7 @@ def cause(library: str, r: upstream.Reproduction, found: Sequence[Entry]) -> str
     more = f" and {len(operators) - _OPERATORS} more" if len(operators) > _OPERATORS else ""
     dtypes = [d for d in upstream.DTYPES if any(e.dtype in {d, ""} for e in mine)]
     sizes = list(dict.fromkeys(e.size for e in sorted(mine, key=_rank)))
-    link = f"[{_plain(r.title)}](../upstream/{library}.md#{r.name})"
+    link = f"[{_plain(r.title)}](../../upstream/{library}.md#{r.name})"
     known = f"[{_number(r.upstream)}]({r.upstream})" if r.upstream else ""
     return _cells((link, ", ".join(operators[:_OPERATORS]) + more, " ".join(dtypes), "; ".join(sizes[:2]), known))
 
@@ -119,7 +119,7 @@ def _differences(library: str) -> list[str]:
 def page(library: str, text: str) -> str:
     """The page with its part as it is now. Raises ValueError where it has no marks."""
     if BEGIN not in text or END not in text:
-        raise ValueError(f"docs/backends/{library}.md has no {BEGIN} and {END}: put them below its title.")
+        raise ValueError(f"docs/reference/backends/{library}.md has no {BEGIN} and {END}: put them below its title.")
     before, rest = text.split(BEGIN, 1)
     return before + part(library) + rest.split(END, 1)[1]
 
@@ -128,7 +128,7 @@ def main(check: bool) -> int:
     """The exit status."""
     stale = []
     for library in upstream.LIBRARIES:
-        path = DOCS / "backends" / f"{library}.md"
+        path = DOCS / "reference" / "backends" / f"{library}.md"
         text = path.read_text(encoding="utf-8")
         now = page(library, text)
         if check and now != text:
@@ -136,7 +136,7 @@ def main(check: bool) -> int:
         if not check:
             path.write_text(now, encoding="utf-8")
     for library in stale:
-        print(f"docs/backends/{library}.md is out of date: run `python docs/found.py`.")
+        print(f"docs/reference/backends/{library}.md is out of date: run `python docs/found.py`.")
     return 1 if stale else 0
 
 

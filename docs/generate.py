@@ -1,6 +1,6 @@
 """Writes the pages of docs/ that list what is in the code; `--check` says which are out of date.
 
-python docs/generate.py            writes docs/operators.md, docs/coverage.md and docs/versions.md
+python docs/generate.py            writes docs/operators.md, docs/coverage.md and docs/reference/versions.md
 python docs/generate.py --check    exit status 1 when a page differs
 """
 
@@ -128,7 +128,7 @@ def _cells(cells: Iterable[str]) -> str:
 PAGES = {
     "operators.md": operators_page,
     "coverage.md": coverage_page,
-    "versions.md": lambda: versions_page(DOCS.parent),
+    "reference/versions.md": lambda: versions_page(DOCS.parent),
 }
 
 

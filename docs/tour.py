@@ -1,4 +1,4 @@
-"""Plays a new user, in a folder of its own with a fresh environment, and writes what was typed and seen: docs/tour.md.
+"""Plays a new user, in a fresh environment, and writes what was typed and seen: docs/tutorial/tour.md.
 
     python docs/tour.py          some minutes: it clones this repository, installs it, compiles and runs the examples
     python docs/tour.py --check  the same, nothing written; exit status 1 where a step does not end as the page says
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "tour.md"
+PAGE = ROOT / "docs" / "tutorial" / "tour.md"
 BACKEND = """import numpy as np
 from opproof.backends import Unsupported
 

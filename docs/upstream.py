@@ -218,7 +218,7 @@ def page(library: str, said: dict[str, str]) -> str:
         "*expected* what it would print without the defect; a test compares both with the installed version.",
         f"Reports were sought on {SOUGHT} in a stored copy of public issues and pull requests, which does not hold",
         "all of a tracker: look again before you file one.",
-        f"What was found, with figures: [docs/backends/{library}.md](../backends/{library}.md).",
+        f"What was found, with figures: [docs/reference/backends/{library}.md](../reference/backends/{library}.md).",
     ]
     sections = [line for r in some for line in _section(library, r, said[r.name])]
     return "\n".join([*head, *_preamble(library), *sections, *_differences(library)]) + "\n"

@@ -1,4 +1,4 @@
-"""docs/onnx.md from the verdicts. `python tests/_onnx_page.py` writes it."""
+"""docs/reference/onnx.md from the verdicts. `python tests/_onnx_page.py` writes it."""
 
 from collections import Counter
 from importlib.metadata import version
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from _onnx_cases import EXPLAINED, node_cases, run
 
-PAGE = Path(__file__).parent.parent / "docs" / "onnx.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "onnx.md"
 HEAD = """\
 # ONNX as an independent oracle
 

@@ -35,7 +35,7 @@ def test_a_cause_tells_operators_dtypes_and_the_largest_size():
     rows = [ROW, {**ROW, "units": 1200, "patterns": ["log[x=3;bf16]"], "modes": ["gradient"]}]
     row = found.cause("torch", r, found.entries(rows))
     assert row == (
-        "| [A title](../upstream/torch.md#n) | `exp`, `log` gradient | f32 f16 bf16 | 1,200 units; 90 units "
+        "| [A title](../../upstream/torch.md#n) | `exp`, `log` gradient | f32 f16 bf16 | 1,200 units; 90 units "
         "| [b#7](https://github.com/a/b/issues/7) |"
     )
 

@@ -61,7 +61,7 @@ def test_a_page_tells_parameters_cases_and_backends():
         "| `alpha` | `1.0` |",
         "1 at smoke level, 1 at standard level, 2 at full level",
         "elu[x=7x33;f32]",
-        "| [torch](../backends/torch.md) | pass / pass  f32 |",
+        "| [torch](../reference/backends/torch.md) | pass / pass  f32 |",
         "| ggml | ggml\\_elu (alpha = 1) |",
         "def vjp(",
     ):

@@ -14,7 +14,7 @@ import pytest
 from _c_build import needs_cc
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+PAGES = sorted(p for p in (ROOT / "docs" / "tutorial").glob("*.md") if p.stem != "tour")
 #: The comment before a block says that it is run: with which exit status, 0 unless told, or with what it needs.
 BLOCK = re.compile(r"<!-- run(?:: (\w+))? -->\n\n```sh\n(.*?)\n```", re.DOTALL)
 
@@ -66,15 +66,15 @@ def nav():
 
 def test_the_sites_pages_are_there():
     docs = ROOT / "docs"
-    assert {"index.md", "tutorial/c_library.md", "reading.md", "tour.md"} <= nav()
+    assert {"index.md", "tutorial/c_library.md", "explanation/reading.md", "tutorial/tour.md"} <= nav()
     assert nav() <= {str(p.relative_to(docs)) for p in docs.rglob("*.md")}
 
 
 def test_links_out_of_the_docs_lead_to_the_repository():
     site = loaded("site/links")
-    text = "[a](../../examples/ci) [b](../ci.md#the-action) [c](https://x.org) [d](../../README.md)"
+    text = "[a](../../examples/ci) [b](../how-to/ci.md#the-action) [c](https://x.org) [d](../../README.md)"
     assert site.absolute(text, "tutorial/ci.md", ROOT / "docs") == (
-        f"[a]({site.REPOSITORY}/tree/main/examples/ci) [b](../ci.md#the-action) [c](https://x.org) "
+        f"[a]({site.REPOSITORY}/tree/main/examples/ci) [b](../how-to/ci.md#the-action) [c](https://x.org) "
         f"[d]({site.REPOSITORY}/blob/main/README.md)"
     )
 
@@ -91,7 +91,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
 def test_the_tour_is_that_of_its_script():
     """`tox -e tour` plays it, in minutes; here the page has its commands, in their order."""
     tour = loaded("tour")
-    shown = re.findall(r"^\$ (.*)$", (ROOT / "docs" / "tour.md").read_text(encoding="utf-8"), re.MULTILINE)
+    shown = re.findall(r"^\$ (.*)$", (ROOT / "docs" / "tutorial" / "tour.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert shown == [step.command for step in (*tour.FIRST, *tour.REST)]
 
 

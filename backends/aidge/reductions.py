@@ -33,7 +33,7 @@ def _reduce(node: Callable[..., Any], *, boolean: bool = False) -> Callable[...,
 
 
 def _norm(x: Array, *, p: float, dim: Dim, keepdim: bool) -> Call:
-    """The axes are fed: those that ReduceL1 and ReduceL2 are made with get no backend (docs/backends/aidge.md)."""
+    """The axes are fed: those that ReduceL1 and ReduceL2 are made with have none (docs/reference/backends/aidge.md)."""
     norms = {1: aidge.ReduceL1, 2: aidge.ReduceL2}
     axes, shape = _reduced(x, dim, keepdim=keepdim)
     if p not in norms or not axes:

@@ -1,7 +1,7 @@
 """Frames of the exec protocol: a little-endian u64 length, then that many bytes of safetensors.
 
 What a message says (its kind, the operator, the parameters) are strings in the `__metadata__` of the
-safetensors header; what it carries are the tensors. docs/exec-protocol.md specifies both.
+safetensors header; what it carries are the tensors. docs/reference/exec-protocol.md specifies both.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `-b jax` compiles each call as one program, as jax.jit does; `-b jax:eager` runs it operation by operation.
 float64 is computed with jax_enable_x64 set, everything else without it. XLA compiles anew for every shape,
-parameter and dtype, and that is nearly all the time of a run (docs/backends/jax.md).
+parameter and dtype, and that is nearly all the time of a run (docs/reference/backends/jax.md).
 """
 
 from __future__ import annotations

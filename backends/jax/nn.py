@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from opproof.backends.protocol import Unsupported
 
 # Normalisation. jax.nn.standardize's default algorithm is "fast", the mean of x² less the square of the mean, which
-# cancels where the mean is large (docs/backends/jax.md); "stable" is the one to be measured against.
+# cancels where the mean is large (docs/reference/backends/jax.md); "stable" is the one to be measured against.
 
 
 def _affine(unit: Any, weight: Any, bias: Any) -> Any:

@@ -39,7 +39,7 @@ COMPILERS = ("clang", *(f"clang-{n}" for n in range(30, 13, -1)))
 #: What tinygrad's kernels of bfloat16 are made of; clang has it for x86 from version 17 on.
 BFLOAT16 = "__bf16 sum(__bf16 a, __bf16 b) { return a + b; }"
 
-#: Rows longer than this have gradients that take half a minute and more to compile: docs/backends/tinygrad.md.
+#: Rows longer than this have gradients that compile for half a minute and more: docs/reference/backends/tinygrad.md.
 LONGEST = {"sort": 16, "topk": 16, "cumprod": 8}
 
 

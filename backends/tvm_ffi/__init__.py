@@ -1,8 +1,8 @@
 """tvm_ffi: functions of a shared library that speaks TVM-FFI, in the destination-passing style of its modules.
 
 `-b tvm_ffi:./libmine.so` calls `opproof_OP(inputs..., params..., outputs...)` and `opproof_OP_vjp(inputs...,
-params..., cotangents..., gradients...)`; docs/backends/tvm_ffi.md has the details. Tensors are borrowed where they
-lie, guarded and with any strides, and results are written in place.
+params..., cotangents..., gradients...)`; docs/reference/backends/tvm_ffi.md has the details. Tensors are borrowed
+where they lie, guarded and with any strides, and results are written in place.
 """
 
 from __future__ import annotations

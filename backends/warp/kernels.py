@@ -22,7 +22,7 @@ def kernel(name: str, dtype: str) -> Any:
     """The kernel of an operator of POINTWISE, or of MOVING, for this dtype. Raises Unsupported for float16 atomics."""
     if dtype == "f16" and name in ("atomic_max", "atomic_min"):
         raise Unsupported(f"Warp's {name} has no float16")
-    # The builtin is part of the name: Warp's cache does not see which one a kernel captured (docs/backends/warp.md).
+    # The builtin is part of the name: Warp's cache does not see which was captured (docs/reference/backends/warp.md).
     builtin = POINTWISE[name].function.key if name in POINTWISE else name
     module = wp.get_module(f"opproof_{name}_{builtin}_{dtype}")
     if name in POINTWISE:

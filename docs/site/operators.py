@@ -111,7 +111,8 @@ def _support(name: str, support: dict[str, str]) -> Iterator[str]:
         return
     yield from ("What each library's adapter takes on:", "")
     yield from ("| backend | takes on |", "| --- | --- |")
-    yield from (f"| [{b}](../backends/{b}.md) | {state} |" for b, state in support.items() if state.strip("– /"))
+    taken = {b: state for b, state in support.items() if state.strip("– /")}
+    yield from (f"| [{b}](../reference/backends/{b}.md) | {state} |" for b, state in taken.items())
     yield from ("", f"`opproof run -b BACKEND -o {name}` judges it; [support.md](../support.md) has all operators.", "")
 
 

@@ -1,4 +1,4 @@
-// Frames of the exec protocol (docs/exec-protocol.md): a u64 length and a safetensors blob.
+// Frames of the exec protocol (docs/reference/exec-protocol.md): a u64 length and a safetensors blob.
 'use strict';
 const fs = require('fs');
 

@@ -37,7 +37,8 @@ def command(*, spec: str, op: str, timeout: float) -> int:
             click.echo(f"{step.state:8}  {step.what}: {step.got}" if step.state != "wrong" else _wrong(step))
     finally:
         backend.stop()
-    click.echo("It speaks the protocol." if not wrong else f"{wrong} dialogues went wrong; see docs/exec-protocol.md.")
+    told = f"{wrong} dialogues went wrong; see docs/reference/exec-protocol.md."
+    click.echo(told if wrong else "It speaks the protocol.")
     return 1 if wrong else 0
 
 

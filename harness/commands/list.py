@@ -79,7 +79,7 @@ def backends(*, as_json: bool) -> None:
     rows += [
         {"backend": "./FILE.py", "from": "your file"},
         {"backend": "./LIBRARY.so", "from": "your C library (opproof.h)"},
-        {"backend": "exec:COMMAND", "from": "a program in any language (docs/exec-protocol.md)"},
+        {"backend": "exec:COMMAND", "from": "a program in any language (docs/reference/exec-protocol.md)"},
     ]
     _print(rows, as_json=as_json)
 

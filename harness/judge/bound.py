@@ -26,7 +26,7 @@ from opproof.vocabulary.dtypes import DTYPES, Dtype, Kind, round_to
 C = 16.0
 #: Units that storing may cost where interior arithmetic is more precise than the dtype: any faithful rounding.
 STORED = 2.0
-#: The same of scale up to SPAN times the value, where a saved output makes it (docs/method.md).
+#: The same of scale up to SPAN times the value, where a saved output makes it (docs/explanation/method.md).
 SAVED = 5.0
 SPAN = 2.0
 #: Zero is right up to so many times the least normal number, where subnormal numbers may be flushed.

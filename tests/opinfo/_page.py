@@ -1,4 +1,4 @@
-"""Counts what came of every entry, into counts.json, and writes docs/opinfo.md of that and of the rows.
+"""Counts what came of every entry, into counts.json, and writes docs/explanation/opinfo.md of that and of the rows.
 
 python tests/opinfo/_page.py            # minutes, on all cores
 python tests/opinfo/_page.py --page     # the page alone, of the counts that are there
@@ -18,7 +18,7 @@ from typing import Any
 from _oracle import AGREES, BY_A_CONVENTION, BY_THE_LARGEST, DISAGREES, NOT_EXPRESSED, RAISES, TOLERANCE, Outcome
 
 FILE = Path(__file__).parent / "counts.json"
-PAGE = Path(__file__).parents[2] / "docs" / "opinfo.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "opinfo.md"
 KINDS = (AGREES, BY_THE_LARGEST, BY_A_CONVENTION, DISAGREES, RAISES, NOT_EXPRESSED)
 SIDES = {
     "ours": "PyTorch errs",
@@ -70,7 +70,7 @@ def count() -> list[str]:
 
 
 def page() -> str:
-    """docs/opinfo.md, of the counts and the rows."""
+    """docs/explanation/opinfo.md, of the counts and the rows."""
     from _rows import rows
 
     every = counts().values()
@@ -115,7 +115,7 @@ def page() -> str:
                     f" and {len(row.entries) - 4} more" if len(row.entries) > 4 else ""
                 )
                 shown = (
-                    f" [Program](upstream/torch.md#{row.shown})."
+                    f" [Program](../upstream/torch.md#{row.shown})."
                     if row.shown
                     else f" [Reported]({row.link})."
                     if row.link

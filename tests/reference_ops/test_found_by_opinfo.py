@@ -1,4 +1,4 @@
-"""What PyTorch's own samples found wrong in references (docs/opinfo.md), with the right values."""
+"""What PyTorch's own samples found wrong in references (docs/explanation/opinfo.md), with the right values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our references against ONNX's node cases, a third opinion on values: docs/onnx.md."""
+"""Our references against ONNX's node cases, a third opinion on values: docs/reference/onnx.md."""
 
 import numpy as np
 import pytest

@@ -195,7 +195,7 @@ class Cluster:
         except (TypeError, RuntimeError) as error:  # how Dask says that a key is missing, or that one is asked for
             raise UsageError(
                 f"no word with the Dask scheduler at {self._address}: {' '.join(str(error).split())}; expected tls:// "
-                "with Dask's settings distributed.comm.tls, or tcp:// without; docs/cluster.md shows both."
+                "with Dask's settings distributed.comm.tls, or tcp:// without; docs/how-to/cluster.md shows both."
             ) from None
         self._client, self._asked = client, -math.inf
         try:

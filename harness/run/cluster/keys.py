@@ -33,4 +33,4 @@ def unguarded(address: str) -> list[str]:
     if "://" not in address or address.startswith("tls://"):
         return []
     said = "asks nobody for a key: whoever reaches it, a backend on its workers too, can change what they judge"
-    return [f"The scheduler at {address} {said}. One with TLS asks, at tls://; docs/cluster.md says how."]
+    return [f"The scheduler at {address} {said}. One with TLS asks, at tls://; docs/how-to/cluster.md says how."]

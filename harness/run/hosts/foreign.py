@@ -1,8 +1,8 @@
 """exec:COMMAND: a program in any language that speaks frames on stdin and stdout.
 
-It is started when first asked, and anew after each fault, so a fault costs the case at hand. docs/exec-protocol.md
-is the specification, `opproof check-backend` tests it. A command that turns out to be opproof's own host, on another
-machine for instance, is spoken to as such (placed.py).
+It is started when first asked, and anew after each fault, so a fault costs the case at hand.
+docs/reference/exec-protocol.md is the specification, `opproof check-backend` tests it. A command that turns out to be
+opproof's own host, on another machine for instance, is spoken to as such (placed.py).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Every comparison and selection is decided on the exact values, so noise never fl
 A sum of n terms t, sequentially accumulated, has partial sums s_k, and its rounding errors add
 up to about u sqrt(sum s_k^2); for terms of mean m and spread d that is n (S^2/3 + sum t^2 / 2)
 under the root, S the sum. So the noise of sums and contractions grows with sqrt(n), as honest
-sequential accumulation does (see docs/method.md for the measurement).
+sequential accumulation does (see docs/explanation/method.md for the measurement).
 """
 
 from __future__ import annotations

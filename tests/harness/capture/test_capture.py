@@ -210,6 +210,6 @@ def test_models_are_listed(capsys):
 
 def test_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[3] / "docs" / "capture.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "capture.md").read_text(encoding="utf-8")
     exec(page.split("```python\n")[1].split("```")[0], {})
     assert Path("cases.toml").is_file()

@@ -1,4 +1,4 @@
-"""Every block of docs/check/ runs as it stands."""
+"""Every block of docs/how-to/check/ runs as it stands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from opproof.harness.__main__ import cli
 
-DOCS = Path(__file__).parents[3] / "docs" / "check"
+DOCS = Path(__file__).parents[3] / "docs" / "how-to" / "check"
 _BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

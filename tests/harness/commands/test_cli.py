@@ -145,7 +145,7 @@ def test_in_process_reaches_the_pool(tmp_path, monkeypatch):
     assert [given.in_process for given in limits] == [True, False]
 
 
-@pytest.mark.parametrize("place", ["help", "README.md", "docs/ci.md"])
+@pytest.mark.parametrize("place", ["help", "README.md", "docs/how-to/ci.md"])
 def test_every_exit_status_is_told(capfd, place):
     if place == "help":
         assert call("run", "--help") == 0
@@ -176,7 +176,7 @@ def test_known_failures(tmp_path, capfd):
 @pytest.mark.parametrize("filtered", [(), ("-k", "7x33"), ("--dtype", "f32"), ("--mode", "forward")])
 @pytest.mark.parametrize("pattern", ["relu[*", "relu[*f32*"])
 def test_a_known_failure_that_passes_fails_every_run(tmp_path, capfd, filtered, pattern):
-    """README and docs/ci.md say so."""
+    """README and docs/how-to/ci.md say so."""
     ledger = tmp_path / "known.toml"
     limit = 'verdict = "CRASH"' if pattern == "relu[*" else "units = 10"
     entry = f'[[known]]\npattern = "{pattern}"\n{limit}\nreason = "said to crash"\n'
