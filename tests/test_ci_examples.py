@@ -106,5 +106,5 @@ def test_tox_commands_are_calls_of_opproof():
 
 def test_docs_name_the_recipes():
     text = (FOLDER.parents[1] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
-    assert {p.name for p in FOLDER.iterdir()} == set(re.findall(r"\(\.\./examples/ci/([\w.-]+)\)", text))
+    assert {p.name for p in FOLDER.iterdir()} == set(re.findall(r"\(\.\./\.\./examples/ci/([\w.-]+)\)", text))
     assert EXAMPLE.is_dir()
