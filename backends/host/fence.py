@@ -4,7 +4,7 @@ A backend that answers with the references would be compared with itself. An aud
 open, link, move, removal and kill; it keeps functions and builtins of its own, so nothing that a backend puts in the
 place of Python's gets it round. What foreign code does (ctypes, C, other programs, SQLite's ATTACH) it does not see,
 nor what a link is turned to between its look and the opening, and who takes the hook itself apart is not held by it;
-docs/explanation/method.md says what holds there.
+docs/explanation/security.md says what holds there.
 """
 
 from __future__ import annotations
