@@ -2,7 +2,7 @@
 
 Each pattern is a small function from a wrong tensor to a sentence, or None where it does not fit. An
 explanation fits when it accounts for every element of the tensor, the right ones included, and
-when as good an account by chance is unlikely (see diagnose_wrong.py). The table goes from what
+when as good an account by chance is unlikely (`BITS`). The table goes from what
 says most to what says least; silence is better than a guess. benchmarks/diagnosis.py measures
 how often the sentence is right.
 """

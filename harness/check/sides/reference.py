@@ -1,4 +1,4 @@
-"""The two sides of a check: the reference, and the candidate as it is called."""
+"""The reference of a check: a PyTorch function or module, asked in the dtypes of a request or in float64."""
 
 from __future__ import annotations
 

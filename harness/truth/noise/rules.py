@@ -1,6 +1,6 @@
 """Which NumPy functions round, which only move data, and which decide.
 
-A function that stands nowhere here and has no rule in noise.py is refused, so that a new reference
+A function that stands nowhere here and has no rule of its own is refused, so that a new reference
 cannot silently escape the noise.
 """
 
