@@ -1,11 +1,13 @@
 """A backend to begin with passes at once, and its test finds it broken when it is."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -69,6 +71,31 @@ def test_nothing_is_overwritten(tmp_path):
 def test_a_kind_that_is_none_is_told_so(tmp_path):
     with pytest.raises(Exception, match="pyton.*did you mean python"):
         call("init", "pyton", tmp_path)
+
+
+def test_an_operator_to_begin_with_has_a_gradient_and_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("reference_ops", "cases"):
+        (tmp_path / folder).mkdir()
+    assert "opproof selfcheck -o soft_clip" in call("init", "op", "soft_clip")
+    made = {f: runpy.run_path(str(tmp_path / f / "soft_clip.py")) for f in ("reference_ops", "cases")}
+    op, x, step = made["reference_ops"], np.linspace(-3, 3, 12), 1e-6
+    assert op["__doc__"].startswith("soft_clip: ")
+    slope = (op["forward"](x + step) - op["forward"](x - step)) / (2 * step)
+    assert np.allclose(op["vjp"](np.ones(12), op["forward"](x), x), slope)
+    assert "fill=special" in " ".join(made["cases"]["STANDARD"])
+    with pytest.raises(UsageError, match=r"has soft_clip.py already"):
+        call("init", "op", "soft_clip")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("Soft", "is no name of an operator"), ("_a", "is no name"), ("soft", "no reference_ops here")]
+)
+def test_an_operator_that_cannot_be_written_is_told_so(name, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=said):
+        call("init", "op", name)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_header_is_where_a_compiler_finds_it():
