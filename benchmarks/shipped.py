@@ -1,8 +1,8 @@
 """Would opproof have found the bugs that projects shipped? Each is asked at the standard level of its operator.
 
-    python benchmarks/shipped.py [--only WORD] [--page docs/explanation/shipped.md]
+    python benchmarks/shipped.py [--only WORD] [--json docs/data/shipped.json]
 
---only keeps bugs with WORD in their operator or link. Without --page the table is printed.
+--only keeps bugs with WORD in their operator or link. --json keeps what was found for docs/explanation/shipped.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from opproof.harness.run.hosts.inside import Inside
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
+from opproof.vocabulary.json_text import dumped
 from opproof.vocabulary.verdicts import FAILED
 
 sys.path.insert(0, str(Path(__file__).parent / "shipped"))
@@ -61,69 +61,56 @@ def found(bug: Any, level: str = "standard") -> Found:
     return Found(bug, verdicts, asked, said.most_common(1)[0][0] if said else "")
 
 
-def row(one: Found) -> str:
-    """A row of the page: what was wrong, by which verdicts it was found, and what most of the records say."""
-    bug = one.bug
-    verdicts = ", ".join(f"{name} {n}" for name, n in one.verdicts.most_common()) or "**missed**"
-    since = ", since rows were added" if one.verdicts and (bug.op, bug.link) in TOLD.MENDED else ""
-    where = f"{'gradient, ' if bug.mode == 'gradient' else ''}{bug.dtypes.replace(',', ' ')}"
-    said = one.said.replace("|", "\\|")
-    return f"| {bug.op} | {bug.what} | {where} | {verdicts} of {one.asked}{since} | {said} | {link(bug.link)} |"
-
-
-def link(thread: str) -> str:
-    owner, name, _, number = thread.split("/")
-    return f"[{name} {number}](https://github.com/{owner}/{thread.partition('/')[2]})"
-
-
 #: Bugs that came to the list after the first were asked.
 LATER = 10
 
 
-def page(asked: list[Found]) -> Iterator[str]:
-    """The lines of docs/explanation/shipped.md."""
-    known = {(one.bug.op, one.bug.link) for one in asked if one.verdicts}
-    missed = [one for one in asked if not one.verdicts]
-    mended = len([one for one in asked if one.verdicts and (one.bug.op, one.bug.link) in TOLD.MENDED & known])
-    total = len(asked) + len(TOLD.APART)
-    projects = {"/".join(bug.link.split("/")[:2]) for bug in [*(one.bug for one in asked), *TOLD.APART]}
-    yield "# Bugs that shipped\n"
-    yield "Written by `benchmarks/shipped.py --page docs/explanation/shipped.md`; do not edit.\n"
-    yield (
-        f"{total} bugs of operators, mined from threads of {len(projects)} repositories, all but {LATER} of them "
-        f"listed before any was asked. {len(asked)} can be expressed as a backend that is right in all else; the "
-        f"standard level at seed 0 finds {len(asked) - len(missed)} of them, {mended} only since rows for their "
-        f"classes were added, and misses {len(missed)}; {len(TOLD.APART)} cannot be shown. Each stands in "
-        "`benchmarks/shipped/`, as narrow as its thread tells it: the case, the dtypes and the mode that had it. What "
-        "a kernel reads past the end of a tensor is a guess; where it happens is not. Records count those of the bug's "
-        "mode and dtypes; the sentence is what most of the failing ones say.\n"
-    )
-    yield "| operator | what it did instead | where | found | diagnosis | thread |"
-    yield "| --- | --- | --- | --- | --- | --- |"
-    yield from map(row, asked)
-    yield "\n## Missed\n\n| operator | what it did instead | why it passes | thread |\n| --- | --- | --- | --- |"
-    for one in missed:
-        why = TOLD.MISSED.get((one.bug.op, one.bug.link), "not looked into")
-        yield f"| {one.bug.op} | {one.bug.what} | {why} | {link(one.bug.link)} |"
-    yield "\n## Not asked\n\n| operator | what it did instead | what is missing | thread |\n| --- | --- | --- | --- |"
-    for bug in TOLD.APART:
-        yield f"| {bug.op} | {bug.what} | {bug.why} | {link(bug.link)} |"
+def row(one: Found) -> dict[str, Any]:
+    """Return what is kept of a bug: what was wrong, which verdicts found it, what most records say."""
+    bug = one.bug
+    return {
+        "operator": bug.op,
+        "what": bug.what,
+        "mode": str(bug.mode),
+        "dtypes": bug.dtypes.split(","),
+        "verdicts": dict(one.verdicts.most_common()),
+        "asked": one.asked,
+        "since": bool(one.verdicts) and (bug.op, bug.link) in TOLD.MENDED,
+        "diagnosis": one.said,
+        "thread": bug.link,
+    }
+
+
+def summary(asked: list[Found]) -> dict[str, Any]:
+    """Return what the page shows."""
+    missed = [one.bug for one in asked if not one.verdicts]
+    return {
+        "listed_later": LATER,
+        "found": [row(one) for one in asked],
+        "missed": [_told(bug, TOLD.MISSED.get((bug.op, bug.link), "not looked into")) for bug in missed],
+        "not_asked": [_told(bug, bug.why) for bug in TOLD.APART],
+    }
+
+
+def _told(bug: Any, why: str) -> dict[str, str]:
+    return {"operator": bug.op, "what": bug.what, "why": why, "thread": bug.link}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="")
-    parser.add_argument("--page", type=Path)
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # a wrong formula may overflow, and NumPy says so
     started, asked = time.perf_counter(), []
     for bug in BUGS:
         if options.only in f"{bug.op} {bug.link}":
             asked.append(found(bug))
-            print(row(asked[-1]), flush=True)
+            verdicts = ", ".join(f"{name} {n}" for name, n in asked[-1].verdicts.most_common()) or "missed"
+            print(f"{bug.op}, {bug.what}: {verdicts} of {asked[-1].asked} ({bug.link})", flush=True)
     print(f"{len([one for one in asked if one.verdicts])} of {len(asked)} found, {time.perf_counter() - started:.0f} s")
-    if options.page:
-        options.page.write_text("\n".join(page(asked)) + "\n")
+    if options.json:
+        options.json.write_text(dumped(summary(asked)), encoding="utf-8")
 
 
 if __name__ == "__main__":

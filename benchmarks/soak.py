@@ -3,12 +3,12 @@
     for seed in 0 1 2 3 4 5 6 7 8 9; do
         opproof run -b torch -b mlx -b benchmarks/soak/on_paddle.py --dtype f32,f16,bf16 --seed $seed --out soak/$seed
     done
-    python benchmarks/soak.py soak/* > docs/soak.md
+    python benchmarks/soak.py soak/* > docs/data/soak.json
 
-Reads the folders of such runs, of one library or several, and writes the page. Every judged record counts, also those
-that a ledger explains. What is above the constants is listed in full, each as a defect or a false alarm, as
-soak/classes.toml says. Exit status 1 where that says nothing of a record, which the page lists as not classified;
-2 where a folder or the file of classes cannot be read.
+Reads the folders of such runs, of one library or several, and counts them for docs/explanation/false-alarms.md. Every
+judged record counts, also those that a ledger explains. What is above the constants is listed in full, each as a defect
+or a false alarm, as soak/classes.toml says. Exit status 1 where that says nothing of a record, which is listed as not
+classified; 2 where a folder or the file of classes cannot be read.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +31,15 @@ from opproof.reports import Result
 from opproof.reports._kinds import severity
 from opproof.reports._results import read_results
 from opproof.vocabulary.errors import BadInput
+from opproof.vocabulary.json_text import dumped, kept
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
 CLASSES = Path(__file__).with_name("soak") / "classes.toml"
 CANDIDATES = {"C": (8.0, 12.0, 16.0, 24.0), "RMS": (1.5, 2.0, 2.5, 3.0), "bias": (0.75, 1.0, 1.5, 2.0)}
 CHOSEN = {"C": C, "RMS": RMS, "bias": BIAS}
-QUANTILES = {"median": 0.5, "90 %": 0.9, "99 %": 0.99, "99.9 %": 0.999, "largest": 1.0}
+#: Of a distribution: median, 90 %, 99 %, 99.9 % and the largest.
+QUANTILES = (0.5, 0.9, 0.99, 0.999, 1.0)
 
 
 class Kind(StrEnum):
@@ -90,7 +92,7 @@ def main() -> int:
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
-    print(page(libraries, classes), end="")
+    print(dumped(summary(libraries, classes)), end="")
     return int(any(class_of(classes, name, r) is None for name, r in above(libraries)))
 
 
@@ -137,76 +139,45 @@ def fails(record: Result, constant: str, value: float) -> bool:
     return severity(record.units) > STORED + (value - STORED) * share
 
 
-def page(libraries: dict[str, Library], classes: Sequence[Class]) -> str:
-    """docs/soak.md."""
-    everything = [r for library in libraries.values() for r in library.records]
+def summary(libraries: dict[str, Library], classes: Sequence[Class]) -> dict[str, Any]:
+    """Return what the page shows, as docs/data/soak.json holds it."""
     listed = [(name, r, class_of(classes, name, r)) for name, r in above(libraries)]
-    false = sum(c is not None and c.kind is Kind.FALSE_ALARM for _, _, c in listed)
-    open_ = sum(c is None for _, _, c in listed)
-    lines = [
-        "# The soak",
-        "",
-        f"{len(everything):,} judged records of {len({r.op for r in everything})} operators, the whole standard level,",
-        "on libraries of others and on honest textbook kernels; made by `benchmarks/soak.py`. Every record counts,",
-        "also those that a ledger explains. What the figures mean: [method.md](explanation/method.md).",
-        "",
-        "| library | seeds | judged records | above the constants | defects | false alarms | not classified |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
-        *(_library(name, libraries[name], [c for n, _, c in listed if n == name]) for name in libraries),
-        "",
-        f"The constants are {', '.join(f'{name} = {value:g}' for name, value in CHOSEN.items())}. "
-        f"False alarms: {false} of {len(everything):,}, {_rate(false, len(everything))}."
-        + (f" {open_} are not classified." if open_ else ""),
-        "",
-        "## At other constants",
-        "",
-        "How many records would fail, all else as it is. (Of a record the worst element is known.) Non-finite elements",
-        "and results to be met bit for bit are a matter of no constant: they fail at every C.",
-        "",
-        f"| constant | {' | '.join(libraries)} | all |",
-        f"| --- |{' ---: |' * (len(libraries) + 1)}",
-        *(_candidate(name, value, libraries) for name, values in CANDIDATES.items() for value in values),
-        "",
-        "## Distributions",
-        "",
-        "Of what passes; units are the largest of a record's elements, of RMS and bias its arrays'.",
-        "",
-        f"| library | dtype | figure | records | {' | '.join(QUANTILES)} |",
-        f"| --- | --- | --- | ---: |{' ---: |' * len(QUANTILES)}",
-        *_distributions(libraries),
-        "",
-        "## Above the constants",
-        "",
-        *_listed(listed),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+    return {
+        "constants": CHOSEN,
+        "operators": len({r.op for library in libraries.values() for r in library.records}),
+        "libraries": [
+            _library(name, library, [c for n, _, c in listed if n == name]) for name, library in libraries.items()
+        ],
+        "candidates": [
+            {"constant": name, "value": value, "failing": _failing(name, value, libraries)}
+            for name, values in CANDIDATES.items()
+            for value in values
+        ],
+        "distributions": [*_distributions(libraries)],
+        "above": [*_groups(listed)],
+    }
 
 
-def _rate(count: int, total: int) -> str:
-    """The rate, and where there is none, below what it is with 95 % confidence."""
-    if not total:
-        return "of nothing"
-    return f"{count / total:.1e} a record" if count else f"below {3 / total:.0e} a record (95 % confidence)"
+def _library(name: str, library: Library, found: Sequence[Class | None]) -> dict[str, Any]:
+    kinds = [None if c is None else c.kind for c in found]
+    return {
+        "library": name,
+        "version": library.version,
+        "seeds": sorted(library.seeds),
+        "records": len(library.records),
+        "above": len(found),
+        "defects": kinds.count(Kind.DEFECT),
+        "false_alarms": kinds.count(Kind.FALSE_ALARM),
+        "not_classified": kinds.count(None),
+    }
 
 
-def _library(name: str, library: Library, found: Sequence[Class | None]) -> str:
-    counts = [sum(c is not None and c.kind is kind for c in found) for kind in Kind]
-    cells = [f"{n:,}" for n in (len(library.records), len(found), *counts, found.count(None))]
-    return f"| {name} {library.version} | {_seeds(library.seeds)} | {' | '.join(cells)} |"
+def _failing(constant: str, value: float, libraries: dict[str, Library]) -> dict[str, int]:
+    """Count the records of each library that would fail at another constant."""
+    return {name: sum(fails(r, constant, value) for r in one.records) for name, one in libraries.items()}
 
 
-def _seeds(seeds: set[int]) -> str:
-    ordered = sorted(seeds)
-    together = len(ordered) > 1 and all(b == a + 1 for a, b in pairwise(ordered))
-    return f"{ordered[0]}–{ordered[-1]}" if together else ", ".join(map(str, ordered))
-
-
-def _candidate(constant: str, value: float, libraries: dict[str, Library]) -> str:
-    counts = [sum(fails(r, constant, value) for r in library.records) for library in libraries.values()]
-    return f"| {constant} {value:g} | {' | '.join(f'{n:,}' for n in (*counts, sum(counts)))} |"
-
-
-def _distributions(libraries: dict[str, Library]) -> Iterator[str]:
+def _distributions(libraries: dict[str, Library]) -> Iterator[dict[str, Any]]:
     for name, library in libraries.items():
         passed = [r for r in library.records if r.verdict is Verdict.PASS]
         for dtype in dict.fromkeys(r.dtype for r in passed):
@@ -218,28 +189,27 @@ def _distributions(libraries: dict[str, Library]) -> Iterator[str]:
             }
             for figure, values in figures.items():
                 if values:
-                    shown = " | ".join(f"{q:.2f}" for q in np.quantile(values, list(QUANTILES.values())))
-                    yield f"| {name} | {dtype} | {figure} | {len(values):,} | {shown} |"
+                    about = {"library": name, "dtype": dtype, "figure": figure, "records": len(values)}
+                    yield {**about, "quantiles": [round(float(q), 2) for q in np.quantile(values, QUANTILES)]}
 
 
-def _listed(listed: Sequence[tuple[str, Result, Class | None]]) -> Iterator[str]:
-    """By library and class: what it is, and its records, the largest error first."""
+def _groups(listed: Sequence[tuple[str, Result, Class | None]]) -> Iterator[dict[str, Any]]:
+    """Yield what is above the constants by library and class, its records, the largest error first."""
     groups: dict[tuple[str, Class | None], list[Result]] = defaultdict(list)
     for name, r, found in listed:
         groups[name, found].append(r)
     for (name, found), records in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1] is not None)):
-        heading = "not classified" if found is None else f"{found.kind}: {found.sentence}"
-        yield from (f"**{name}, {heading}** ({len(records):,})", "")
-        for r in sorted(records, key=lambda r: -severity(r.units)):
-            yield f"- {_figures(r)}, {r.mode}, `{r.case}`"
-        yield ""
+        about = {"kind": found and str(found.kind), "sentence": found and found.sentence}
+        ordered = sorted(records, key=lambda r: -severity(r.units))
+        yield {"library": name, **about, "records": [[*_figures(r), str(r.mode), r.case] for r in ordered]}
 
 
-def _figures(r: Result) -> str:
+def _figures(r: Result) -> list[float | str]:
+    """Return units and limit, with RMS and bias where there are some; of elements that are not finite their count."""
     if r.nonfinite:
-        return f"{r.nonfinite} not finite"
-    whole = "" if r.rms is None or r.bias is None else f", RMS {r.rms:.2f}, bias {r.bias:+.2f}"
-    return f"{severity(r.units):.3g} units of {r.limit or 0:.3g}{whole}"
+        return [r.nonfinite]
+    whole = [] if r.rms is None or r.bias is None else [round(r.rms, 2), round(r.bias, 2)]
+    return [kept(one, 3) for one in (severity(r.units), r.limit or 0.0)] + whole
 
 
 if __name__ == "__main__":

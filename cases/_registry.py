@@ -17,7 +17,7 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     FULL = [...]                              big shapes; STANDARD is part of it
 
     SHORT = {"k.1": Limit(1025, "why")}       axes that no row makes longer: axis 1 of k
-    WITHOUT = {"extreme": "why"}              rules (docs/coverage.md) for which no row could show anything, and why;
+    WITHOUT = {"extreme": "why"}              rules for which no row could show anything, and why;
                                               "past exp f16": a rule that is owed in each dtype, in that one
 
 A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes

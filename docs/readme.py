@@ -21,6 +21,8 @@ from opproof.vocabulary.verdicts import MEANING
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 SESSION = "session: my_backend"
+#: The backend of the session, and its options.
+RUN = ("my_backend", "-o", "relu,sigmoid,softmax", "--dtype", "f32")
 EXAMPLE = ROOT / "examples" / "first.py"
 
 
@@ -81,18 +83,25 @@ def filled(text: str, name: str, part: str) -> str:
     return pattern.sub(lambda m: f"{m[1]}\n{part}\n\n{m[2]}", text)
 
 
+def is_current(text: str, part: str) -> bool:
+    """Tell whether a README has the verdicts, commands and code that there are, and the session `part`."""
+    parts_now = {"verdicts": verdicts(), "commands": commands(), "first example": example()}
+    same = all(shown(text, name) == now for name, now in parts_now.items())
+    return same and without_figures(shown(text, SESSION)) == without_figures(part)
+
+
 def main(check: bool) -> int:
-    before = README.read_text(encoding="utf-8")
-    text = filled(filled(before, "verdicts", verdicts()), "commands", commands())
-    text = filled(text, "first example", example())
-    part = session("my_backend", "-o", "relu,sigmoid,softmax", "--dtype", "f32")
+    """Return the exit status."""
+    text = README.read_text(encoding="utf-8")
+    part = session(*RUN)
     if check:
-        stale = text != before or without_figures(shown(before, SESSION)) != without_figures(part)
-        if stale:
+        if not is_current(text, part):
             print("README.md is out of date: run `python docs/readme.py`.")
-        return int(stale)
-    text = filled(filled(text, SESSION, part), "first example: output", printed())
-    README.write_text(text, encoding="utf-8")
+            return 1
+        return 0
+    text = filled(filled(text, "verdicts", verdicts()), "commands", commands())
+    text = filled(filled(text, "first example", example()), SESSION, part)
+    README.write_text(filled(text, "first example: output", printed()), encoding="utf-8")
     return 0
 
 

@@ -41,7 +41,7 @@ FACTS: dict[str, Any] = {
     "LIKE": "",  # the tensor whose dtype results have where tensors have several; the first, if unstated
     "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (vocabulary/dtypes.py)
     "DRAWN_FROM": "",  # the parameter from which an implementation draws what no reference can know
-    "TWIN_ERRS": (),  # rows, without dtype, whose gradient PyTorch itself has wrong: docs/upstream/torch.md
+    "TWIN_ERRS": (),  # rows, without dtype, whose gradient PyTorch itself has wrong: docs/reference/defects/torch.md
     "BEYOND": False,  # what it gives outside of its domain is judged too: `every` number is tried there as well
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }

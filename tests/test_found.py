@@ -1,26 +1,17 @@
-"""docs/found.py: what leads the pages of backends follows their ledgers."""
+"""What leads the pages of backends follows their known failures."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+from _site import DOCS, parts
 
-DOCS = Path(__file__).parent.parent / "docs"
-_SPEC = importlib.util.spec_from_file_location("found", DOCS / "found.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-found = importlib.util.module_from_spec(_SPEC)
-sys.modules["found"] = found
-_SPEC.loader.exec_module(found)
+found = parts["found"]
 
 ROW = {"patterns": ["exp[*;f16*", "exp[x=3;f32]"], "modes": ["forward"], "verdict": "WRONG_VALUE", "units": 90}
 
 
 def test_a_cause_tells_operators_dtypes_and_the_largest_size():
-    r = found.upstream.Reproduction(
+    r = found.defects.Reproduction(
         "n",
         "A title",
         "",
@@ -35,8 +26,11 @@ def test_a_cause_tells_operators_dtypes_and_the_largest_size():
     rows = [ROW, {**ROW, "units": 1200, "patterns": ["log[x=3;bf16]"], "modes": ["gradient"]}]
     row = found.cause("torch", r, found.entries(rows))
     assert row == (
-        "| [A title](../../upstream/torch.md#n) | `exp`, `log` gradient | f32 f16 bf16 | 1,200 units; 90 units "
-        "| [b#7](https://github.com/a/b/issues/7) |"
+        "[A title](../defects/torch.md#n)",
+        "`exp`, `log` gradient",
+        "f32 f16 bf16",
+        "1,200 units; 90 units",
+        "[b#7](https://github.com/a/b/issues/7)",
     )
 
 
@@ -58,14 +52,10 @@ def test_the_size_of_an_entry(row, size):
     assert entry.size == size
 
 
-def test_a_page_without_marks_says_where_they_belong():
-    with pytest.raises(ValueError, match="put them below its title"):
-        found.page("torch", "# PyTorch\n")
-
-
-def test_an_old_part_is_replaced():
-    text = f"# PyTorch\n\n{found.BEGIN}\nstale\n{found.END}\n\nrest\n"
-    now = found.page("torch", text)
-    assert "stale" not in now
-    assert now.startswith("# PyTorch\n\n")
-    assert now.endswith("\n\nrest\n")
+@pytest.mark.parametrize("library", sorted(found.defects.LIBRARIES))
+def test_the_page_of_a_library_has_its_causes(library):
+    page = (DOCS / "reference" / "backends" / f"{library}.md").read_text(encoding="utf-8")
+    assert f"\n<!-- built: found {library} -->\n" in page
+    built = found.part(library)
+    for r in found.defects.reproductions(library):
+        assert (f"](../defects/{library}.md#{r.name}) |" in built) is bool(r.ledger), r.name

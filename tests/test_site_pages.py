@@ -1,29 +1,13 @@
-"""docs/site: an operator's page holds its formula typeset, all parts of its docstring, its cases and backends."""
+"""An operator's page holds its formula typeset, all parts of its docstring, its cases and backends."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+from _site import parts
 
 from opproof.reference_ops import load, names
 
-SITE = Path(__file__).parent.parent / "docs" / "site"
-
-
-def loaded(name):
-    spec = importlib.util.spec_from_file_location(f"site_of_{name}", SITE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-operators, typeset = loaded("operators"), loaded("typeset").typeset
+operators, typeset, support = parts["operator_pages"], parts["typeset"].typeset, parts["support"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +45,7 @@ def test_a_page_tells_parameters_cases_and_backends():
         "| `alpha` | `1.0` |",
         "1 at smoke level, 1 at standard level, 2 at full level",
         "elu[x=7x33;f32]",
-        "| [torch](../reference/backends/torch.md) | pass / pass  f32 |",
+        "| [torch](../backends/torch.md) | pass / pass  f32 |",
         "| ggml | ggml\\_elu (alpha = 1) |",
         "def vjp(",
     ):
@@ -74,13 +58,24 @@ def test_an_operator_without_a_backend_says_so():
     assert "None of the libraries" in operators.page(load("elu"), {"standard": []}, {"warp": "– / –"})
 
 
-def test_the_table_of_support_is_read_and_its_absence_named():
-    rows = operators.supported("| operator | torch |\n| --- | --- |\n| abs | pass / pass  f32 |\n")
-    assert rows == {"abs": {"torch": "pass / pass  f32"}}
-    with pytest.raises(ValueError, match="docs/support.py"):
-        operators.supported("# Support\n")
+def test_every_operator_has_its_state_in_every_backend():
+    table = support.states()
+    assert list(table) == names(), "run `python docs/parts/support.py`"
+    assert all(tuple(by) == support.BACKENDS for by in table.values())
 
 
-def test_the_table_of_support_has_every_operator():
-    table = (SITE.parent / "support.md").read_text(encoding="utf-8")
-    assert list(operators.supported(table)) == names(), "run `python docs/support.py`"
+def test_states_are_what_a_backend_says(monkeypatch):
+    class Some:
+        def supports(self, op, dtypes, params):
+            if op == "cos":
+                raise support.Unsupported("no cosine")
+            return op != "sin"
+
+        def vjp(self):
+            """Its gradients."""
+
+    monkeypatch.setattr(support, "load_backend", lambda _: Some())
+    monkeypatch.setattr(support, "names", lambda: ["cos", "floor", "sin", "tan"])
+    asked = support.asked("some")
+    assert "tan" in asked[support.BOTH]
+    assert not {"cos", "sin"} & {*asked[support.BOTH], *asked[support.VALUES]}

@@ -9,6 +9,7 @@ import click
 from opproof.cases._registry import LEVELS
 from opproof.harness.commands._values import Choice, listed
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.json_text import dumped
 
 
 @click.command("mutate")
@@ -20,6 +21,7 @@ from opproof.vocabulary.errors import UsageError
 @click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there too.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the counts there.")
 @click.option("--list", "listed_only", is_flag=True, help="Print every mutant and what killed it.")
 def command(
     *,
@@ -29,6 +31,7 @@ def command(
     level: str,
     jobs: int,
     markdown: Path | None,
+    json_file: Path | None,
     listed_only: bool,
 ) -> int:
     """Run the cases against mutants of the reference backend and print the kill rate per operator and dtype.
@@ -38,7 +41,7 @@ def command(
     """
     from tqdm import tqdm
 
-    from opproof.harness.prove.mutation.page import declared_page, markdown_page, table
+    from opproof.harness.prove.mutation.page import declared_page, markdown_page, summary, table
     from opproof.harness.prove.mutation.report import EQUIVALENT, read_equivalent, sorted_out
     from opproof.harness.prove.mutation.runs import all_fates
     from opproof.harness.prove.mutation.trials import JUDGED, NARROW, TYPED
@@ -70,6 +73,8 @@ def command(
     if markdown is not None:
         page = markdown_page(verdict) if declared is None else declared_page(verdict, declared)
         markdown.write_text(page, encoding="utf-8")
+    if json_file is not None:
+        json_file.write_text(dumped(summary(verdict)), encoding="utf-8")
     if declared is not None:
         return 0
     return 1 if verdict.survivors or verdict.idle else 0

@@ -22,7 +22,8 @@ from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, Kind, round_to
 
-#: Units of honest rounding that an element may be off for what was computed before it was stored (docs/soak.md).
+#: Units of honest rounding that an element may be off for what was computed before it was stored
+#: (docs/explanation/false-alarms.md).
 C = 16.0
 #: Units that storing may cost where interior arithmetic is more precise than the dtype: any faithful rounding.
 STORED = 2.0

@@ -22,7 +22,8 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.declaration import TRUNCATE
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
-#: The most that the RMS of an array's units, and the mean of its signed units, may be (docs/soak.md).
+#: The most that the RMS of an array's units, and the mean of its signed units, may be
+#: (docs/explanation/false-alarms.md).
 RMS = 3.0
 BIAS = 2.5
 #: All that the bound is made of, as headers name it.

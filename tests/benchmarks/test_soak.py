@@ -1,6 +1,7 @@
-"""The page of the soak: every judged record counts, what is above the constants has a class, or the command fails."""
+"""The study of false alarms: every judged record counts, what is above the constants has a class, or it fails."""
 
 import importlib.util
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 import report_samples as samples
 from _runs import SELECTION, write_run
+from _site import parts
 
 from opproof.harness.judge.bound import STORED, C
 from opproof.reports import Result
@@ -15,6 +17,7 @@ from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "soak.py"
+shown = parts["soak"]
 PASSED = Result(
     case="relu[x=7x33;f32]", op="relu", dtype="f32", backend="torch", mode=Mode.FORWARD, verdict=Verdict.PASS,
     units=1.0, limit=C, rms=0.5, bias=0.1,
@@ -36,7 +39,7 @@ def soak():
 
 @pytest.fixture
 def run(soak, tmp_path, monkeypatch, capsys):
-    """Exit status and page of the command on runs of these records, one a seed."""
+    """Exit status of the command and parts of its page, on runs of these records, one a seed."""
 
     def of(*runs, classes=""):
         folders = [_folder(tmp_path / f"run{seed}", records, seed) for seed, records in enumerate(runs)]
@@ -44,7 +47,12 @@ def run(soak, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(soak, "CLASSES", tmp_path / "classes.toml")
         monkeypatch.setattr(sys, "argv", ["soak.py", *map(str, folders)])
         status, said = soak.main(), capsys.readouterr()
-        return status, said.err if status == 2 else said.out
+        if status == 2:
+            return status, said.err
+        data = json.loads(said.out)
+        return status, "\n".join(
+            part(data) for part in (shown.summary, shown.libraries, shown.distributions, shown.above)
+        )
 
     return of
 

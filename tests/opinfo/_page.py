@@ -115,7 +115,7 @@ def page() -> str:
                     f" and {len(row.entries) - 4} more" if len(row.entries) > 4 else ""
                 )
                 shown = (
-                    f" [Program](../upstream/torch.md#{row.shown})."
+                    f" [Program](../reference/defects/torch.md#{row.shown})."
                     if row.shown
                     else f" [Reported]({row.link})."
                     if row.link

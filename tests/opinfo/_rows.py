@@ -25,7 +25,7 @@ class Row:
     """One cause of disagreements.
 
     `right` is "ours" where PyTorch errs, "convention" where definitions differ, "rounding" where both round. `shown`
-    names a program of docs/upstream/torch, `link` an address, `operators` those whose docstrings say the convention.
+    names a program of docs/defects/torch, `link` an address, `operators` those whose docstrings say the convention.
     """
 
     entries: tuple[str, ...]

@@ -134,7 +134,7 @@ def test_rows_name_entries_programs_and_docstrings():
             assert row.shown or row.link, row.why
         if row.shown:
             doc = ast.get_docstring(
-                ast.parse((ROOT / f"docs/upstream/torch/{row.shown}.py").read_text(encoding="utf-8"))
+                ast.parse((ROOT / f"docs/defects/torch/{row.shown}.py").read_text(encoding="utf-8"))
             )
             assert doc is not None
             named = [line.removeprefix("OpInfo:") for line in doc.splitlines() if line.startswith("OpInfo:")]

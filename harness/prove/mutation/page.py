@@ -1,39 +1,20 @@
-"""The kill rates as a table, and as docs/mutation.md and docs/mutation-typed.md; and a page where much survives."""
+"""The kill rates: as a table for the terminal, as a summary in JSON, and as Markdown of that summary."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from opproof.harness.prove.mutation.report import Score, Sorted
-from opproof.harness.prove.mutation.trials import JUDGED, Fate
+from opproof.harness.prove.mutation.report import Sorted, rate
+from opproof.harness.prove.mutation.trials import Fate
 from opproof.reference_ops import load
 
 _INTRODUCTION = """# Mutation
 
-Written by `opproof mutate --markdown docs/mutation.md`; do not edit.
-
-Each mutant is the reference backend with one defect of a kind that real libraries had; the families stand in
-`harness/prove/mutation/`. A kernel for bf16 is a kernel of its own, so a mutant is killed *in a dtype*: the operator's
-own cases of that dtype run, smoke rows first, until one is judged wrong.
-A mutant whose answers are the honest ones bit for bit in every case of a dtype, and need not differ, is no defect there
-and is not counted; how many those are stands in the last column.
-"""
-
-_SURVIVORS = """Survivors. Where no case shows one, a row is missing. The others are gradients in 16 bits from an output
-that is saved by row or by matrix: it was rounded once, all gradients of the row share that error, and what is off by a
-unit is no further off; and in float32 times 1 + 2^-20 behind long sums, within the RMS that an honest sum may have.
-"""
-
-
-_TYPED = """# Mutation, in other dtypes
-
-Written by `opproof mutate --dtype i8,i16,i32,u8,f8e4m3,f8e5m2 --markdown docs/mutation-typed.md`; do not edit.
-
-The mutants of [mutation.md](mutation.md), and some that only whole numbers have (`harness/prove/mutation/whole.py`), in
-the dtypes beside floats: values alone, of the operators that have a meaning in them. Their rows are few and take turns,
-so that a mutant of a size or a layout need not show in each dtype: those that no row of a dtype shows are not counted
-as mutants there, but in the last column. Data fit, with all that a kernel passes through on its way to a result, and so
-no mutant of an accumulation that overflows in the dtype itself could show: what is tried is one in fewer bits.
+Written by `opproof mutate`. Each mutant is the reference backend with one defect of a kind that real libraries had. It
+is killed in a dtype where one of the operator's own cases of that dtype is judged wrong. A mutant whose answers are the
+honest ones bit for bit in every case of a dtype is not counted there, but in the last column.
 """
 
 _DECLARED = """# Mutation, where storage is declared
@@ -47,46 +28,108 @@ counts all of that kind, also those that are killed.
 """
 
 
-def _cells(score: Score) -> list[str]:
-    if not score.mutants:
+#: What is counted of the mutants of a dtype.
+_COUNTS = ("mutants", "killed", "equivalent", "survivors", "without_effect")
+
+
+def summary(result: Sorted) -> dict[str, Any]:
+    """Return what the tables say, as it is kept in JSON."""
+    scores = {dtype: result.score(dtype=dtype) for dtype in result.dtypes}
+    counted = Counter(entry for _, entry in result.equivalent)
+    alive = ({"operator": f.op, "dtype": f.dtype, "mutant": f.name, "why": f.why_alive} for f in result.survivors)
+    return {
+        "dtypes": {dtype: {key: getattr(score, key) for key in _COUNTS} for dtype, score in scores.items()},
+        "equivalent": [
+            {"operators": [*e.op], "mutant": e.mutant, "dtypes": [*e.dtypes], "mutants": n, "reason": e.reason}
+            for e, n in counted.items()
+        ],
+        "survivors": [*alive],
+        "operators": {op: _killed(result, op) for op in result.ops},
+    }
+
+
+def _killed(result: Sorted, op: str) -> dict[str, list[int]]:
+    """Return by dtype how many of an operator's mutants are killed, and of how many that are not equivalent."""
+    scores = {dtype: result.score(op, dtype) for dtype in result.dtypes}
+    return {d: [score.killed, score.mutants - score.equivalent] for d, score in scores.items() if score.mutants}
+
+
+def _heads(dtypes: Iterable[str]) -> list[str]:
+    return ["operator", *(f"{dtype} {column}" for dtype in dtypes for column in ("killed", "rate"))]
+
+
+def _rows(data: dict[str, Any]) -> list[list[str]]:
+    return [[op, *(c for d in data["dtypes"] for c in _cells(by.get(d)))] for op, by in data["operators"].items()]
+
+
+def _cells(killed: Sequence[int] | None) -> list[str]:
+    """Return how many of a dtype's mutants are killed, and the rate; nothing where there are none."""
+    if killed is None:
         return ["", ""]
-    of = score.mutants - score.equivalent
-    return [f"{score.killed} of {of}", score.rate]
-
-
-def _heads(result: Sorted) -> list[str]:
-    return ["operator", *(f"{dtype} {column}" for dtype in result.dtypes for column in ("killed", "rate"))]
-
-
-def _rows(result: Sorted) -> list[list[str]]:
-    return [[op, *(cell for d in result.dtypes for cell in _cells(result.score(op, d)))] for op in result.ops]
+    return [f"{killed[0]} of {killed[1]}", rate(*killed)]
 
 
 def table(result: Sorted) -> str:
-    """The kill rate per operator and dtype, for the terminal."""
+    """Return the kill rate per operator and dtype, for the terminal."""
     from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
 
-    heads = _heads(result)
+    data = summary(result)
+    heads = _heads(data["dtypes"])
     align = ("left", *("right",) * (len(heads) - 1))
-    return str(tabulate(_rows(result), heads, tablefmt="simple", colalign=align, disable_numparse=True))
+    return str(tabulate(_rows(data), heads, tablefmt="simple", colalign=align, disable_numparse=True))
 
 
 def markdown_page(result: Sorted) -> str:
-    """docs/mutation.md."""
-    lines = [_TYPED if set(result.dtypes).isdisjoint(JUDGED) else _INTRODUCTION, *_scores(result)]
-    lines += ["", *_equivalents(result)]
-    if result.survivors:
-        lines += ["", _SURVIVORS]
-        lines += [f"- {f.op}, {f.dtype}, {f.name}: {f.why_alive}" for f in result.survivors]
-    heads = _heads(result)
-    lines += ["", f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
-    lines += [f"| {' | '.join(row)} |" for row in _rows(result)]
-    return "\n".join(lines) + "\n"
+    """Return the page of a run."""
+    data = summary(result)
+    parts = [
+        _INTRODUCTION.rstrip(),
+        scores_table(data),
+        "## Equivalent mutants, whose every answer is right",
+        equivalents_table(data),
+    ]
+    parts += ["## Survivors", survivors_list(data)] * bool(data["survivors"])
+    return "\n\n".join([*parts, "## By operator", rates_table(data)]) + "\n"
+
+
+def scores_table(data: dict[str, Any]) -> str:
+    """Return the mutants by dtype, as Markdown."""
+    lines = ["| dtype | mutants | killed | equivalent | survive | killed of the others | without effect |"]
+    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for dtype, s in data["dtypes"].items():
+        counts = " | ".join(f"{s[key]:,}" for key in _COUNTS[:-1])
+        lines.append(
+            f"| {dtype} | {counts} | {rate(s['killed'], s['mutants'] - s['equivalent'])} | {s['without_effect']:,} |"
+        )
+    return "\n".join(lines)
+
+
+def equivalents_table(data: dict[str, Any]) -> str:
+    """Return the mutants whose every answer is right, as Markdown."""
+    lines = ["| operators | mutant | dtypes | mutants | reason |", "| --- | --- | --- | ---: | --- |"]
+    for entry in data["equivalent"]:
+        name, dtypes = entry["mutant"].replace("*", "\\*"), ", ".join(entry["dtypes"]) or "every"
+        lines.append(
+            f"| {', '.join(entry['operators'])} | {name} | {dtypes} | {entry['mutants']} | {entry['reason']} |"
+        )
+    return "\n".join(lines)
+
+
+def survivors_list(data: dict[str, Any]) -> str:
+    """Return what survives, as Markdown; nothing where nothing does."""
+    return "\n".join(f"- {f['operator']}, {f['dtype']}, {f['mutant']}: {f['why']}" for f in data["survivors"])
+
+
+def rates_table(data: dict[str, Any]) -> str:
+    """Return the kill rate by operator and dtype, as Markdown."""
+    heads = _heads(data["dtypes"])
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in _rows(data))])
 
 
 def declared_page(result: Sorted, declared: str) -> str:
-    """What survives by its kind, since it is much."""
-    lines = [_DECLARED.format(declared=declared), *_scores(result), ""]
+    """Return what survives by its kind, since it is much."""
+    lines = [_DECLARED.format(declared=declared), scores_table(summary(result)), ""]
     lines += ["| dtype | mutant | survive | of |", "| --- | --- | ---: | ---: |"]
     alive = Counter((f.dtype, _kind(f)) for f in result.survivors)
     every = alive + Counter((f.dtype, _kind(f)) for f in result.killed)
@@ -96,28 +139,8 @@ def declared_page(result: Sorted, declared: str) -> str:
 
 
 def _kind(fate: Fate) -> str:
-    """What a mutant does, without the names of the operator's own tensors and parameters."""
+    """Say what a mutant does, without the names of the operator's own tensors and parameters."""
     op = load(fate.op)
     words = fate.mutant.split()
     named = {*op.tensors, *op.params}
     return f"{fate.mode}: " + " ".join("…" if word in named else word for word in words).replace("*", "\\*")
-
-
-def _scores(result: Sorted) -> list[str]:
-    lines = ["| dtype | mutants | killed | equivalent | survive | killed of the others | without effect |"]
-    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
-    for dtype in result.dtypes:
-        s = result.score(dtype=dtype)
-        counts = f"{s.mutants:,} | {s.killed:,} | {s.equivalent} | {s.survivors} | {s.rate} | {s.without_effect:,}"
-        lines.append(f"| {dtype} | {counts} |")
-    return lines
-
-
-def _equivalents(result: Sorted) -> list[str]:
-    lines = ["Equivalent mutants, whose every answer is right (`harness/prove/mutation/equivalent.toml`):", ""]
-    lines += ["| operators | mutant | dtypes | mutants | reason |", "| --- | --- | --- | ---: | --- |"]
-    for entry in dict.fromkeys(e for _, e in result.equivalent):
-        count = sum(e == entry for _, e in result.equivalent)
-        name, dtypes = entry.mutant.replace("*", "\\*"), ", ".join(entry.dtypes) or "every"
-        lines.append(f"| {', '.join(entry.op)} | {name} | {dtypes} | {count} | {entry.reason} |")
-    return lines

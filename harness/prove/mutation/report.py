@@ -52,9 +52,14 @@ class Score:
 
     @property
     def rate(self) -> str:
-        """The share killed of those that are not equivalent, rounded down: 100 % is all of them."""
-        hundredths = 10_000 * self.killed // max(self.killed + self.survivors, 1)
-        return f"{hundredths / 100:.2f} %"
+        """The share killed of those that are not equivalent."""
+        return rate(self.killed, self.killed + self.survivors)
+
+
+def rate(killed: int, mutants: int) -> str:
+    """Return the share that is killed, rounded down: 100 % is all of them."""
+    hundredths = 10_000 * killed // max(mutants, 1)
+    return f"{hundredths / 100:.2f} %"
 
 
 @dataclass(frozen=True)

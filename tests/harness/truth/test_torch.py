@@ -40,7 +40,7 @@ def normal(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32).astype(np.float64)
 
 
-#: Operators of every kind of rule, and how far the median may be: closer than the bar of docs/torch-truth.md.
+#: Operators of every kind of rule, and how far the median may be: closer than the bar of benchmarks/torch_truth.py.
 TWINS = """
     softmax layer_norm group_norm matmul conv1d conv_transpose1d gelu sigmoid std cumsum prod logsumexp
     avg_pool1d max_pool1d mean scatter_add upsample_bilinear upsample_bicubic solve_triangular

@@ -1,11 +1,10 @@
-"""mkdocs: a page of each operator, made while the site is built: formula, shapes, gradient, sources, cases, backends.
+"""A page of each operator: formula, shapes, gradient, sources, cases, backends.
 
-Of the docstrings in reference_ops/, the rows in cases/ and docs/support.md; opproof has to be installed.
+It is built of the docstring in reference_ops/, the rows in cases/ and docs/data/support.json.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
 import sys
@@ -13,10 +12,13 @@ from collections.abc import Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-HERE = Path(__file__).parent
+from opproof.cases import LEVELS, cases_of
+from opproof.reference_ops import load, names
+from parts.support import states
+from parts.typeset import typeset
+
 #: Parts of a docstring, in their order on the page, and how they are headed.
 PARTS = {
     "Shapes": "Shapes",
@@ -30,22 +32,8 @@ ELSEWHERE = ("PyTorch", "ONNX", "ggml")
 LISTED = 12
 
 
-def _beside(name: str) -> ModuleType:
-    """A module of this folder: mkdocs runs a hook without it on the path."""
-    spec = importlib.util.spec_from_file_location(f"site_{name}", HERE / f"{name}.py")
-    if spec is None or spec.loader is None:
-        raise ModuleNotFoundError(f"{HERE / name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-typeset = _beside("typeset").typeset
-
-
 def parts(doc: str) -> dict[str, str]:
-    """A docstring by its parts: "formula", what "more" stands before the first key, and those keys that it has."""
+    """Return a docstring by parts: "formula", what "more" stands before the first key, and the keys that it has."""
     head, _, rest = doc.partition("\n\n")
     keys = "|".join((*PARTS, *ELSEWHERE))
     marks = list(re.finditer(rf"(?:^|(?<=\. )|(?<=\) ))({keys}): ", rest, re.MULTILINE))
@@ -57,10 +45,10 @@ def parts(doc: str) -> dict[str, str]:
 
 
 def page(op: Any, cases: dict[str, list[Any]], support: dict[str, str]) -> str:
-    """The Markdown of an operator's page; `support` holds what each backend does with it."""
+    """Return the Markdown of an operator's page; `support` holds what each backend does with it."""
     found = parts(op.doc)
     names = {*op.tensors, *op.params, *op.outputs}
-    source = f"../../reference_ops/{op.name}.py"
+    source = f"../../../reference_ops/{op.name}.py"
     lines = [f"# {op.name}", "", f'<p class="formula">{typeset(found["formula"], names)}</p>', ""]
     if found["more"]:
         lines += [f"<p>{typeset(found['more'], names)}</p>", ""]
@@ -76,7 +64,7 @@ def page(op: Any, cases: dict[str, list[Any]], support: dict[str, str]) -> str:
 
 
 def _code(op: Any) -> str:
-    """The operator's file behind its docstring, without the PyTorch twin."""
+    """Return the operator's file behind its docstring, without the PyTorch twin."""
     text = Path(sys.modules[op.forward.__module__].__file__ or "").read_text(encoding="utf-8")
     body = text.split('"""', 2)[2].strip()
     return re.sub(r"\n\n\ndef torch\(.*?(?=\n\n\n|\Z)", "", body, flags=re.DOTALL)
@@ -112,49 +100,21 @@ def _support(name: str, support: dict[str, str]) -> Iterator[str]:
     yield from ("What each library's adapter takes on:", "")
     yield from ("| backend | takes on |", "| --- | --- |")
     taken = {b: state for b, state in support.items() if state.strip("– /")}
-    yield from (f"| [{b}](../reference/backends/{b}.md) | {state} |" for b, state in taken.items())
-    yield from ("", f"`opproof run -b BACKEND -o {name}` judges it; [support.md](../support.md) has all operators.", "")
+    yield from (f"| [{b}](../backends/{b}.md) | {state} |" for b, state in taken.items())
+    yield from ("", f"`opproof run -b BACKEND -o {name}` judges it; [Support](../support.md) has all operators.", "")
 
 
 def _text(text: str) -> str:
     return escape(text, quote=False).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
 
 
-def supported(table: str) -> dict[str, dict[str, str]]:
-    """The rows of docs/support.md: what each backend does, by operator."""
-    rows = [[c.strip() for c in line.strip("|").split(" | ")] for line in table.splitlines() if line.startswith("|")]
-    if len(rows) < 3:
-        raise ValueError("docs/support.md has no table: `python docs/support.py` writes it.")
-    backends = rows[0][1:]
-    return {row[0].strip("`"): dict(zip(backends, row[1:], strict=False)) for row in rows[2:]}
-
-
 @cache
-def pages(table: str) -> dict[str, str]:
-    """Every operator's page, by its place on the site."""
-    from opproof.cases import LEVELS, cases_of
-    from opproof.reference_ops import load, names
-
-    support = supported(table)
+def pages() -> dict[str, str]:
+    """Return every operator's page, by its place in docs/."""
+    support = states()
     return {
-        f"operators/{name}.md": page(
+        f"reference/operators/{name}.md": page(
             load(name), {level: cases_of(name, level) for level in LEVELS}, support.get(name, {})
         )
         for name in names()
     }
-
-
-def on_files(files: Any, *, config: Any, **_: Any) -> Any:
-    from mkdocs.structure.files import File
-
-    table = (Path(config["docs_dir"]) / "support.md").read_text(encoding="utf-8")
-    for place, content in pages(table).items():
-        files.append(File.generated(config, place, content=content))
-    return files
-
-
-def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """On the site the list of operators leads to their pages, in the repository to their files."""
-    if page.file.src_path != "operators.md":
-        return markdown
-    return re.sub(r"\(\.\./reference_ops/(\w+)\.py\)", r"(operators/\1.md)", markdown)

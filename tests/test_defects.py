@@ -1,30 +1,25 @@
-"""docs/upstream: every reproduction still shows its defect on the installed library, and its page says so."""
+"""docs/defects: every reproduction still shows its defect on the installed library, as docs/data/defects.json says."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
+from _site import DOCS, parts
 
-DOCS = Path(__file__).parent.parent / "docs"
-_SPEC = importlib.util.spec_from_file_location("upstream", DOCS / "upstream.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-upstream = importlib.util.module_from_spec(_SPEC)
-sys.modules["upstream"] = upstream
-_SPEC.loader.exec_module(upstream)
+upstream = parts["defects"]
+LIBRARIES = sorted(upstream.LIBRARIES)
 
-LIBRARIES = sorted(path.stem for path in upstream.HERE.glob("*.md"))
+
+def told(library):
+    """What each program printed when it was last recorded."""
+    return upstream.read("defects")[library]["answers"]
 
 
 def trouble(library, said):
     """What is wrong with the reproductions of a library that said so, a sentence each."""
-    page = (upstream.HERE / f"{library}.md").read_text(encoding="utf-8")
-    printed, known = upstream.pages_of(page), upstream.entries(library)
+    printed, known = told(library), upstream.entries(library)
     found = []
     for r in upstream.reproductions(library):
         gone = [" ".join(pair) for pair in r.ledger if pair not in known]
@@ -33,8 +28,8 @@ def trouble(library, said):
             continue
         if said[r.name] == r.expected:
             found.append(f"{library}/{r.name}: the defect is gone, it leaves the ledger: {r.ledger}")
-        elif r.code not in page or printed.get(r.name) != said[r.name]:
-            found.append(f"{library}/{r.name} prints {said[r.name]!r}: run `python docs/upstream.py {library}`")
+        elif printed.get(r.name) != said[r.name]:
+            found.append(f"{library}/{r.name} prints {said[r.name]!r}: run `python docs/parts/defects.py {library}`")
     return found
 
 
@@ -51,13 +46,15 @@ def test_each_reproduction_shows_its_defect(library):
 
 
 def test_a_defect_that_is_gone_leaves_the_ledger():
-    said = upstream.pages_of((upstream.HERE / "torch.md").read_text(encoding="utf-8"))
+    said = told("torch")
     assert trouble("torch", said) == []
     mended = next(r for r in upstream.reproductions("torch") if r.name == "hypot_zero")
-    told = trouble("torch", {**said, "hypot_zero": mended.expected})
-    assert told == [f"torch/hypot_zero: the defect is gone, it leaves the ledger: {mended.ledger}"]
-    told = trouble("torch", {**said, "hypot_zero": "7"})
-    assert told == ["torch/hypot_zero prints '7': run `python docs/upstream.py torch`"]
+    assert trouble("torch", {**said, "hypot_zero": mended.expected}) == [
+        f"torch/hypot_zero: the defect is gone, it leaves the ledger: {mended.ledger}"
+    ]
+    assert trouble("torch", {**said, "hypot_zero": "7"}) == [
+        "torch/hypot_zero prints '7': run `python docs/parts/defects.py torch`"
+    ]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -66,3 +63,15 @@ def test_programs_are_short_and_need_the_library_alone(library):
         assert "opproof" not in r.code, r.name
         assert len(r.code.splitlines()) <= 28, r.name
         assert r.upstream == "" or r.upstream.startswith("https://"), r.name
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_page_has_every_program_and_what_it_prints(library):
+    text, printed = upstream.page(library), told(library)
+    some = upstream.reproductions(library)
+    assert sorted(printed) == sorted(r.name for r in some), f"run `python docs/parts/defects.py {library}`"
+    assert {path.name for path in (DOCS / "defects").iterdir()} == {*LIBRARIES}
+    for r in some:
+        assert f'<a id="{r.name}"></a>' in text
+        assert f"```python\n{r.code}\n```" in text
+        assert f"Expected:\n\n```text\n{r.expected}\n```\n\nGot:\n\n```text\n{printed[r.name]}\n```" in text
