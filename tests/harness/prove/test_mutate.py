@@ -1,5 +1,7 @@
 """Mutants of the reference backend die, and would not under a judge that sees nothing."""
 
+import json
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -8,11 +10,12 @@ from opproof.harness.commands.mutate import command
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.prove.mutation.mutant import Mutant, mutants_of
 from opproof.harness.prove.mutation.page import declared_page, markdown_page, table
-from opproof.harness.prove.mutation.report import EQUIVALENT, Equivalent, read_equivalent, sorted_out
+from opproof.harness.prove.mutation.report import EQUIVALENT, Equivalent, rate, read_equivalent, sorted_out
 from opproof.harness.prove.mutation.runs import of_op
 from opproof.harness.prove.mutation.trials import JUDGED, NARROW, TYPED, Fate, fate, fates, profile, trials
 from opproof.reference_ops import load
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.json_text import dumped
 from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -183,13 +186,19 @@ def test_the_list_of_equivalents_is_complete(tmp_path):
 
 
 def test_command(tmp_path):
-    page = tmp_path / "mutation.md"
-    result = CliRunner().invoke(
-        command, ["-o", "relu", "--level", "smoke", "--markdown", str(page)], standalone_mode=False
-    )
+    page, data = tmp_path / "mutation.md", tmp_path / "mutation.json"
+    words = ["-o", "relu", "--level", "smoke", "--markdown", str(page), "--json", str(data)]
+    result = CliRunner().invoke(command, words, standalone_mode=False)
     assert result.return_value == 1
     assert "survives: relu f32 forward: strides of x ignored (no case shows it)" in result.output
     assert "| relu |" in page.read_text(encoding="utf-8")
+    counts = json.loads(data.read_text(encoding="utf-8"))
+    killed, mutants = counts["operators"]["relu"]["f32"]
+    f32 = counts["dtypes"]["f32"]
+    assert (killed, mutants) == (f32["killed"], f32["mutants"] - f32["equivalent"])
+    assert f"| relu | {killed} of {mutants} | {rate(killed, mutants)} |" in page.read_text(encoding="utf-8")
+    assert {f["mutant"] for f in counts["survivors"]} >= {"forward: strides of x ignored"}
+    assert data.read_text(encoding="utf-8") == dumped(counts)
     result = CliRunner().invoke(command, ["-o", "relu"], standalone_mode=False)
     assert result.return_value == 0
     assert result.output.count("(100.00 %)") == 3

@@ -1,0 +1,52 @@
+"""Summaries are laid out so that a diff shows the entries that differ, and no more."""
+
+import json
+
+import pytest
+
+from opproof.vocabulary.json_text import dumped, kept
+
+LONG = "x" * 170
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{}, [], {"a": []}, {"a": {"b": [1, [2, 3]], "c": "ü"}}, [[1, -0.0, "inf"], {"a": None}], {"a": {"b": LONG}}],
+)
+def test_what_is_written_is_read(value):
+    assert json.loads(dumped(value)) == value
+
+
+def test_an_entry_stands_on_a_line():
+    rows = [{"name": LONG, "figures": [1, 2]}, {"name": "b", "figures": [3]}]
+    groups = [{"name": "a", "records": [[1, LONG], [2, "b"]]}]
+    assert dumped({"rows": rows, "groups": groups}).splitlines() == [
+        "{",
+        ' "rows": [',
+        f'  {{"name": "{LONG}", "figures": [1, 2]}},',
+        '  {"name": "b", "figures": [3]}',
+        " ],",
+        ' "groups": [',
+        "  {",
+        '   "name": "a",',
+        '   "records": [',
+        f'    [1, "{LONG}"],',
+        '    [2, "b"]',
+        "   ]",
+        "  }",
+        " ]",
+        "}",
+    ]
+
+
+def test_a_number_that_json_has_not_is_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        dumped([float("nan")])
+
+
+@pytest.mark.parametrize(
+    ("value", "kept_as"), [(1234.5, 1230), (0.123456, 0.123), (float("inf"), "inf"), (16.0, 16), (-0.0, -0.0)]
+)
+def test_figures_keep_digits_that_count(value, kept_as):
+    assert kept(value, 3) == kept_as
+    assert type(kept(value, 3)) is type(kept_as)
