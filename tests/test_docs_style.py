@@ -148,7 +148,8 @@ def test_a_long_page_and_too_many_words_are_noticed(monkeypatch, tmp_path):
 
 
 def test_a_file_that_is_gone_is_noticed():
-    source = '"""As run/gone.py does, and here.py, *.py, x/{name}.py and cases/NAME.py."""\n\ndef f():\n    """See there.py."""\n'
+    first = '"""As run/gone.py does, and here.py, *.py, x/{name}.py and cases/NAME.py."""'
+    source = f'{first}\n\ndef f():\n    """See there.py."""\n'
     assert missing_files(source, {"harness/run/here.py"}) == ["run/gone.py", "there.py"]
     assert missing_files(source, {"harness/run/gone.py", "here.py", "there.py"}) == []
 
