@@ -1,6 +1,6 @@
 """Build what pages of docs/ hold beside their own words: tables, and whole pages.
 
-    python docs/generate.py [FOLDER]      writes all pages as the site has them to FOLDER, build/docs by default
+    python docs/generate.py [FOLDER]      writes all pages as the site has them to FOLDER, build/docs if none is named
 
 A line `<!-- built: NAME -->` of a page is the place of a part; `PARTS` says which function builds it. Figures that take
 hours to measure come from summaries in docs/data/, all else from the package. `tox -e site` builds the same.
@@ -8,6 +8,7 @@ hours to measure come from summaries in docs/data/, all else from the package. `
 
 from __future__ import annotations
 
+import argparse
 import functools
 import re
 import shutil
@@ -33,6 +34,8 @@ from parts import (  # noqa: E402 - beside this script, wherever it is run from
     versions,
 )
 
+#: The folder of the pages where none is named. What it held before is removed.
+DEFAULT = DOCS.parent / "build" / "docs"
 #: Where a part belongs.
 MARK = re.compile(r"^<!-- built: (.+) -->$", re.MULTILINE)
 PARTS: dict[str, Callable[[], str]] = {
@@ -87,15 +90,23 @@ def whole_pages() -> dict[str, str]:
     return {**operator_pages.pages(), **defects.pages()}
 
 
-def main(folder: Path) -> None:
-    """Write every page to `folder`, which holds what docs/ does otherwise."""
-    shutil.copytree(DOCS, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__", "data"))
+def main(folder: Path) -> int:
+    """Write every page to `folder`, a new one; return the exit status."""
+    if folder == DEFAULT:
+        shutil.rmtree(folder, ignore_errors=True)
+    elif folder.exists():
+        print(f"{folder} is there already: name a folder that is not, or none for {DEFAULT.relative_to(DOCS.parent)}.")
+        return 2
+    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "parts"))
     for page in folder.rglob("*.md"):
         page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")
     for place, text in whole_pages().items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else DOCS.parent / "build" / "docs")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
+    sys.exit(main(parser.parse_args().folder))

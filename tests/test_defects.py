@@ -75,3 +75,8 @@ def test_a_page_has_every_program_and_what_it_prints(library):
         assert f'<a id="{r.name}"></a>' in text
         assert f"```python\n{r.code}\n```" in text
         assert f"Expected:\n\n```text\n{r.expected}\n```\n\nGot:\n\n```text\n{printed[r.name]}\n```" in text
+
+
+def test_an_unknown_library_is_refused(capsys):
+    assert upstream.main(["numpy"]) == 2
+    assert "unknown library 'numpy': expected some of aidge, autograd, " in capsys.readouterr().out

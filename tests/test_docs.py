@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from _site import ROOT, generate, parts, readme
 
+from opproof.harness.judge.bound import C
+from opproof.harness.judge.figures import BIAS, RMS
 from opproof.reference_ops import load, names
 from opproof.vocabulary.json_text import dumped
 
@@ -45,6 +47,27 @@ def test_a_summary_is_as_its_writer_lays_it_out(path):
     """Whoever measures again changes the lines of what is another, and no other."""
     text = path.read_text(encoding="utf-8")
     assert text == dumped(json.loads(text))
+
+
+def test_summaries_are_of_what_there_is():
+    """Operators with another name, and constants of another size, have to be measured again."""
+    read = parts["tables"].read
+    assert read("soak")["constants"] == {"C": C, "RMS": RMS, "bias": BIAS}
+    measured = {*read("mutation")["operators"], *read("mutation-typed")["operators"]}
+    measured |= {row["operator"] for row in read("torch-references")}
+    assert measured <= set(names())
+
+
+def test_pages_are_written_to_a_new_folder(tmp_path, monkeypatch, capsys):
+    assert generate.main(tmp_path) == 2
+    assert "is there already" in capsys.readouterr().out
+    monkeypatch.setattr(generate, "whole_pages", lambda: {"reference/defects/some.md": "# Some"})
+    monkeypatch.setattr(generate, "built", lambda name: f"[{name}]")
+    assert generate.main(tmp_path / "site") == 0
+    page = (tmp_path / "site" / "explanation" / "false-alarms.md").read_text(encoding="utf-8")
+    assert "\n[soak libraries]\n" in page
+    assert (tmp_path / "site" / "reference" / "defects" / "some.md").read_text(encoding="utf-8") == "# Some"
+    assert not (tmp_path / "site" / "data").exists()
 
 
 @pytest.fixture(scope="module")

@@ -290,6 +290,10 @@ def _missing() -> None:
 
 def main(words: Sequence[str]) -> int:
     """Return the exit status."""
+    libraries = [word for word in words if not word.startswith("--")]
+    if unknown := [word for word in libraries if word not in LIBRARIES]:
+        print(f"unknown library {unknown[0]!r}: expected some of {', '.join(LIBRARIES)}.")
+        return 2
     if words[:1] == ["--run"]:
         said = answers(words[1])
         print(json.dumps(said))

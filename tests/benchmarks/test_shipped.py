@@ -1,6 +1,7 @@
 """Bugs that projects shipped are found by a case that the standard level has; all else of their backends is right."""
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
@@ -66,3 +67,16 @@ def test_every_row_names_an_operator_and_a_thread():
     assert all(bug.link.split("/")[2] in ("issues", "pull") and bug.link.count("/") == 3 for bug in listed)
     threads = {(bug.op, bug.link) for bug in BUGS}
     assert APART.MENDED | set(APART.MISSED) <= threads
+
+
+def test_the_page_has_every_bug():
+    """Whoever adds one runs `python benchmarks/shipped.py --json docs/data/shipped.json`."""
+    data = json.loads((SHIPPED.parents[1] / "docs" / "data" / "shipped.json").read_text(encoding="utf-8"))
+    asked = [
+        (bug["operator"], bug["what"], bug["mode"], ",".join(bug["dtypes"]), bug["thread"]) for bug in data["found"]
+    ]
+    assert sorted(asked) == sorted((bug.op, bug.what, bug.mode, bug.dtypes, bug.link) for bug in BUGS)
+    told = [(bug["operator"], bug["what"], bug["why"], bug["thread"]) for bug in data["not_asked"]]
+    assert told == [(bug.op, bug.what, bug.why, bug.link) for bug in APART.APART]
+    missed = {(bug["operator"], bug["thread"]): bug["why"] for bug in data["missed"]}
+    assert missed == {bug: APART.MISSED[bug] for bug in missed}
