@@ -97,7 +97,7 @@ def main(folder: Path) -> int:
     elif folder.exists():
         print(f"{folder} is there already: name a folder that is not, or none for {DEFAULT.relative_to(DOCS.parent)}.")
         return 2
-    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "parts"))
+    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "data", "defects", "parts"))
     for page in folder.rglob("*.md"):
         page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")
     for place, text in whole_pages().items():
