@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -180,13 +181,16 @@ def truncate_each_addition_of_gradient(g: Any, y: Any, x: Any, weight: Any, bias
     return _scattered(g, weight, None, x.shape[2:], how), dweight, dbias
 
 
-def truncate_each_addition_of_transposed(
-    x: Any, weight: Any, bias: Any = None, *, output_padding: Sizes, **params: Any
-) -> Any:
-    """Add every product to the output."""
+def pad_result_with_zeros(x: Any, weight: Any, bias: Any = None, *, output_padding: Sizes, **params: Any) -> Any:
+    """Add every product to the output, and behind what windows reach put zeros, where the bias belongs."""
     how = _geometry(x, params)
-    size = transposed_size(x.shape[2:], weight.shape[2:], how, per_axis(output_padding, x.ndim - 2))
-    return _scattered(x, weight, bias, size, how)
+    rank = x.ndim - 2
+    size = transposed_size(x.shape[2:], weight.shape[2:], how, per_axis(output_padding, rank))
+    ends = transposed_size(x.shape[2:], weight.shape[2:], replace(how, padding=(0,) * rank), (0,) * rank)
+    reached = np.ones(size, dtype=bool)
+    for a, (end, p) in enumerate(zip(ends, how.padding, strict=True)):
+        reached &= np.reshape(np.arange(size[a]) < end - p, (-1, *(1,) * (rank - 1 - a)))
+    return np.where(reached, _scattered(x, weight, bias, size, how), 0.0)
 
 
 def read_nine_weights(x: Any, weight: Any, bias: Any = None, *, groups: int | None = None, **params: Any) -> Any:

@@ -1,4 +1,6 @@
-"""PyTorch's own known failures, its answers spoilt: ten times as large, NaN, zeros. None of them is known any more."""
+"""Known failures of libraries, their answers spoilt: ten times as large, NaN, zeros. None of them is known any more."""
+
+import importlib
 
 import numpy as np
 import pytest
@@ -11,24 +13,25 @@ from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 
 CASES = [
-    ("prod[x=11x97;dim=0;f16]", "gradient"),
-    ("cumprod[x=11x97;dim=0;f16]", "gradient"),
-    ("local_response_norm[x=2x9x5;size=3;alpha=0.5;f16;fill=extreme]", "forward"),
-    ("l2_norm[x=65x2;dim=-1;f16;fill=signs]", "forward"),
-    ("cosh[x=3x33;f16;fill=extreme;layout=sliced]", "gradient"),
-    ("softplus[x=7x33;threshold=100.0;f32;fill=extreme]", "forward"),
-    ("atan2[a=3x127;b=3x127;f16;fill=extreme]", "gradient"),
+    ("torch", "prod[x=11x97;dim=0;f16]", "gradient"),
+    ("torch", "cumprod[x=11x97;dim=0;f16]", "gradient"),
+    ("torch", "local_response_norm[x=2x9x5;size=3;alpha=0.5;f16;fill=extreme]", "forward"),
+    ("torch", "l2_norm[x=65x2;dim=-1;f16;fill=signs]", "forward"),
+    ("torch", "cosh[x=3x33;f16;fill=extreme;layout=sliced]", "gradient"),
+    ("torch", "softplus[x=7x33;threshold=100.0;f32;fill=extreme]", "forward"),
+    ("torch", "atan2[a=3x127;b=3x127;f16;fill=extreme]", "gradient"),
+    ("aidge", "conv_transpose1d[x=2x3x4;weight=3x5x2;bias=5,;stride=3;output_padding=2;f32]", "forward"),
 ]
+#: What has to be installed for each library.
+PACKAGES = {"torch": "torch", "aidge": "aidge_backend_cpu"}
 
 
 class Spoilt:
-    """PyTorch, every answer multiplied by a factor."""
+    """A library, every answer multiplied by a factor."""
 
-    def __init__(self, factor):
-        from opproof.backends.torch import create
-
-        self.backend, self.factor = create(), factor
-        self.name, self.version, self.device = "torch", self.backend.version, self.backend.device
+    def __init__(self, library, factor):
+        self.backend, self.factor = importlib.import_module(f"opproof.backends.{library}").create(), factor
+        self.name, self.version, self.device = library, self.backend.version, self.backend.device
         self.compute = self.backend.compute
 
     def spoilt(self, tensors):
@@ -46,12 +49,12 @@ class Spoilt:
         return self.spoilt(self.backend.vjp(op, inputs, params, cotangents, needs))
 
 
-@pytest.mark.parametrize(("case", "mode"), CASES)
+@pytest.mark.parametrize(("library", "case", "mode"), CASES)
 @pytest.mark.parametrize("factor", [1, 10, np.nan, 0])
-def test_known_failures_of_pytorch_that_got_worse(case, mode, factor):
-    pytest.importorskip("torch", reason="the package torch is not installed")
-    found = judged(Spoilt(factor), case, mode)
-    known = tuple(built_in("torch"))
-    result = mark(record(Task("torch", case, mode, known=known), Attempt(found)), known)
+def test_known_failures_that_got_worse(library, case, mode, factor):
+    pytest.importorskip(PACKAGES[library], reason=f"the package {PACKAGES[library]} is not installed")
+    found = judged(Spoilt(library, factor), case, mode)
+    known = tuple(built_in(library))
+    result = mark(record(Task(library, case, mode, known=known), Attempt(found)), known)
     assert result.verdict == ("WRONG_VALUE" if mode == "forward" else "WRONG_GRADIENT")
     assert bool(result.known) is (factor == 1)
