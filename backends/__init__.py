@@ -1,7 +1,7 @@
 """Who is tested: the protocol, the C header, the built-in adapters."""
 
 from opproof.backends.protocol import Backend, BackendFailed, InputChanged, OutOfBounds, Unsupported
-from opproof.vocabulary.errors import BackendError
+from opproof.core.errors import BackendError
 
 __all__ = [
     "MADE_OF_REFERENCES",

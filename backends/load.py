@@ -10,10 +10,9 @@ from importlib.metadata import PackageNotFoundError, distributions, entry_points
 from pathlib import Path
 from typing import Any
 
-from opproof.vocabulary.capabilities import backend_of, capability_of
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.meant import meant, near
-from opproof.vocabulary.text import text_of
+from opproof.core.capabilities import backend_of, capability_of
+from opproof.core.errors import BackendError, meant, near
+from opproof.core.text import text_of
 
 FOLDER = Path(__file__).parent
 LIBRARIES = (".so", ".dylib", ".dll")

@@ -9,10 +9,9 @@ from typing import Any
 
 from opproof.backends.c.device import DeviceMemory
 from opproof.backends.protocol import AN_ALIGNMENT, is_alignment
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.destinations import Destination
-from opproof.vocabulary.dtypes import DECLARED, DTYPES, FLOATS
-from opproof.vocabulary.errors import BackendError
+from opproof.core.dtypes import DECLARED, DTYPES, FLOATS, Declaration
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Destination
 
 
 @dataclass(frozen=True)

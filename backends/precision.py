@@ -25,9 +25,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import Mode
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Mode
 
 FILE = "precision.toml"
 

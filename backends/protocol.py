@@ -65,7 +65,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Bytes to which a backend may need its buffers aligned, at most.
 MAX_ALIGNMENT = 2**20

@@ -11,9 +11,8 @@ from types import ModuleType
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from opproof.backends.protocol import Unsupported
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import tuple_of
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.errors import BackendError
 
 #: The library's own function by our operator's name; it takes our tensors and parameters.
 Table: TypeAlias = Mapping[str, Callable[..., Any]]

@@ -10,9 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from opproof.core.verdicts import MODES, Verdict
 from opproof.reports import Header, Result, write_line
-from opproof.vocabulary.modes import MODES
-from opproof.vocabulary.verdicts import Verdict
 
 DTYPES = ("f32", "f16", "bf16")
 

@@ -24,8 +24,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from opproof.cases import Case
+from opproof.core.system import keep_what_is_freed
 from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.heap import keep_what_is_freed
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import one_thread_each
 from opproof.harness.run.task import Task

@@ -27,11 +27,11 @@ from unittest import mock
 
 import opproof
 import opproof.harness.check.trial.tried as trying
+from opproof.core.errors import BadInput
+from opproof.core.verdicts import Verdict
 from opproof.harness.check import summary
 from opproof.harness.truth.torch.evaluate import truth
 from opproof.harness.truth.torch.ways import widened
-from opproof.vocabulary.errors import BadInput
-from opproof.vocabulary.verdicts import Verdict
 
 MOST = 1 << 12
 SECONDS = 60

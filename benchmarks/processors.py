@@ -185,7 +185,7 @@ def table(rows: Iterable[Row]) -> str:
 
 def main() -> int:
     """Make the runs that are not done, print the table; status 1 where one is not clean."""
-    from opproof.harness.host import host
+    from opproof.core.system import host
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(("torch", *OTHERS)), help="backends, separated by commas")

@@ -11,12 +11,12 @@ import ml_dtypes
 import numpy as np
 
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import compare
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import expected_forward
 from opproof.reference_ops import load
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 
 def _sequential(a: Array, b: Array) -> Array:

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 from opproof.backends.loaded import settle
 from opproof.cases import cases_of
+from opproof.core.text import dumped
+from opproof.core.verdicts import FAILED
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.inside import Inside
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
-from opproof.vocabulary.json_text import dumped
-from opproof.vocabulary.verdicts import FAILED
 
 sys.path.insert(0, str(Path(__file__).parent / "shipped"))
 FAMILIES = ("layouts", "norms", "attention", "products", "windows", "reductions", "pointwise", "training")

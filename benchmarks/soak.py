@@ -24,16 +24,15 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.errors import BadInput
+from opproof.core.text import dumped, kept
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.bound import STORED, C
 from opproof.harness.judge.figures import BIAS, RMS
 from opproof.harness.ledger.entries import read_entries
 from opproof.reports import Result
 from opproof.reports._kinds import severity
 from opproof.reports._results import read_results
-from opproof.vocabulary.errors import BadInput
-from opproof.vocabulary.json_text import dumped, kept
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 CLASSES = Path(__file__).with_name("soak") / "classes.toml"
 CANDIDATES = {"C": (8.0, 12.0, 16.0, 24.0), "RMS": (1.5, 2.0, 2.5, 3.0), "bias": (0.75, 1.0, 1.5, 2.0)}

@@ -21,15 +21,14 @@ from typing import Any
 import numpy as np
 
 from opproof.cases import cases_of
+from opproof.core.arrays import tuple_of
+from opproof.core.errors import OpError
+from opproof.core.text import dumped
+from opproof.core.verdicts import LEVELS, MODES, Mode
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.harness.truth.torch.evaluate import Question, truth
 from opproof.reference_ops import load, names
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.json_text import dumped
-from opproof.vocabulary.levels import LEVELS
-from opproof.vocabulary.modes import MODES, Mode
-from opproof.vocabulary.several import tuple_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # neighbours are found in safe mode too
 from torch_alike import ALIKE, Twin

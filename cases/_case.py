@@ -27,10 +27,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from opproof.vocabulary.destinations import Destination
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.meant import meant
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError, meant
+from opproof.core.verdicts import Destination
 
 Scalar: TypeAlias = int | float | bool | str | None
 Param: TypeAlias = "Scalar | tuple[Param, ...]"

@@ -54,12 +54,9 @@ from opproof.cases._uneven import (
     truths,
 )
 from opproof.cases._whole import WHOLE_FILLS, confined
-from opproof.vocabulary.arrays import empty_tensor
-from opproof.vocabulary.closed import Closed
-from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.meant import meant
-from opproof.vocabulary.whole import Whole
+from opproof.core.arrays import Closed, Whole, empty_tensor
+from opproof.core.dtypes import DTYPES, Dtype, round_to
+from opproof.core.errors import CaseError, meant
 
 #: By fill what is asked of who draws codes.
 _OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan", SMALL_SCALES: "small"}

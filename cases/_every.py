@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._case import Shape
-from opproof.vocabulary.dtypes import Dtype
-from opproof.vocabulary.errors import CaseError
+from opproof.core.dtypes import Dtype
+from opproof.core.errors import CaseError
 
 Bits = Callable[[int], NDArray[np.uint64]]
 

@@ -24,8 +24,8 @@ import msgspec
 
 from opproof.cases._case import Case
 from opproof.cases._stored import beside
-from opproof.vocabulary.errors import CaseError, UsageError
-from opproof.vocabulary.levels import LEVELS
+from opproof.core.errors import CaseError, UsageError
+from opproof.core.verdicts import LEVELS
 
 MODELS = Path(__file__).parent / "models"
 _ID = re.compile(r"\w+\[.*\]")

@@ -14,7 +14,7 @@ from opproof.cases._every import is_every
 from opproof.cases._rounding import midpoints, tenths
 from opproof.cases._stored import is_stored
 from opproof.cases._uneven import BY_POSITION, PADDED, SPECIAL_PAIRS, SPREAD, TRUTHS, spread
-from opproof.vocabulary.dtypes import Dtype
+from opproof.core.dtypes import Dtype
 
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]

@@ -22,8 +22,7 @@ import functools
 from dataclasses import dataclass
 
 from opproof.cases._case import Case, Shape
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.meant import meant
+from opproof.core.errors import CaseError, meant
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._case import Shape
-from opproof.vocabulary.dtypes import Dtype, round_to
+from opproof.core.dtypes import Dtype, round_to
 
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]

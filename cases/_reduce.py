@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opproof.cases._aligned import aligned
-from opproof.vocabulary.errors import CaseError
+from opproof.core.errors import CaseError
 
 _ONE_AXIS = (
     ("9,", "dim=0", ""),

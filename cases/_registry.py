@@ -38,8 +38,8 @@ from opproof.cases._case import Case
 from opproof.cases._derived import derived
 from opproof.cases._long import Limit
 from opproof.cases._rows import are_dtypes, names_dtypes
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.levels import LEVELS
+from opproof.core.errors import CaseError
+from opproof.core.verdicts import LEVELS
 
 #: The lists of a case file that make up each level.
 LISTS = {

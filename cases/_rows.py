@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import cycle
 
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.meant import meant
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError, meant
 
 #: As far from the numbers of f16 and of bf16 as a parameter can be: kept in 16 bits it is off by 0.85 of their units.
 BETWEEN = 0.12554

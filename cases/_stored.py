@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._case import Case, Shape, format_shape
-from opproof.vocabulary.errors import CaseError
+from opproof.core.errors import CaseError
 
 _PREFIX = "file:"
 

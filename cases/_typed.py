@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from opproof.cases._case import RESERVED, Case, Param
 from opproof.cases._rows import are_dtypes
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.core.dtypes import DTYPES
 
 #: The most elements of a row's tensors together.
 _MOST = 2048

@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from opproof.core.verdicts import MEANING
 from opproof.harness.__main__ import COMMANDS
-from opproof.vocabulary.verdicts import MEANING
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
+from opproof.core.errors import BadInput, meant
 from opproof.harness import __version__
-from opproof.vocabulary.errors import BadInput
-from opproof.vocabulary.meant import meant
 
 COMMANDS = {
     "run": "Validate backends and leave a report.",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Below it log |gamma(x)| is -log |x| to all digits of f64, above it x (log x - 1).
 _LEAST, _MOST = 2.0**-1000, 2.0**1000

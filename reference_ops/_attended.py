@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._attention import recomputed_softmax, softmax
 from opproof.reference_ops._shift import through_the_largest
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 
 def _t(m: Array) -> Array:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._shift import through_the_largest
-from opproof.vocabulary.arrays import Array
 
 
 def slope_exponents(heads: int, max_bias: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

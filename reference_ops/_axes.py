@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 Dim = int | tuple[int, ...] | None
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.whole import Whole
+from opproof.core.arrays import Array, Whole
 
 WHOLE = Whole(range(-(2**31), 2**31))
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import linear
-from opproof.vocabulary.arrays import Array
 
 Weights = tuple[Array, Array, Array | None, Array | None]
 Gradients = tuple[Array, Array, Array, Array, Array | None, Array | None]

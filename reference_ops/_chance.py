@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: What is held to be no chance: of a billion records that are judged, one is judged wrong.
 LEAST = 1e-9

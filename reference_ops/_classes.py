@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: What PyTorch ignores where nothing is said.
 _IGNORED = -100

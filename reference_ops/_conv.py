@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._windows import Sizes, columns, fold, padded, per_axis, unpadded
-from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: The scaling under which the inverse transform is the adjoint of the transform under this one.
 ADJOINT = {"backward": "forward", "forward": "backward", "ortho": "ortho"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def along(index: Array, dim: int) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
-from opproof.vocabulary.arrays import Array
 
 Bits = Callable[[int], NDArray[np.uint64]]
 Floats = NDArray[np.float64]

@@ -3,9 +3,9 @@
 from types import ModuleType
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import linear
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 
 def gated(act: ModuleType, x: Array, gate: Array, up: Array, **params: Any) -> Array:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def reduced(loss: Array, reduction: str, count: Any = None) -> Array:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def standardise(x: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Array]:

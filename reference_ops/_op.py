@@ -15,12 +15,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from opproof.core.dtypes import DTYPES, Kind
+from opproof.core.errors import OpError, meant, near
+from opproof.core.system import spec_of
+from opproof.core.verdicts import LEVELS
 from opproof.reference_ops._traits import Trait
-from opproof.vocabulary.dtypes import DTYPES, Kind
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.levels import LEVELS
-from opproof.vocabulary.meant import meant, near
-from opproof.vocabulary.modules import spec_of
 
 FOLDER = Path(__file__).parent
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def order(x: Array, dim: int, descending: bool) -> Array:

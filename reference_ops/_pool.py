@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._windows import (
     Sizes,
     asked_of_something,
@@ -19,7 +20,6 @@ from opproof.reference_ops._windows import (
     per_axis,
     unpadded,
 )
-from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)

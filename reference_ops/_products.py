@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
-from opproof.vocabulary.arrays import Array
 
 
 def added(x: Array, a: Array, b: Array, beta: float, alpha: float) -> Array:

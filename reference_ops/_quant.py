@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _formats
-from opproof.vocabulary.arrays import Array
 
 Bytes = NDArray[np.uint8]
 Bits = Callable[[int], NDArray[np.uint64]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def steps(*xs: Array) -> list[tuple[Array, ...]]:

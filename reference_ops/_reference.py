@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import tuple_of
+from opproof.core.errors import OpError
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.several import tuple_of
 
 Parameters = list[inspect.Parameter]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def coordinates(n: int, out: int, align_corners: bool, like: Array) -> tuple[Array, Array]:

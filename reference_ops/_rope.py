@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 Turn = tuple[Array, Array, Array]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def through_the_largest(ds: Array, shares: Array, axis: int) -> Array:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opproof.core.arrays import bare, tuple_of
 from opproof.reference_ops._op import Op
-from opproof.vocabulary.several import bare, tuple_of
 
 
 def gradients_of(

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._windows import Sizes, per_axis
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum", "resize", "pools")

@@ -9,9 +9,9 @@ PyTorch: none (torch.add and torch.nn.functional.rms_norm). ONNX: none. ggml: no
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import rms_norm
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")

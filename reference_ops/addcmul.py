@@ -8,8 +8,8 @@ PyTorch: torch.addcmul. ONNX: none. ggml: none.
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

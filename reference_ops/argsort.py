@@ -10,8 +10,8 @@ PyTorch: torch.argsort (stable = True). ONNX: TopK (its indices, k = the whole a
 from collections.abc import Iterator
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._order import gaps, order, order_with_nan
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("rowwise", "ordered")

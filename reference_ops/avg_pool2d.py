@@ -11,11 +11,11 @@ PyTorch: torch.nn.functional.avg_pool2d. ONNX: AveragePool. ggml: ggml_pool_2d (
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._one_sided import avg_pool as avg_pool_one_sided
 from opproof.reference_ops._one_sided import symmetric
 from opproof.reference_ops._pool import avg_pool, avg_pool_vjp, divisors, pool
 from opproof.reference_ops._windows import Sizes
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum", "pools")

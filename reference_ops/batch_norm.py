@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._norm import affine, affine_vjp, per_channel, standardise, standardise_vjp
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._axes import unbounded
 from opproof.reference_ops._norm import affine, standardise
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("y", "running_mean", "running_var")
 APART = True

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._arrays import sigmoid, softplus
 from opproof.reference_ops._losses import each, reduced
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 TRAITS = ("broadcasts", "rowwise", "long sum")
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Whole
 from opproof.reference_ops._bits import on_bits
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.whole import Whole
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")

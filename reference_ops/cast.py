@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Kind
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Kind
 
 EXACT = ("forward", "vjp")
 TRIVIAL = {"forward": ("copy",), "vjp": ("copy",)}  # into a wider dtype

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import norm
 from opproof.reference_ops._arrays import nearest, unbroadcast
-from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("zeros", "constant")}  # of p = 0, which is piecewise constant
 TRAITS = ("long sum",)

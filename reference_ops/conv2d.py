@@ -10,9 +10,9 @@ PyTorch: torch.nn.functional.conv2d. ONNX: Conv. ggml: ggml_conv_2d (no bias, no
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._conv import conv, conv_vjp, geometry
 from opproof.reference_ops._windows import Sizes
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -10,11 +10,11 @@ PyTorch: none (torch.nn.functional.conv2d of the integers). ONNX: ConvInteger. g
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._conv import conv, geometry
 from opproof.reference_ops._integers import ZEROS, centred, integers, per_channel, torch_centred
 from opproof.reference_ops._windows import Sizes
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("long sum",)

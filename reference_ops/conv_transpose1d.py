@@ -11,9 +11,9 @@ ggml: ggml_conv_transpose_1d (no bias, no groups).
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._conv import conv_transpose, conv_transpose_vjp, geometry
 from opproof.reference_ops._windows import Sizes, per_axis
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._axes import largest, unbounded_above
 from opproof.reference_ops._classes import class_axis, hits, picked, targets, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.reference_ops._shift import through_the_largest
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 TRAITS = ("rowwise", "statistic", "shares", "long sum", "indexed")
 

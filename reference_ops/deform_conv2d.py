@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._sampled import Corner, add, corners, read
 from opproof.reference_ops._torch import widened
 from opproof.reference_ops._windows import Sizes, per_axis
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("long sum",)
 

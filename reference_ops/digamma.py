@@ -9,8 +9,8 @@ PyTorch: torch.digamma, torch.special.psi. ONNX: none. ggml: none.
 import math
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import digamma, trigamma
-from opproof.vocabulary.arrays import Array
 
 BEYOND = True
 TRAITS = ("pointwise",)

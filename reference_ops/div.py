@@ -8,8 +8,8 @@ PyTorch: torch.div. ONNX: Div. ggml: ggml_div (b repeats into a).
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import rounding, unbroadcast
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")

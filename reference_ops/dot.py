@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._passed import of_products
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

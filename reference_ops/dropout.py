@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _chance
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 OUTPUTS = ("y", "mask")

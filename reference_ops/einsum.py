@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._quant import blocks, decode
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("indexed",)
 

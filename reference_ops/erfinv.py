@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import erfinv
-from opproof.vocabulary.arrays import Array
 
 BEYOND = True
 TRAITS = ("pointwise",)

@@ -10,8 +10,8 @@ PyTorch: torch.fft.fft, torch.fft.ifft (of complex tensors). ONNX: DFT. ggml: no
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._fourier import ADJOINT, transformed, wide
-from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("re", "im")
 TRAITS = ("rowwise", "long sum")

@@ -9,9 +9,9 @@ PyTorch: none (torch.nn.functional.linear and gelu). ONNX: none. ggml: ggml_flas
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import gelu, linear
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum", "multiplies")

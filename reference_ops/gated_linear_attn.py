@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._recurrence import (
     backwards,
     from_left,
@@ -22,8 +23,6 @@ from opproof.reference_ops._recurrence import (
     torch_states,
 )
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")

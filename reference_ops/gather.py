@@ -8,8 +8,8 @@ PyTorch: torch.gather. ONNX: GatherElements. ggml: none.
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._index import added, along
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

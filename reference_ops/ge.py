@@ -8,7 +8,7 @@ PyTorch: torch.ge. ONNX: GreaterOrEqual. ggml: none.
 
 from typing import Any
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")

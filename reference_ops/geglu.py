@@ -9,9 +9,9 @@ ggml: ggml_geglu, ggml_geglu_swapped, ggml_geglu_split.
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import gelu
 from opproof.reference_ops._gated import chunks, gradients, halves
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

@@ -8,9 +8,9 @@ PyTorch: none (torch primitives). ONNX: none. ggml: ggml_geglu_quick, ggml_geglu
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import gelu_quick
 from opproof.reference_ops._gated import chunks, gradients, halves
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

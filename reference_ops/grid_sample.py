@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._sampled import add, corners, read
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("long sum",)
 REPEATS = "vjp"

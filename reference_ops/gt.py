@@ -8,7 +8,7 @@ PyTorch: torch.gt. ONNX: Greater. ggml: none.
 
 from typing import Any
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._losses import each, reduced
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("rowwise", "long sum")
 NEIGHBOURS = ("smooth_l1_loss",)

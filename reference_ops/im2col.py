@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._windows import Sizes, asked_of_something, columns, fold, padded, per_axis, unpadded, windows
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -8,8 +8,8 @@ PyTorch: torch.index_select. ONNX: Gather. ggml: ggml_get_rows (dim = 0 of a mat
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._index import added, rows
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -8,8 +8,8 @@ PyTorch: torch.nn.functional.instance_norm. ONNX: InstanceNormalization. ggml: n
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._norm import affine, affine_vjp, standardise, standardise_vjp
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")

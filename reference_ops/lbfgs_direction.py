@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("direction",)
 TRAITS = ("long sum",)

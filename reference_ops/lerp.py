@@ -9,8 +9,8 @@ PyTorch: torch.lerp. ONNX: none. ggml: none.
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

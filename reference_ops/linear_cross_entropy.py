@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import cross_entropy, linear
 from opproof.reference_ops._classes import targets
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("long sum", "indexed", "multiplies")
 

@@ -9,9 +9,9 @@ PyTorch: none (torch.nn.functional.linear and silu). ONNX: none. ggml: none (ggm
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import silu
 from opproof.reference_ops._linear_gated import gated, gated_vjp, independent_rows, torch_gated
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum", "multiplies")

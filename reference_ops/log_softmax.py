@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._axes import largest, unbounded_above
 from opproof.reference_ops._shift import through_the_largest
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "shares", "long sum")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 TRAITS = ("rowwise", "statistic", "shares", "long sum")
 IN_PLACE = ()  # the gradient needs x beside y

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._cells import gates, joined, products, products_vjp
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 OUTPUTS = ("h", "c")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unseen
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise", "broadcasts")

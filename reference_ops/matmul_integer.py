@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._integers import ZEROS, centred, integers, torch_centred
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("long sum",)

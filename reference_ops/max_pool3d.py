@@ -14,11 +14,11 @@ ggml: none.
 from collections.abc import Iterator
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._one_sided import max_pool as max_pool_one_sided
 from opproof.reference_ops._one_sided import symmetric
 from opproof.reference_ops._pool import max_pool, max_pool_kinks, max_pool_vjp, max_pools_with_nan, pool
 from opproof.reference_ops._windows import Sizes
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 OUTPUTS = ("y", "indices")

@@ -8,8 +8,8 @@ PyTorch: torch.nn.functional.mse_loss. ONNX: none. ggml: none.
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._losses import each, reduced
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "long sum")

@@ -8,7 +8,7 @@ PyTorch: torch.neg. ONNX: Neg. ggml: ggml_neg.
 
 from typing import Any
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

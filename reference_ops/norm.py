@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._axes import Dim, kept, left
-from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("zeros", "constant")}  # of p = 0, which is piecewise constant
 TRAITS = ("rowwise", "long sum")

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._torch import step_once
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
 TRAITS = ("pointwise",)

@@ -8,8 +8,8 @@ PyTorch: torch.optim.SGD. ONNX: none. ggml: ggml_opt_step_sgd (in place; sgd_par
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._torch import step_once
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
 IN_PLACE = ("param",)

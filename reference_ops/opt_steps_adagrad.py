@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._torch import stepped, widened
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("param", "state_sum")
 IN_PLACE = ("param",)

@@ -13,8 +13,8 @@ PyTorch: torch.optim.SGD (momentum above 0). ONNX: Momentum (one step). ggml: gg
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("param", "momentum_buffer")
 IN_PLACE = ("param",)

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._attended import attended, attended_vjp, torch_attended
 from opproof.reference_ops._index import added
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum", "multiplies")

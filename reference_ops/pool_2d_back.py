@@ -8,10 +8,10 @@ PyTorch: none (autograd of max_pool2d and avg_pool2d). ONNX: none. ggml: ggml_po
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._pool import avg_pool_vjp, divisors, max_pool_vjp, pool
 from opproof.reference_ops._torch import gradient, widened
 from opproof.reference_ops._windows import Sizes
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("ordered", "pools")
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._arrays import unbroadcast
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 TRAITS = ("pointwise", "broadcasts")

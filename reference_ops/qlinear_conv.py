@@ -14,6 +14,7 @@ PyTorch: torch.ops.quantized.conv2d (of u8 with i8). ONNX: QLinearConv. ggml: no
 import math
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._conv import conv, geometry
 from opproof.reference_ops._integers import (
@@ -29,7 +30,6 @@ from opproof.reference_ops._integers import (
     torch_requantized,
 )
 from opproof.reference_ops._windows import Sizes
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("long sum",)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._integers import (
     RESULTS,
@@ -25,7 +26,6 @@ from opproof.reference_ops._integers import (
     torch_centred,
     torch_requantized,
 )
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("long sum",)

@@ -7,8 +7,8 @@ Source: the gguf package, whose encoder is the reference; ggml-quants.c, quantiz
 PyTorch: none. ONNX: QuantizeLinear (of q8_0-like blocks). ggml: ggml_cast, ggml_cpy to a quantised type.
 """
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._quant import encode
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 

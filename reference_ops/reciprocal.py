@@ -8,7 +8,7 @@ PyTorch: torch.reciprocal. ONNX: Reciprocal. ggml: none.
 
 from typing import Any
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 BEYOND = True
 ANALYTIC = True

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import nearest, unbroadcast
 from opproof.reference_ops._passed import quotient
-from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._fourier import half_adjoint, wide
-from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("re", "im")
 TRAITS = ("rowwise", "long sum")

@@ -10,10 +10,10 @@ ggml: none (ggml_rms_norm, ggml_mul and ggml_add, which its backends fuse).
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import rms_norm
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._sampled import add, corners, read
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("long sum", "indexed")
 REPEATS = "vjp"

@@ -16,9 +16,9 @@ PyTorch: none. ONNX: RotaryEmbedding (from tables of cosines and sines). ggml: g
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._rope import factors_vjp, rotate, torch_rotate, turn
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum",)

@@ -9,9 +9,9 @@ PyTorch: none (autograd of rope). ONNX: none. ggml: ggml_rope_ext_back, ggml_rop
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._rope import factors_vjp, rotate, torch_rotate, turn
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum",)

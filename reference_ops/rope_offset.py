@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import rope
 from opproof.reference_ops._rope import USUAL
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ()

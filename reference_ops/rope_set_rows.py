@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import rope, set_rows
 from opproof.reference_ops._index import distinct
 from opproof.reference_ops._rope import USUAL
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("indexed",)

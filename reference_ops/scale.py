@@ -8,7 +8,7 @@ PyTorch: none (torch.mul and torch.add with numbers). ONNX: none. ggml: ggml_sca
 
 from typing import Any
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast, unseen
 from opproof.reference_ops._attention import recomputed_softmax, slopes, softmax, torch_slopes, torch_softmax
 from opproof.reference_ops._shift import through_the_largest
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("statistic", "shares", "long sum", "multiplies")

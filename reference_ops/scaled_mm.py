@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 BEYOND = True
 ANALYTIC = True

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import rounding
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._index import distinct
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 EXACT = ("forward", "vjp")

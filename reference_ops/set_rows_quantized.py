@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._index import distinct
 from opproof.reference_ops._quant import blocks, encode
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("indexed",)

@@ -8,8 +8,8 @@ PyTorch: torch.sigmoid. ONNX: Sigmoid. ggml: ggml_sigmoid.
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import sigmoid
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import sigmoid
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

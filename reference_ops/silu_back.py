@@ -8,9 +8,9 @@ PyTorch: none (autograd of torch.nn.functional.silu). ONNX: none. ggml: ggml_sil
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._torch import gradient, widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast, unseen
 from opproof.reference_ops._attention import slopes, softmax, softmax_vjp, torch_slopes, torch_softmax
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "shares", "long sum")

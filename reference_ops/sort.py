@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._order import equals, gaps, order, order_with_nan, taken
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")

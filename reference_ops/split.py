@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.several import tuple_of
+from opproof.core.arrays import Array, tuple_of
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -8,7 +8,7 @@ PyTorch: torch.square. ONNX: none (Mul of x with itself). ggml: ggml_sqr.
 
 from typing import Any
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

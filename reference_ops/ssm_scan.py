@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._arrays import sigmoid, unbroadcast
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._axes import Dim, count, kept, left, mean_of, unbounded
-from opproof.vocabulary.arrays import Array
 
 APART = True
 TRAITS = ("rowwise", "statistic", "long sum")

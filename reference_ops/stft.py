@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._fourier import half_adjoint, wide
 from opproof.reference_ops._windows import columns, fold
-from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("re", "im")
 TRAITS = ("long sum",)

@@ -8,8 +8,8 @@ PyTorch: torch.sub. ONNX: Sub. ggml: ggml_sub (b repeats into a).
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

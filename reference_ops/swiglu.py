@@ -9,9 +9,9 @@ ggml: ggml_swiglu, ggml_swiglu_swapped, ggml_swiglu_split.
 
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import silu
 from opproof.reference_ops._gated import chunks, gradients, halves
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)

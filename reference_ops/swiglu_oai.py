@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._gated import chunks, gradients, halves
-from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._index import added, along
 from opproof.reference_ops._order import equals, gaps, order, order_with_nan
-from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")

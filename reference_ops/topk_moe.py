@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops import topk
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._attention import softmax, softmax_vjp
 from opproof.reference_ops._index import added, along
 from opproof.reference_ops._order import equals, gaps
 from opproof.reference_ops._torch import widened
-from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("weights", "ids")
 TRAITS = ("rowwise", "ordered")

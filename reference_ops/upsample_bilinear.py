@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._resize import coordinates, matrix, resize
 from opproof.reference_ops._windows import asked_of_something
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("resize",)

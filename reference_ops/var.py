@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.reference_ops._axes import Dim, count, kept, left, mean_of, unbounded
-from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 APART = True

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from enum import StrEnum
 
+from opproof.core.verdicts import Verdict
 from opproof.reports._record import Result
-from opproof.vocabulary.verdicts import Verdict
 
 
 class Kind(StrEnum):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
+from opproof.core.verdicts import Mode, Verdict
 
 SCHEMA_VERSION = 1
 

@@ -8,11 +8,11 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
+from opproof.core.errors import ResultsError
+from opproof.core.system import uncollected
+from opproof.core.text import visible
+from opproof.core.verdicts import Verdict
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
-from opproof.vocabulary.cycles import uncollected
-from opproof.vocabulary.errors import ResultsError
-from opproof.vocabulary.text import visible
-from opproof.vocabulary.verdicts import Verdict
 
 FILE = "results.jsonl"
 

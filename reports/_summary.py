@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from opproof.core.verdicts import MEANING, Verdict, read_beyond
 from opproof.reports._kinds import LABELS, Kind, allowed, kind, severity, share, worst_first
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, number, plural, short_names, telling
 from opproof.reports.causes import causes
-from opproof.vocabulary.beyond import read_beyond
-from opproof.vocabulary.verdicts import MEANING, Verdict
 
 
 @dataclass(frozen=True, slots=True)

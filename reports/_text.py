@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from opproof.core.capabilities import backend_of, capability_of, under
+from opproof.core.text import plain
 from opproof.reports._record import Header, Result
-from opproof.vocabulary.capabilities import backend_of, capability_of, under
-from opproof.vocabulary.text import plain
 
 
 def number(value: float | str | None, digits: int = 9) -> str:

@@ -12,11 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import NEAR_ONE, SIZE, SYSTEMATIC, WRONG, Mode
 from opproof.reports._record import Result
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.patterns import NEAR_ONE, SIZE, SYSTEMATIC
-from opproof.vocabulary.verdicts import WRONG
 
 _Group = tuple[str, str, str]
 

@@ -20,17 +20,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import ResultsError
+from opproof.core.text import visible
+from opproof.core.verdicts import Mode, Verdict
 from opproof.reports._kinds import Kind, kind, severity, share
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.reports._results import Texts, read_results
 from opproof.reports._summary import grouped
 from opproof.reports.changes.growth import LEAST_BIAS, LEAST_RMS
 from opproof.reports.files import replacing
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import ResultsError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import visible
-from opproof.vocabulary.verdicts import Verdict
 
 HEADER = "baseline.json"
 VERSION = 2

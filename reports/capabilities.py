@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from opproof.core.capabilities import backend_of, capability_of, under
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._text import cell, line, plural, short_names
-from opproof.vocabulary.capabilities import backend_of, capability_of, under
 
 #: The column of records without a capability: the library chose for itself.
 ITS_OWN = "its own"

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Verdict
 from opproof.reports._kinds import severity, share
 from opproof.reports._record import Result
 from opproof.reports._text import line, plural, short_names
 from opproof.reports.advice import sound
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.verdicts import Verdict
 
 #: Verdicts that are worse than a wrong answer: the process or memory that is not the backend's own is at stake.
 _HARMFUL = (Verdict.OUT_OF_BOUNDS, Verdict.CRASH, Verdict.INPUT_CHANGED)

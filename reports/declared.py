@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from opproof.core.verdicts import Verdict
 from opproof.reports._record import Result
 from opproof.reports._text import line, plural, short_names, whose
-from opproof.vocabulary.verdicts import Verdict
 
 
 def text(results: Sequence[Result]) -> str:

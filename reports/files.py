@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 #: What to do where a file cannot be written.
 _ELSEWHERE = "give another file."

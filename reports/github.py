@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from opproof.core.text import visible
 from opproof.reports import markdown
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures, own_faults, provisos, sentence
 from opproof.reports._text import line, number, place, plural, units
 from opproof.reports.causes import causes, heading
-from opproof.vocabulary.text import visible
 
 
 def annotations(header: Header, results: Sequence[Result], complaints: Sequence[str] = (), *, limit: int = 10) -> str:

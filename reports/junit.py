@@ -5,13 +5,13 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
+from opproof.core.verdicts import MEANING, Verdict
 from opproof.reports._kinds import KINDS, LABELS, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures, grouped, own_faults, provisos, reasons, sentence, tally
 from opproof.reports._text import line, number, plural
 from opproof.reports.causes import causes, heading
 from opproof.reports.terminal import failure, told
-from opproof.vocabulary.verdicts import MEANING, Verdict
 
 # JUnit knows a failure (wrong answer) from an error (no answer).
 _ERRORS = frozenset({Verdict.ERROR, Verdict.CRASH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from opproof.core.text import visible
 from opproof.reports import declared, rounding
 from opproof.reports._kinds import COLUMNS, LABELS, Kind, share
 from opproof.reports._record import Header, Result
@@ -23,7 +24,6 @@ from opproof.reports._summary import (
 from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
 from opproof.reports.capabilities import markdown, matrices
 from opproof.reports.causes import causes, heading
-from opproof.vocabulary.text import visible
 
 #: Sentences about the run as a whole, at most; the page has all.
 _REMARKS = 20

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from opproof.core.errors import ResultsError
 from opproof.reports.files import writable, write
-from opproof.vocabulary.errors import ResultsError
 
 FILE = "remarks.json"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from opproof.core.text import visible
+from opproof.core.verdicts import Mode
 from opproof.reports._kinds import LABELS, Kind, kind
 from opproof.reports._record import Result
 from opproof.reports._text import cell, line, plural, short_names
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import visible
 
 #: What a backend does with an operator in one mode; of several the first.
 STATES = {

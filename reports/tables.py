@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from opproof.core.text import plain, visible
 from opproof.reports._kinds import kind
 from opproof.reports._record import Result
-from opproof.vocabulary.text import plain, visible
 
 #: The columns, in order. Those of the worst element are empty where a record has none.
 COLUMNS = tuple(

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from opproof.core.text import visible
+from opproof.core.verdicts import MEANING, Verdict
 from opproof.reports import declared, rounding
 from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity, share
 from opproof.reports._record import Header, Result
@@ -26,8 +28,6 @@ from opproof.reports._summary import (
 from opproof.reports._text import described, host, line, number, place, plural, short_names, units, whole
 from opproof.reports.capabilities import CapabilityMatrix, matrices
 from opproof.reports.causes import Cause, causes, heading
-from opproof.vocabulary.text import visible
-from opproof.vocabulary.verdicts import MEANING, Verdict
 
 #: Columns of a terminal that the table of operators keeps to.
 _WIDTH = 100

@@ -1,12 +1,12 @@
 """What the tests of the array libraries' adapters share."""
 
 from opproof.backends import precision
+from opproof.core.verdicts import FAILED
 from opproof.harness.ledger.chosen import built_in
 from opproof.harness.ledger.known import mark
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
-from opproof.vocabulary.verdicts import FAILED
 
 
 def results(backend, ledger="", **selection):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opproof.backends.c.library import load
-from opproof.vocabulary.errors import BackendError
+from opproof.core.errors import BackendError
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "c_library"
 

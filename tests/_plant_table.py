@@ -12,8 +12,8 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._layouts import layouts_of
+from opproof.core.verdicts import SIZE
 from opproof.reference_ops import load
-from opproof.vocabulary.patterns import SIZE
 
 
 @dataclass(frozen=True)

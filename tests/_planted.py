@@ -16,9 +16,9 @@ from _plants import Call
 
 from opproof.cases import Case, cases_of
 from opproof.cases._fills import NOT_FINITE
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.diagnosis import explain
 from opproof.reference_ops import load, names
-from opproof.vocabulary.dtypes import DTYPES
 
 LARGEST = 6000  # elements of all tensors of a case
 #: Bits below which nothing can be told: sixty kinds in a dozen variants each are as many hypotheses; places are fewer.

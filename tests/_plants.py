@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.numpy import create
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 
 @dataclass(frozen=True)

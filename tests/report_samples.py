@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import random
 
+from opproof.core.verdicts import MEANING, Mode, Verdict
 from opproof.reports import Evidence, Header, Input, Picture, Result, Worst
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import MEANING, Verdict
 
 OPS = [
     "abs",

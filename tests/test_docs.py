@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from _site import ROOT, generate, parts, readme
 
+from opproof.core.text import dumped
 from opproof.harness.judge.bound import C
 from opproof.harness.judge.figures import BIAS, RMS
 from opproof.reference_ops import load, names
-from opproof.vocabulary.json_text import dumped
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 PAGES = [p for p in PAGES if "node_modules" not in p.parts]

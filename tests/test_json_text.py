@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from opproof.vocabulary.json_text import dumped, kept
+from opproof.core.text import dumped, kept
 
 LONG = "x" * 170
 

@@ -9,8 +9,8 @@ import pytest
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.cases import cases_of
 from opproof.cases._registry import all_names
+from opproof.core.errors import OpError
 from opproof.reference_ops import Trait, load, load_file, names, summary
-from opproof.vocabulary.errors import OpError
 
 PACKAGES = ("vocabulary", "reference_ops", "cases", "backends", "harness", "reports")
 ROOT = {p: Path(importlib.import_module(f"opproof.{p}").__file__).parent for p in PACKAGES}

@@ -13,7 +13,7 @@ from typing import Any
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, supports
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: What aidge's exceptions say where it has no kernel for a dtype, or no backward.
 NO_KERNEL, NO_BACKWARD = "missing or invalid registrar key", ("not yet implemented", "not implemented yet")

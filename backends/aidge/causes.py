@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import tuple_of
 from opproof.harness.ledger.formulas import cut_off, multiply_in_turn, stored
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, axes
@@ -17,7 +18,6 @@ from opproof.reference_ops._conv import Geometry, geometry, transposed_size
 from opproof.reference_ops._norm import affine
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._windows import Sizes, columns, padded, per_axis, unpadded
-from opproof.vocabulary.several import tuple_of
 
 #: The span of a kernel, along both axes, for which Conv2D has a kernel of its own.
 SPECIAL_SPAN = 3

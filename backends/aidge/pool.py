@@ -12,7 +12,7 @@ from opproof.backends.aidge.run import Call, call
 from opproof.backends.aidge.windows import padded
 from opproof.backends.protocol import Unsupported
 from opproof.backends.sizes import Sizes, both_sides, per_axis
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 def _avg_pool(rank: int) -> Callable[..., Call]:

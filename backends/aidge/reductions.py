@@ -10,7 +10,7 @@ import numpy as np
 
 from opproof.backends.aidge.run import Call, call
 from opproof.backends.protocol import Unsupported
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 Dim = int | tuple[int, ...] | None
 

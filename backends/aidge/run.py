@@ -9,7 +9,7 @@ from typing import Any
 import aidge_core
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import aidge_core as aidge
 from opproof.backends.aidge.run import Call, call
 from opproof.backends.protocol import Unsupported
 from opproof.backends.sizes import Sizes, both_sides, per_axis
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 Mode, Coordinates = aidge.Interpolation.Mode, aidge.Interpolation.CoordinateTransformation
 

@@ -17,7 +17,7 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: What autograd asserts where a gradient covers a part of the function only, and how NumPy refuses an empty maximum.
 DECLINES = (

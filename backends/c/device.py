@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from opproof.backends.c.structs import CPU
 from opproof.backends.protocol import DeviceLost
-from opproof.vocabulary.errors import BackendError
+from opproof.core.errors import BackendError
 
 TO_DEVICE, FROM_DEVICE = 0, 1
 MESSAGE_SIZE = 1024

@@ -17,9 +17,9 @@ from typing import Any
 from opproof.backends.c.device import device_memory
 from opproof.backends.c.structs import Call, DeviceArray, DLTensor, Param, param_of, pointers_to, tensor_of
 from opproof.backends.protocol import AN_ALIGNMENT, BackendFailed, Unsupported, is_alignment
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.destinations import Destination
-from opproof.vocabulary.errors import BackendError
+from opproof.core.arrays import Array
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Destination
 
 ABI_VERSION = 1
 OK, UNSUPPORTED, FAILED = 0, 1, 2

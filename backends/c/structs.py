@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 CPU = 1  # kDLCPU
 CODES = {"i": 0, "u": 1, "f": 2, "b": 6}  # kDLInt, kDLUInt, kDLFloat, kDLBool by NumPy's kind

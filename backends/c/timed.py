@@ -15,7 +15,7 @@ from typing import Any
 from opproof.backends.c.library import MESSAGE_SIZE, _call
 from opproof.backends.c.structs import Call, Param, param_of, pointers_to, tensor_of
 from opproof.backends.protocol import BackendFailed
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Nanoseconds of so many calls, caches evicted before each where memory to write to is given.
 Loop = Callable[[int, Array | None], int]

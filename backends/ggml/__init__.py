@@ -34,8 +34,8 @@ from opproof.backends.ggml.run import differentiate, gradients, lies_over, run
 from opproof.backends.ggml.versions import is_known, unknown
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import function_of, joined, supports, written
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.destinations import Destination
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Destination
 
 TABLE = joined(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
 

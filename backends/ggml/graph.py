@@ -17,7 +17,7 @@ from opproof.backends.ggml.library import QUANTISED, TYPES, InitParams, Library
 from opproof.backends.ggml.memory import Shape, folded, four, strides_of
 from opproof.backends.ggml.types import types_of
 from opproof.backends.protocol import Unsupported, float_name
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 _NAMES = {number: name for name, number in (*TYPES.items(), *QUANTISED.items())}
 _NODES = 1024

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.backends.protocol import Unsupported
-from opproof.vocabulary.errors import BackendError
+from opproof.core.errors import BackendError
 
 #: Numbers of the types in enum ggml_type. They stand in every GGUF file, so they cannot shift; checked at load.
 TYPES = {"f32": 0, "f16": 1, "i8": 24, "i16": 25, "i32": 26, "i64": 27, "bf16": 30}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.protocol import Unsupported
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 Shape = tuple[int, ...]
 

@@ -11,7 +11,7 @@ from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.library import QUANTISED, TYPES
 from opproof.backends.ggml.memory import dtype_of
 from opproof.backends.protocol import BackendFailed, Unsupported
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 _POISON = 0xFF  # as bytes of a float, NaN in all types
 _ZONE = 2**14  # bytes of the last tensor, which nobody computes

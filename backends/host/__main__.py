@@ -25,9 +25,9 @@ from opproof.backends.host.frames import HEAD, decode, encode, frame_length
 from opproof.backends.host.request import Request, params_of, several_of
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.cycles import uncollected
-from opproof.vocabulary.errors import BackendError
+from opproof.core.arrays import Array
+from opproof.core.errors import BackendError
+from opproof.core.system import uncollected
 
 PROTOCOL = "1"
 #: Seconds within which answers to several calls are written together: each wakes the judge.

@@ -22,7 +22,7 @@ from opproof.backends.host.serve import Answer, Outcome, to_metadata
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
 from opproof.backends.protocol import Unsupported
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 _now = time.perf_counter_ns
 #: Bytes written to evict what caches hold.

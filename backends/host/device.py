@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from opproof.backends.c.device import DeviceMemory
 from opproof.backends.c.structs import DeviceArray
 from opproof.backends.host.request import Range
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: From an array in the arena to what the backend is given for it.
 Lend: TypeAlias = Callable[[Array | None], Any]

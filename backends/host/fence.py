@@ -20,7 +20,7 @@ from pathlib import Path, PosixPath
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from opproof.vocabulary.places import caches
+from opproof.core.system import caches
 
 _PACKAGES = ("opproof.reference_ops", "opproof.cases", "opproof.harness", "opproof.reports")
 

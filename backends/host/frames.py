@@ -17,7 +17,7 @@ import numpy as np
 import safetensors
 from safetensors.numpy import save
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Bytes before the tensors' header: the frame's length, and the header's.
 HEAD = 16

@@ -11,7 +11,7 @@ import numpy as np
 from opproof.backends.host.calls import Stored
 from opproof.backends.host.request import Place, dtype_of
 from opproof.backends.host.serve import Answer, Outcome, taken
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Results begin at multiples of so many bytes.
 _APART = 64

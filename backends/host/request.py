@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from opproof.backends.host.frames import params_text
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 class Place(NamedTuple):

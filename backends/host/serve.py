@@ -18,8 +18,8 @@ from opproof.backends.host.device import borrowed
 from opproof.backends.host.request import Place, Request, array_at, dtype_of, name_of
 from opproof.backends.loaded import Loaded
 from opproof.backends.protocol import BackendFailed, DeviceLost, InputChanged, OutOfBounds, Unsupported
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.text import text_of
+from opproof.core.arrays import Array
+from opproof.core.text import text_of
 
 #: Axes that an array can have.
 _AXES = 64

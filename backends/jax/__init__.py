@@ -18,9 +18,8 @@ from opproof.backends import precision
 from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, like_of, pulled_back, supports
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DECLARED, DTYPES
-from opproof.vocabulary.several import tuple_of
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DECLARED, DTYPES
 
 #: XLA's names of what it compiles for at most (xla_cpu_max_isa).
 LEVELS = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from opproof.backends.protocol import Unsupported
 from opproof.backends.table import lacking
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.core.dtypes import DTYPES
 
 
 def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:

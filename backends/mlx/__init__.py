@@ -16,8 +16,7 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.several import tuple_of
+from opproof.core.arrays import Array, tuple_of
 
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
 DECLINES = (

@@ -14,11 +14,10 @@ import numpy as np
 from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, written
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DECLARED, DTYPES
+from opproof.core.verdicts import Destination
 from opproof.reference_ops import Op, gradients_of, load
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.destinations import Destination
-from opproof.vocabulary.dtypes import DECLARED, DTYPES
-from opproof.vocabulary.several import tuple_of
 
 #: Floats that are evaluated in float32.
 _NARROW = ("f16", "bf16", "f8e4m3", "f8e5m2")

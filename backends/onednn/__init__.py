@@ -21,8 +21,8 @@ from pathlib import Path
 from opproof.backends.c.library import load
 from opproof.backends.capabilities import possible
 from opproof.backends.table import check_variant
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.places import builds
+from opproof.core.errors import BackendError
+from opproof.core.system import builds
 
 HERE = Path(__file__).parent
 HEADER = HERE.parent / "opproof.h"

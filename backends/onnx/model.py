@@ -15,7 +15,7 @@ from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, num
 
 from opproof.backends.protocol import Unsupported, float_name
 from opproof.backends.table import function_of, joined
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Operators that came after OPSET, by the opset that brought them.
 NEWER = {"CumProd": 26}

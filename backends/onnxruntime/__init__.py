@@ -17,8 +17,8 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported, joined, supports
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DECLARED
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DECLARED
 
 #: What ONNX Runtime says where it has no kernel.
 DECLINES = (

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
 from opproof.harness.ledger.formulas import stored
 from opproof.reference_ops import grid_sample
 from opproof.reference_ops._cells import gates, products
 from opproof.reference_ops._fourier import transformed
 from opproof.reference_ops._norm import affine, standardise
 from opproof.reference_ops._sampled import read
-from opproof.vocabulary.dtypes import DTYPES
 
 #: Ends and coefficients of MLAS's sigmoid, odd over even powers from the highest down (mlas/lib/logistic.cpp).
 SIGMOID_END = 18.0

@@ -18,7 +18,7 @@ from opproof.backends import precision
 from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported, supports
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Its own kernels read one variable and its oneDNN the other: both have to say the same, or kernels find none to follow
 #: (openvino pull request 36980). SSE4, which release 2026.0 has given up, is not tried.

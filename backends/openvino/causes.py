@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
 from opproof.harness.ledger.formulas import stored
 from opproof.harness.truth.noise.array import Noisy
 from opproof.harness.truth.rounded import unwrap
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._pool import avg_pool, divisors, pool
 from opproof.reference_ops.local_response_norm import _gathered as gathered
-from opproof.vocabulary.dtypes import DTYPES
 
 #: The largest number of float32, which stands for infinity where float64 is converted to float32 and back.
 LARGEST = float(np.finfo(np.float32).max)

@@ -22,9 +22,8 @@ from opproof.backends import precision
 from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import tuple_of
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.errors import BackendError
 
 DEVICES = {"": "CPU", "x86": "CPU:X86", "python": "PYTHON"}
 

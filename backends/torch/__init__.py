@@ -18,13 +18,12 @@ from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported, like_of, written
 from opproof.backends.torch import integers, mixed, quantised
 from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, over_first
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DECLARED
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Destination
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.destinations import Destination
-from opproof.vocabulary.dtypes import DECLARED
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import tuple_of
 
 #: Functions whose twin goes round a defect of PyTorch's in float64, so that it proves the reference: here PyTorch's own
 #: function is called, which is what is tested.

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from opproof.core.verdicts import Mode
 from opproof.harness.ledger.formulas import double_before_halving, stored
 from opproof.reference_ops import cross_entropy, det, kl_div, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._gated import halves
-from opproof.vocabulary.modes import Mode
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36

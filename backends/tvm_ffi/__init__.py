@@ -16,8 +16,8 @@ from typing import Any
 from opproof.backends.protocol import BackendFailed, Unsupported
 from opproof.backends.table import imported
 from opproof.backends.tvm_ffi.tensor import Borrowed
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
+from opproof.core.arrays import Array
+from opproof.core.errors import BackendError
 
 LIBRARIES = (".so", ".dylib", ".dll")
 

@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from opproof.backends.c.structs import CPU, DLTensor, tensor_of
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 NAME = b"dltensor"  # what DLPack calls a capsule that nobody has taken; must outlive it
 

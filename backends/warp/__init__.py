@@ -15,7 +15,7 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 class Warp:

@@ -11,7 +11,7 @@ import numpy as np
 
 from opproof.backends.protocol import Unsupported
 from opproof.backends.warp.functions import ADDS, POINTWISE, READS
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 OPERATORS = frozenset((*POINTWISE, *READS, *ADDS))
 

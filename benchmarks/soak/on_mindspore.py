@@ -23,9 +23,8 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
 from opproof.backends.table import Table, differentiated, lacking
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import tuple_of
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.errors import BackendError
 
 name, device = "mindspore", "cpu"
 compute, rounding = precision.declared(precision.read(Path(__file__).with_name("mindspore.toml")))

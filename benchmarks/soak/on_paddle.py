@@ -23,8 +23,8 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported, float_name
 from opproof.backends.table import Table, differentiated
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
+from opproof.core.arrays import Array
+from opproof.core.errors import BackendError
 
 name, device = "paddle", "cpu"
 compute, rounding = precision.declared(precision.read(Path(__file__).with_name("paddle.toml")))

@@ -27,9 +27,8 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
 from opproof.backends.table import Table, function_of, lacking, pulled_back
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import tuple_of
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.errors import BackendError
 
 try:
     version = importlib.metadata.version("pytensor")

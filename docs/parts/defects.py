@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opproof.vocabulary.json_text import dumped
+from opproof.core.text import dumped
 
 DOCS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(DOCS))  # run as a script, it finds its neighbours too

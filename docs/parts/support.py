@@ -12,8 +12,8 @@ from typing import Any
 from opproof.backends.load import load_backend
 from opproof.backends.protocol import Unsupported
 from opproof.cases import cases_of
+from opproof.core.text import dumped
 from opproof.reference_ops import Op, load, names
-from opproof.vocabulary.json_text import dumped
 
 DOCS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(DOCS))  # run as a script, it finds its neighbours too

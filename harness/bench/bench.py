@@ -14,12 +14,14 @@ import msgspec
 
 from opproof.backends.host.calls import Calls
 from opproof.cases import Case
+from opproof.core.errors import BackendError
+from opproof.core.system import cores
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.bench.facts import Facts, facts_of
 from opproof.harness.bench.look import Answers, Unseen, fault, unseen
 from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.process import Blocks, Fault, Worker
 from opproof.harness.bench.stored import calls_of
-from opproof.harness.cores import cores
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.limits import Limits
@@ -28,9 +30,6 @@ from opproof.harness.run.task import Task, op_of
 from opproof.harness.truth.slices.pose import pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reports.bench.record import Caches, Interval, Roofline, Time
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: By how much more than the roofline nothing can be faster, for each core: caches, and a reference that is wasteful.
 _BYTES, _FLOPS = 4, 32

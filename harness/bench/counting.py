@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Operations that move, compare or select: they compute nothing.
 _FREE = frozenset(

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.bench.counting import Count, counted
 from opproof.harness.run.question import Wanted
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.quiet import quiet
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
+from opproof.core.system import host
 from opproof.harness import __version__
-from opproof.harness.host import host
 from opproof.reports.bench.record import Bench, Roofline, Time
 
 

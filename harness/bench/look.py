@@ -15,6 +15,8 @@ from opproof.backends.host.calls import Look, Stored
 from opproof.backends.host.looked import ENDS, room_for
 from opproof.backends.host.request import Place, dtype_of, name_of
 from opproof.cases import Case
+from opproof.core.text import plain
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.bench.stored import cotangents_of, inputs_of
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
@@ -27,9 +29,6 @@ from opproof.harness.truth.slices.pose import pose
 from opproof.harness.truth.slices.room import MEMORY, Room
 from opproof.reference_ops import Op
 from opproof.reports._text import number
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: Seeds of the values are below.
 _SEEDS = 2**31

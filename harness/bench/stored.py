@@ -9,12 +9,12 @@ import numpy as np
 from opproof.backends.host.calls import Calls, Stored
 from opproof.backends.host.request import name_of
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.run.question import Wanted
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 
 def calls_of(pair: Pair, wanted: Sequence[Wanted | None]) -> Calls:

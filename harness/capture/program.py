@@ -14,9 +14,9 @@ import tomlkit
 
 from opproof.cases import Case
 from opproof.cases._stored import fill_of
+from opproof.core.errors import CaseError, OpError, UsageError
 from opproof.harness.capture.recorder import Calls, Counts, recording
 from opproof.harness.run.plan import checked
-from opproof.vocabulary.errors import CaseError, OpError, UsageError
 
 
 @contextlib.contextmanager

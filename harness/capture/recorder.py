@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opproof.cases import Case
+from opproof.core.arrays import tuple_of
+from opproof.core.verdicts import Mode
 from opproof.harness.capture.arguments import Call, called, calls
 from opproof.harness.capture.described import as_computed, case_of
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 #: How far an operator of ours may be from what PyTorch computed, to be the same, by the bytes of an element.
 _CLOSE = {1: 0.2, 2: 2e-2, 4: 1e-3, 8: 1e-6}

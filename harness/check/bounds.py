@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import UsageError
 from opproof.harness.check.comparison import compare
 from opproof.harness.check.questions.inputs import given, names_of
 from opproof.harness.check.sides.facts import Facts, facts
@@ -19,8 +21,6 @@ from opproof.harness.judge.bound import bound_of as allowed
 from opproof.harness.judge.figures import figures
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Question, truth
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import UsageError
 
 
 @dataclass(frozen=True)

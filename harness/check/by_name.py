@@ -64,12 +64,12 @@ def _takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
     except ImportError:
         return False, False
     from opproof.cases import cases_of
+    from opproof.core.arrays import tuple_of
+    from opproof.core.verdicts import Mode
     from opproof.harness.plugin.function_backend import FunctionBackend
     from opproof.harness.truth.data import to_dtype
     from opproof.harness.truth.posed import pose
     from opproof.reference_ops import load
-    from opproof.vocabulary.modes import Mode
-    from opproof.vocabulary.several import tuple_of
 
     truth = load(op)
     case = next(c for c in cases_of(op, "smoke") if c.dtype == "f32")

@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.questions.arguments import (
     exchanged,
@@ -52,9 +54,6 @@ from opproof.harness.check.trial.rounds import every_variant
 from opproof.harness.check.wish import Wish
 from opproof.harness.clock import Allowed
 from opproof.reports import Result
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: The name of the inputs as given, where modules do not train.
 EVALUATION = "in evaluation mode"

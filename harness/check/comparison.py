@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Kind, round_to
 from opproof.harness.judge import bound
 from opproof.harness.judge.bound import C, Comparison, floor_of
 from opproof.harness.truth.reference import Expected
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Kind, round_to
 
 
 def is_float8(kind: str) -> bool:

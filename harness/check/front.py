@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from opproof.core.dtypes import VARY
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.check.compared import compared
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.report import Report
@@ -15,10 +18,6 @@ from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.sides.subject import Form, is_module, name_of
 from opproof.harness.check.wish import Wish
-from opproof.vocabulary.declaration import VARY
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.modes import MODES, Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.
 _MOVED = (

@@ -12,6 +12,8 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
+from opproof.core.dtypes import Kind
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.questions.named import parameters_of, with_parameters
 from opproof.harness.check.sides.patience import NoEnd, within
 from opproof.harness.check.sides.reference import Reference
@@ -23,9 +25,6 @@ from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.torch.arithmetic import OutOfTime
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FACTS
-from opproof.vocabulary.dtypes import Kind
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: Seconds of one evaluation: with changed numbers it may have no end.
 _LONGEST = 5.0

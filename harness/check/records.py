@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.check.posed import answer_of, case_of, posed_of
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import Tried
@@ -17,8 +18,6 @@ from opproof.harness.judge.judgement import Judgement
 from opproof.harness.run.record import numbers, told
 from opproof.harness.truth.posed import Posed
 from opproof.reports import Result
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED
 
 
 def records(

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness import __version__
 from opproof.harness.check.doubts.trivial import FACTOR
 from opproof.harness.check.questions.variants import GIVEN
@@ -17,8 +18,6 @@ from opproof.harness.judge.figures import CONSTANTS
 from opproof.reports import Header, Result, terminal
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._text import plural
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: So many variants of one kind are named.
 NAMED = 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from opproof.core.verdicts import FAILED, MODES, WRONG, Verdict
 from opproof.harness.check.against import errors
 from opproof.harness.check.doubts.undeclared import by_rule
 from opproof.harness.check.posed import tensors_of
@@ -16,8 +17,6 @@ from opproof.harness.check.wish import Wish
 from opproof.harness.clock import Allowed
 from opproof.reports import Result
 from opproof.reports.advice import sound
-from opproof.vocabulary.modes import MODES
-from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 EXPLAINED, SHARE = 3, 0.5

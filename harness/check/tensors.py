@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.errors import UsageError
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.errors import UsageError
 
 #: PyTorch's names of float dtypes, and ours.
 KINDS = {

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from opproof.core.verdicts import Mode
 from opproof.harness.check.trial.manner import Manner
-from opproof.vocabulary.modes import Mode
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Dtypes, the last of a list."""
     del ctx, param
-    from opproof.vocabulary.dtypes import DTYPES
+    from opproof.core.dtypes import DTYPES
 
     return _last(tuple(DTYPES), incomplete)
 

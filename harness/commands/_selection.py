@@ -17,8 +17,8 @@ def selection_of(options: Mapping[str, Any], **rest: Any) -> Selection:
     Raises UsageError for a file of cases that is neither a file nor a model's name.
     """
     from opproof.cases._file import path_of
+    from opproof.core.verdicts import MODES
     from opproof.harness.run.plan import Selection
-    from opproof.vocabulary.modes import MODES
 
     return Selection(
         ops=listed(options["names"]),

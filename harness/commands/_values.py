@@ -7,7 +7,7 @@ from secrets import randbelow
 
 import click
 
-from opproof.vocabulary.meant import meant
+from opproof.core.errors import meant
 
 #: Up to days, not years: a system's calls take no larger number of seconds.
 SECONDS = click.FloatRange(min=0, min_open=True, max=10**6)

@@ -57,11 +57,11 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
     A figure stays as it was while the error is within a factor of 2 of it, and records that RUN did not try stay.
     """
+    from opproof.core.errors import UsageError
     from opproof.reports import read_results
     from opproof.reports.baseline import read_baseline, updated, write_baseline
     from opproof.reports.changes import changes, unlike
     from opproof.reports.changes import text as changes_text
-    from opproof.vocabulary.errors import UsageError
 
     before, after = read_baseline(baseline), read_results(run)
     if differ := unlike(before[0], after[0]):
@@ -72,7 +72,7 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
 
 def _whole(run: Path, planned: int, count: int) -> None:
-    from opproof.vocabulary.errors import UsageError
+    from opproof.core.errors import UsageError
 
     if planned > count or not count:
         raise UsageError(

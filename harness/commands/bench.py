@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from opproof.core.verdicts import LEVELS
 from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import SECONDS, Choice, finite
-from opproof.vocabulary.levels import LEVELS
 
 _PATH = click.Path(path_type=Path)
 
@@ -49,6 +49,7 @@ def command(**options: Any) -> int:
     import msgspec
     from tqdm import tqdm
 
+    from opproof.core.errors import UsageError
     from opproof.harness.bench.bench import Plan, times
     from opproof.harness.bench.header import bench_of
     from opproof.harness.bench.measure import Effort
@@ -58,7 +59,6 @@ def command(**options: Any) -> int:
     from opproof.harness.run.status import Exit
     from opproof.reports.bench import FILE, compare, page, record, table
     from opproof.reports.files import write
-    from opproof.vocabulary.errors import UsageError
 
     foreign = [b for b in options["backends"] if b.startswith(("exec:", "answers:"))]
     if foreign:

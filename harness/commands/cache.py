@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from opproof.core.errors import UsageError
 from opproof.harness.commands._values import MEBIBYTES
 from opproof.harness.run.cache import travel
 from opproof.harness.run.cache.place import SIZE, folder, place
 from opproof.harness.run.cache.store import Store
-from opproof.vocabulary.errors import UsageError
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 if TYPE_CHECKING:
     from opproof.harness.capture.recorder import Calls

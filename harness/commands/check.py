@@ -7,9 +7,9 @@ from shlex import quote
 
 import click
 
+from opproof.core.dtypes import VARY
+from opproof.core.errors import UsageError
 from opproof.harness.commands._values import SECONDS, finite
-from opproof.vocabulary.declaration import VARY
-from opproof.vocabulary.errors import UsageError
 
 
 @click.command("check")
@@ -40,10 +40,10 @@ def command(
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved, or fewer than half of the variants that
     were planned were tried in --seconds; with --accept-partial that is 0.
     """
+    from opproof.core.system import keep_what_is_freed
     from opproof.harness.check.compared import compared
     from opproof.harness.check.sides.files import pair
     from opproof.harness.check.wish import Wish
-    from opproof.harness.run.heap import keep_what_is_freed
     from opproof.harness.run.status import Exit, status
 
     keep_what_is_freed()

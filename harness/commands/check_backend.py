@@ -16,10 +16,10 @@ def command(*, spec: str, op: str, timeout: float) -> int:
 
     Exit status: 0 it speaks the protocol, 1 it does not, 2 the call is wrong.
     """
+    from opproof.core.errors import UsageError
     from opproof.harness.explain.dialogues import check
     from opproof.harness.run.hosts.command import Command
     from opproof.reference_ops import load as load_op
-    from opproof.vocabulary.errors import UsageError
 
     prefix, _, text = spec.partition(":")
     if prefix != "exec":

@@ -53,6 +53,8 @@ def command(
     Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
     3 they have no record in common, 4 nothing is worse but opproof itself failed on records of NEW.
     """
+    from opproof.core.errors import UsageError
+    from opproof.core.system import uncollected
     from opproof.harness.run.status import Exit
     from opproof.reports import bench
     from opproof.reports._results import Texts
@@ -60,8 +62,6 @@ def command(
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
     from opproof.reports.files import write
-    from opproof.vocabulary.cycles import uncollected
-    from opproof.vocabulary.errors import UsageError
 
     if bench.is_bench(baseline) and bench.is_bench(new):
         return _compare_benches(baseline, new)

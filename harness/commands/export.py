@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from opproof.core.verdicts import LEVELS
 from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import Choice
-from opproof.vocabulary.levels import LEVELS
 
 _SIZE = click.IntRange(min=1, max=2**40)
 

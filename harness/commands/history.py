@@ -20,10 +20,10 @@ def command() -> None:
 @click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
 def add(*, run: Path, history: Path, commit: str) -> None:
     """Add the run in RUN to the folder HISTORY, and write its page anew. The same run again replaces itself."""
+    from opproof.core.errors import UsageError
     from opproof.reports import read_results
     from opproof.reports.history import kept
     from opproof.reports.history.page import publish
-    from opproof.vocabulary.errors import UsageError
 
     header, results = read_results(run)
     if not results:

@@ -58,7 +58,7 @@ def _skeleton(kind: str) -> dict[str, str]:
 
 def _operator(name: str) -> dict[Path, str]:
     """The files of an operator in this clone. Raises UsageError where it is none, or the name cannot be one."""
-    from opproof.vocabulary.errors import UsageError
+    from opproof.core.errors import UsageError
 
     if not name.isidentifier() or name != name.lower() or name.startswith("_"):
         raise UsageError(f"{name!r} is no name of an operator: use small letters, digits and underscores.")
@@ -70,7 +70,7 @@ def _operator(name: str) -> dict[Path, str]:
 
 def _write(files: dict[Path, str], other: str) -> None:
     """Write all files, or none where one is there already. Raises UsageError, which asks for another of `other`."""
-    from opproof.vocabulary.errors import UsageError
+    from opproof.core.errors import UsageError
 
     taken = [path for path in files if path.exists()]
     folder = (taken or list(files))[0].parent

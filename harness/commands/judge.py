@@ -33,13 +33,13 @@ def command(folder: Path, answers: Path, **options: Any) -> int:
     """
     import os
 
-    from opproof.harness.cores import cores
+    from opproof.core.errors import UsageError
+    from opproof.core.system import cores
     from opproof.harness.golden import manifest
     from opproof.harness.run import runner
     from opproof.harness.run.hosts.filed import KIND
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.settings import Settings
-    from opproof.vocabulary.errors import UsageError
 
     exported = manifest.read(folder)
     if not exported.records:

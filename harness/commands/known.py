@@ -51,7 +51,7 @@ def check(
 
     Exit status: 0 nothing to object, 1 something, 2 the call is wrong.
     """
-    from opproof.vocabulary.errors import UsageError
+    from opproof.core.errors import UsageError
 
     if (folder is None) == (backend is None):
         raise UsageError("give DIR, the folder of a run, or -b BACKEND, whose cases are run then; one of them.")
@@ -93,7 +93,7 @@ def _check_backend(
     write: bool,
 ) -> int:
     """Run what a list covers, with several seeds, and check it by that."""
-    from opproof.harness.cores import cores
+    from opproof.core.system import cores
     from opproof.harness.ledger.check import checks, rewrite
     from opproof.harness.ledger.chosen import entries_for, of_versions
     from opproof.harness.ledger.records import planned, records

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from opproof.core.verdicts import RUN_LEVELS
 from opproof.harness.commands._values import Choice, listed
-from opproof.vocabulary.levels import RUN_LEVELS
 
 
 @click.group("list")

@@ -20,6 +20,7 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     A folder that holds another run is left as it is; the next free name is used then, and said.
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
+    from opproof.core.errors import UsageError
     from opproof.harness.ledger.chosen import built_in, of_versions
     from opproof.harness.ledger.known import read_known
     from opproof.harness.run.extent import Extent, extent
@@ -30,7 +31,6 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     from opproof.harness.run.status import Exit
     from opproof.reports import read_results
     from opproof.reports.remarks import of_parts, read_remarks
-    from opproof.vocabulary.errors import UsageError
 
     if out.resolve() in [folder.resolve() for folder in folders]:
         raise UsageError(f"--out {out} is one of the parts; give another folder.")

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from opproof.cases._registry import LEVELS
+from opproof.core.errors import UsageError
+from opproof.core.text import dumped
 from opproof.harness.commands._values import Choice, listed
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.json_text import dumped
 
 
 @click.command("mutate")

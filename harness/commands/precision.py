@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from opproof.cases._registry import LEVELS
+from opproof.core.errors import UsageError
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, finite, listed
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
-from opproof.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from opproof.harness.precision.file import Measurement

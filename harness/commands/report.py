@@ -29,12 +29,12 @@ def command(*, folder: Path, github: bool, everything: bool, baseline: Path | No
 
     Exit status: as of run; 1 also where planned records did not run.
     """
+    from opproof.core.errors import UsageError
     from opproof.harness.run.colour import coloured
     from opproof.harness.run.status import status
     from opproof.reports import read_results, terminal
     from opproof.reports._text import line
     from opproof.reports.remarks import read_remarks
-    from opproof.vocabulary.errors import UsageError
 
     if baseline is not None and files["html"] is None:
         raise UsageError("--baseline is for the HTML report: add --html FILE, or use `opproof compare`.")
@@ -56,9 +56,9 @@ def command(*, folder: Path, github: bool, everything: bool, baseline: Path | No
 def _write(
     kind: str, file: Path, header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None
 ) -> None:
+    from opproof.core.errors import UsageError
     from opproof.reports import junit, markdown, tables
     from opproof.reports.files import replacing, write
-    from opproof.vocabulary.errors import UsageError
 
     if kind == "html":
         write(file, _page(header, results, remarks, baseline))

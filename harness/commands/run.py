@@ -8,6 +8,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import RUN_LEVELS
 from opproof.harness.commands import _complete
 from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import (
@@ -24,8 +26,6 @@ from opproof.harness.commands._values import (
 )
 from opproof.harness.run.cache.place import SIZE
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.levels import RUN_LEVELS
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
@@ -206,7 +206,7 @@ def command(context: click.Context, /, **options: Any) -> int:
     that no ledger knows; 4 opproof itself failed at some records (HARNESS_ERROR); 3 nothing ran that counts as
     evidence; 0 otherwise.
     """
-    from opproof.harness.cores import cores
+    from opproof.core.system import cores
     from opproof.harness.run import runner
     from opproof.harness.run.results.resume import resumed
     from opproof.harness.run.settings import Settings

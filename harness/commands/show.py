@@ -20,9 +20,9 @@ def command(*, case: str, mode: str | None, npz: Path | None, folders: tuple[str
     import numpy as np
 
     from opproof.cases import Case
+    from opproof.core.errors import UsageError
     from opproof.harness.explain.show import arrays_of, domain_of, mode_of
     from opproof.harness.run.plan import checked
-    from opproof.vocabulary.errors import UsageError
 
     parsed = checked(Case.parse(case), folders)
     shown = mode_of(parsed, folders, mode)

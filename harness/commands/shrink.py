@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from opproof.core.errors import UsageError
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, finite
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.reports import Result
-from opproof.vocabulary.errors import UsageError
 
 
 @click.command("shrink")
@@ -38,13 +38,12 @@ def command(
     Exit status: 0 a failing case was shrunk (or is as small as it gets), 2 the call is wrong or the case passes.
     """
     from opproof.cases import Case
+    from opproof.core.verdicts import FAILED, MODES
     from opproof.harness.explain.shrink import shrink
     from opproof.harness.run.limits import Limits
     from opproof.harness.run.plan import Selection, checked, is_asked, operators
     from opproof.harness.run.pool import Pool
     from opproof.harness.run.task import Task
-    from opproof.vocabulary.modes import MODES
-    from opproof.vocabulary.verdicts import FAILED
 
     given = checked(Case.parse(case), folders)
     op = operators(Selection(ops=(given.op,), folders=folders))[0]

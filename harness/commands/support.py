@@ -35,10 +35,10 @@ def command(
     no evidence, – (declined), nothing (not run).
     Exit status: 0, 2 the call is wrong, 3 there is no record.
     """
+    from opproof.core.errors import UsageError
     from opproof.reports import read_results, support
     from opproof.reports._summary import provisos
     from opproof.reports.files import write
-    from opproof.vocabulary.errors import UsageError
 
     if bool(folders) == bool(backends):
         raise UsageError("give folders of results, such as opproof-report, or backends with -b; one or the other.")
@@ -63,7 +63,7 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
     import io
     import tempfile
 
-    from opproof.harness.cores import cores
+    from opproof.core.system import cores
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.settings import Settings

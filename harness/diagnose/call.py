@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.tensors import few
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op, load, names
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.modes import Mode
 
 
 def cotangent_ignored(w: Wrong) -> str | None:

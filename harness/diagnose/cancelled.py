@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Trait
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 #: Units of the rounding of x² that errors have: at most, and the median of the wrong ones at least; how much smaller
 #: than x² what is expected is, and how many elements there are at least.

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.where import log2_choose
 from opproof.harness.diagnose.whole import Numbers, is_whole, numbers, stored
 from opproof.harness.diagnose.wrong import BITS, Wrong
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 #: So many times smaller nothing is too large, and how far off its code is then at most, once it is enlarged again.
 _SMALLER, _OFF = 16, 9

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from opproof.core.verdicts import NEAR_ONE, SIZE, Mode
 from opproof.harness.diagnose import (
     call,
     cancelled,
@@ -49,8 +50,6 @@ from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.patterns import NEAR_ONE, SIZE
 
 #: A sentence, or None; with a label of its own where one function finds several kinds.
 Pattern = Callable[[Wrong], str | tuple[str, str] | None]

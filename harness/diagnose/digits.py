@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.where import log2_choose
 from opproof.harness.diagnose.wrong import BITS, Wrong
 from opproof.harness.judge.bound import C
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 #: Bits of the wrong elements' being the smallest, and how much larger than theirs the errors of others may be.
 _RANKED, _LIKE = 4.0, 4.0

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Trait
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 _ENDLESS = 1e300
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.tensors import DISTINCT
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Trait
-from opproof.vocabulary.arrays import Array
 
 
 def factor(w: Wrong) -> str | None:

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.tensors import Place, right_for
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
 
 
 def moved(w: Wrong) -> str | None:

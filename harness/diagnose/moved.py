@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
 
 
 def transposed(w: Wrong) -> str | None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.region import Mask, Region
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Trait
-from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)

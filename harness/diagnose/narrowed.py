@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from opproof.cases._case import format_param
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.diagnose.wrong import MOST, Wrong
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: Elements that are stored to another number because of it, at least, and the share of them that came so.
 _FEWEST, _SHARE = 10, 0.95

@@ -9,10 +9,10 @@ from typing import Any
 
 from opproof.cases import cases_of
 from opproof.cases._case import Param, format_param
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.params import FLOOR, is_number, same, smaller_explains
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op
-from opproof.vocabulary.dtypes import DTYPES
 
 #: How far off a value is that is to be told from the one that explains it, of the way to what was asked for: 1/16,
 #: for what is wrong by something else is explained by some value of a parameter to a tenth or so.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.regions import floats
 from opproof.harness.diagnose.thresholds import keys
 from opproof.harness.diagnose.wrong import MOST, Wrong
-from opproof.vocabulary.dtypes import DTYPES
 
 #: No exponential of a smaller number overflows, not even in f16.
 _OVERFLOWS = 11.0

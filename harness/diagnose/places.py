@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.region import Region
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
 
 #: Labels of regions that are places, not values.
 PLACES = ("tail", "last", "first", "beyond first", "beyond", "edges", "every", "between")

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Kind, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose import smooth
 from opproof.harness.diagnose.wrong import MOST, Wrong
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.harness.truth.roundoff import compute_roundoff
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Kind, round_to
-from opproof.vocabulary.modes import Mode
 
 #: Digits of each precision, the hidden bit included.
 _DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from opproof.cases._uneven import TRUTHS
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.region import Region, broadcasts
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def out_of_range(w: Wrong, arrays: Sequence[tuple[str, Array]]) -> Iterator[Region]:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from opproof.cases._every import is_every
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.named import slices
 from opproof.harness.diagnose.places import places
 from opproof.harness.diagnose.ranges import out_of_range, truths
 from opproof.harness.diagnose.region import Mask, Region, broadcasts
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def known(w: Wrong) -> Iterator[Region]:

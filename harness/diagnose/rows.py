@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.region import Mask
 from opproof.harness.diagnose.regions import floats
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.judge.bound import C
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 #: So many elements more than rows there must be: as many as the numbers taken from the data explain anything.
 _MORE = 8

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose import swapped
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.judge.bound import C, floor_of
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def zeros(w: Wrong) -> str | None:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.regions import floats
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 #: Standard deviations that so few runs, or such a correlation, are off the mean; elements that are looked at, for
 #: neighbours that are too near each other are rounded alike.

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose import rows
 from opproof.harness.diagnose.region import Mask
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Trait
-from opproof.vocabulary.arrays import Array
 
 Floats = NDArray[np.float64]
 

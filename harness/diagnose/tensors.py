@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
 
 #: So many explanations are named side by side; more are none.
 _SEVERAL = 2

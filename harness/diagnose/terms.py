@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.tensors import changed, few, tensors
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 
 def left_out_of_all(w: Wrong) -> str | None:

@@ -7,11 +7,11 @@ from math import log2
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.places import along
 from opproof.harness.diagnose.region import CHOSEN, Region, broadcasts
 from opproof.harness.diagnose.regions import floats, spread
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
 
 
 def _halves(w: Wrong) -> Iterator[Region]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import SIZE, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.truth.posed import Posed
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.patterns import SIZE
-from opproof.vocabulary.verdicts import Verdict
 
 #: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.
 LARGEST, LEAST = 4.0, 0.1

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Kind
 from opproof.harness.diagnose.whole import is_whole, stored
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Kind
 
 
 def misread(w: Wrong) -> str | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.diagnose.tensors import DISTINCT, Place, right_for
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
 
 
 def changed_values(w: Wrong) -> str | None:

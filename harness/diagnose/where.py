@@ -8,6 +8,7 @@ from math import lgamma, log
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.named import comparable, slicewise, tables
 from opproof.harness.diagnose.places import PLACES
 from opproof.harness.diagnose.region import CHOSEN, Mask, Region
@@ -15,7 +16,6 @@ from opproof.harness.diagnose.regions import known
 from opproof.harness.diagnose.thresholds import thresholds
 from opproof.harness.diagnose.wrong import BITS, Wrong
 from opproof.harness.judge.bound import C
-from opproof.vocabulary.dtypes import DTYPES
 
 #: How much of a place is wrong at least, of what could show it: a loop that forgets a place forgets all of it.
 _FORGOTTEN = 0.75

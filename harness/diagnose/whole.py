@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Kind
 from opproof.harness.diagnose import where
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Kind
 
 Numbers = NDArray[np.int64]
 

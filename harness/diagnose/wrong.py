@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.posed import Posed, output_names, pose
 from opproof.harness.truth.reference import forward, vjp
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.modes import Mode
 
 #: An explanation must be less likely by chance than 2^-BITS.
 BITS = 10.0

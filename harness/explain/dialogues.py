@@ -11,11 +11,11 @@ import numpy as np
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
 from opproof.backends.protocol import float_name
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import BackendError
 from opproof.harness.run.hosts.command import Command
 from opproof.reference_ops import Trait, load, names
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import BackendError
 
 UNKNOWN = "no_such_operator"
 #: How far answers may be off: this is a check of frames, numbers are for `opproof run`.

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
+from opproof.core.arrays import Array
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.judgement import Judgement, element, number
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.reports import Evidence, Input, Picture
-from opproof.vocabulary.arrays import Array
 
 #: Worst elements and first values that are kept, and the most cells of a picture and of its close-up, each way.
 ELEMENTS = 8

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
+from opproof.core.errors import CaseError, OpError
+from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.explain.source import TooTangled, source
 from opproof.harness.run.plan import checked
 from opproof.harness.run.task import op_of
@@ -22,9 +24,6 @@ from opproof.harness.truth.posed import output_names, pose
 from opproof.reference_ops import Op
 from opproof.reports import Header, Result
 from opproof.reports._text import line
-from opproof.vocabulary.errors import CaseError, OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED
 
 #: Numbers that a program holds at most; beyond, it imports opproof.
 SMALL = 1000

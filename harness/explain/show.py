@@ -8,18 +8,16 @@ from typing import Any
 from opproof.cases import Case
 from opproof.cases._data import is_unconstrained
 from opproof.cases._every import is_every
+from opproof.core.arrays import Array, Closed, Whole
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.run.plan import Selection, has_gradient, operators
 from opproof.harness.truth import differences
 from opproof.harness.truth.posed import output_names, pose
 from opproof.harness.truth.reference import expected_forward, expected_vjp
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.whole import Whole
 
 
 def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:

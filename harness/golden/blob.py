@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from opproof.backends.host.request import name_of
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 _DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",

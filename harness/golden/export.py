@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from opproof.core.arrays import Array
+from opproof.core.errors import UsageError
 from opproof.harness import __version__
 from opproof.harness.golden import manifest
 from opproof.harness.golden.blob import blob_of
@@ -17,8 +19,6 @@ from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.task import Task
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.slices.room import TooLarge
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 FILE = "manifest.json"
 #: The ids of the cases, as `opproof run --cases` reads them.

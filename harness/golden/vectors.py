@@ -13,6 +13,9 @@ from opproof.backends.host.frames import params_text
 from opproof.backends.host.request import name_of
 from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, row_major, storage_of
+from opproof.core.arrays import Array, same_bits
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.golden.manifest import Tensor, Vector, Wanted
 from opproof.harness.judge import gradient
 from opproof.harness.judge.bound import bound_of
@@ -24,9 +27,6 @@ from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.slices.pose import Posing
 from opproof.harness.truth.slices.stored import elements
-from opproof.vocabulary.arrays import Array, same_bits
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 _ELEMENT = 8  # bytes, of expected values
 

@@ -8,6 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES, Kind
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import Comparison, compare, fails
 from opproof.harness.truth.deviations import lost_by_flushing
 from opproof.harness.truth.posed import Posed
@@ -15,10 +18,6 @@ from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.roundoff import least_normal
 from opproof.reference_ops import Op, Trait
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Kind
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 #: So many times the least normal number a result may be, of which flushed terms make up a share; and so many times the
 #: RMS of what flushing loses it may be off.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 
 @dataclass(frozen=True)

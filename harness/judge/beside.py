@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Kind
 from opproof.harness.judge.bound import C, Comparison, fails
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.reference_ops import Trait
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Kind
 
 #: How near, and how far to either side gradients are looked at, in interior roundoffs of the element.
 _NEAR, _ASIDE = 2.0, 4.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import STORED, C, Comparison
 from opproof.harness.truth.torch.kinks import Between
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 #: Binary digits of a float32, in which interior arithmetic is no more precise than what is stored.
 _WIDE = 24

@@ -18,9 +18,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Dtype, Kind, round_to
 from opproof.harness.truth.reference import Expected
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype, Kind, round_to
 
 #: Units of honest rounding that an element may be off for what was computed before it was stored
 #: (docs/explanation/false-alarms.md).

@@ -15,6 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.errors import OpError
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import bound_of, stored_of
 from opproof.harness.judge.figures import figures
@@ -27,12 +31,6 @@ from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.reference import Expected, values_of
 from opproof.harness.truth.rounded import RoundedArithmetic, arithmetics, unwrap, wrap
 from opproof.reference_ops import Op, gradients_of
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: Numbers of a question, inputs and results together, up to which causes are executed.
 MAX_NUMBERS = 2**24

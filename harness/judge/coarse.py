@@ -12,13 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import Comparison, fails
 from opproof.harness.truth import reference
 from opproof.harness.truth.deviations import reached
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.roundoff import COMPUTE_U, compute_roundoff
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def excused(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.truth.posed import Posed
-from opproof.vocabulary.modes import Mode
 
 
 def of_the_draw(posed: Posed, answer: Answer) -> tuple[Posed, str]:

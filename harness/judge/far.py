@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import C, Comparison, fails
 from opproof.harness.truth import reference
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import Trait
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 #: Where "far out" is: of both float64 has the square and the cube.
 _PLACES = (1e30, 1e60)

@@ -13,14 +13,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, TRUNCATE, round_to
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.judge.grid import fewer_digits
 from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_beside_a_factor, lean_of_slices
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, clear_slope, varies
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.declaration import TRUNCATE
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be
 #: (docs/explanation/false-alarms.md).

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._layouts import equal_slices
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.judge import beside, coarse, far, ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
@@ -18,8 +20,6 @@ from opproof.harness.truth import differences, kinks, reference, subgradient
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 
 @dataclass(frozen=True)

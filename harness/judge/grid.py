@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import Dtype
+from opproof.core.arrays import Array
+from opproof.core.dtypes import Dtype
 
 #: Zero bits at the end of every number that are no chance: what float16 has more than bfloat16.
 _ZERO_BITS = 3

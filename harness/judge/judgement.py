@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._layouts import cotangent_layout, layouts_of
+from opproof.core.arrays import Array, same_bits
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge import coarse
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
@@ -25,9 +27,6 @@ from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.slices.axes import Axis, axes_of
 from opproof.reference_ops import Trait
 from opproof.reports import Worst
-from opproof.vocabulary.arrays import Array, same_bits
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 __all__ = ["Judged", "Judgement", "Rules", "element", "judge", "number"]
 

@@ -20,14 +20,14 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._data import bits_of
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, number
 from opproof.harness.run.question import Settled
 from opproof.harness.truth.posed import Posed
 from opproof.reports import Worst
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.verdicts import Verdict
 
 #: The backend's outputs at given inputs.
 Forward: TypeAlias = Callable[[Sequence[Array | None]], Sequence[Array | None]]

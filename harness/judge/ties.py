@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import C, Comparison, compare
 from opproof.harness.truth.reference import Expected
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def in_any_order(

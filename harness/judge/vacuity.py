@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.cases._every import is_part
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import compare, far_from
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 
 def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None = None) -> str:

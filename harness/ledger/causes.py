@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.meant import meant
-from opproof.vocabulary.modules import spec_of
+from opproof.core.errors import UsageError, meant
+from opproof.core.system import spec_of
 
 #: In what a changed reference is computed, with what it means for operations and for sums.
 ARITHMETICS: Mapping[str, str] = {

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import opproof.backends
+from opproof.core.capabilities import backend_of
+from opproof.core.errors import UsageError
 from opproof.harness.ledger.known import Known, read_known
 from opproof.reports._text import plural
-from opproof.vocabulary.capabilities import backend_of
-from opproof.vocabulary.errors import UsageError
 
 #: Ledgers of the built-in backends, applied to their runs unasked.
 LEDGERS = Path(opproof.backends.__file__).parent

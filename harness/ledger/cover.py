@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from opproof.core.dtypes import DTYPES
 from opproof.harness.ledger.patterns import covers_all, pattern_regex
-from opproof.vocabulary.dtypes import DTYPES
 
 #: Parts of an id that a pattern may name at once.
 _PARTS = 2

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 T = TypeVar("T")
 

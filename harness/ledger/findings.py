@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from opproof.core.verdicts import FAILED, OPEN, Verdict
 from opproof.harness.ledger.known import Known
 from opproof.harness.ledger.limits import finite_size
 from opproof.harness.run.extent import Extent
 from opproof.reports import Result
-from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ import numpy as np
 import scipy.special
 
 from opproof.cases._layouts import Storage, layouts_of, storage_of
+from opproof.core.dtypes import round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.truth.noise.array import Noisy
 from opproof.harness.truth.rounded import FORMATS, Rounded, RoundedArithmetic, unwrap, wrap
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
 from opproof.reference_ops._norm import per_channel
-from opproof.vocabulary.dtypes import round_to
-from opproof.vocabulary.modes import Mode
 
 #: SELU's constants (Klambauer et al., Self-Normalizing Neural Networks, 2017).
 SELU_ALPHA = 1.6732632423543772

@@ -52,14 +52,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from opproof.core.capabilities import backend_of
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.ledger.causes import ARITHMETICS, FUNCTIONS, Where, check_names
 from opproof.harness.ledger.entries import NOT_OF_THE_FILE, read_entries
 from opproof.harness.ledger.limits import SIZED, Limits
 from opproof.harness.ledger.patterns import covers_all, matches, pattern_regex
 from opproof.reports import Result
-from opproof.vocabulary.capabilities import backend_of
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 
 @dataclass(frozen=True)

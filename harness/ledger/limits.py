@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from opproof.core.verdicts import WRONG
 from opproof.reports import Result
 from opproof.reports._kinds import severity
-from opproof.vocabulary.verdicts import WRONG
 
 #: Failures that have a size. The others are faults: they happen, or do not.
 SIZED = WRONG

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.ledger.cover import cover
 from opproof.harness.ledger.entries import decoded, tables
 from opproof.harness.ledger.known import Known
@@ -16,8 +17,6 @@ from opproof.harness.ledger.patterns import seedless
 from opproof.harness.ledger.written import written
 from opproof.reports import Result
 from opproof.reports.files import writable, write
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 
 @dataclass(frozen=True)

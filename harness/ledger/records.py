@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opproof.core.verdicts import Mode
 from opproof.harness.ledger.known import Known
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result
-from opproof.vocabulary.modes import Mode
 
 
 def planned(backend: str, known: Sequence[Known], seeds: int, folders: tuple[str, ...] = ()) -> list[Task]:

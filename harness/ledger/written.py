@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from opproof.core.text import visible
 from opproof.harness.ledger.limits import limits_of
 from opproof.reports import Result
 from opproof.reports._text import line, plural
-from opproof.vocabulary.text import visible
 
 _BLANK = "  # say why this fails, and whose defect it is; opproof refuses an entry without a reason"
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
+from opproof.core.errors import UsageError, meant
 from opproof.harness.plugin.subtests import not_judged, reported, subtests_of
 from opproof.reports import Result
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.meant import meant
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from typing import Any, Literal
 import numpy as np
 
 from opproof.backends.loaded import Loaded, settle
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.clock import Allowed
 from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
 from opproof.harness.run.attempt import attempt
@@ -32,8 +34,6 @@ from opproof.harness.run.record import record
 from opproof.harness.run.task import op_name, op_of
 from opproof.reports import Result, terminal
 from opproof.reports._text import plural
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 
 def check(

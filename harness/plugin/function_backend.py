@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import Unsupported
+from opproof.core.arrays import Array, bare, tuple_of
+from opproof.core.errors import BackendError
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import bare, tuple_of
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 

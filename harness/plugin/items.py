@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from opproof.core.errors import BackendError, CaseError, OpError, UsageError
+from opproof.core.verdicts import FAILED, MODES
 from opproof.harness.ledger.chosen import built_in, of_versions
 from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.run.limits import Limits
@@ -18,9 +20,6 @@ from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result, terminal
 from opproof.reports._text import short_names
-from opproof.vocabulary.errors import BackendError, CaseError, OpError, UsageError
-from opproof.vocabulary.modes import MODES
-from opproof.vocabulary.verdicts import FAILED
 
 _NODE = "opproof"
 

@@ -53,8 +53,8 @@ def subtests_of(request: pytest.FixtureRequest) -> Any:
 
 def reported(subtests: Any, results: Sequence[Any]) -> None:
     """Every record as a subtest by the id of its case: failed with its explanation, skipped where it proves nothing."""
+    from opproof.core.verdicts import FAILED, Verdict
     from opproof.reports import terminal
-    from opproof.vocabulary.verdicts import FAILED, Verdict
 
     for r in results:
         with subtests.test(f"{r.mode}::{r.case}"):

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import msgspec
 
 from opproof.backends.precision import Precision
+from opproof.core.dtypes import DTYPES, Declaration
+from opproof.core.verdicts import Mode
 from opproof.harness.precision.rows import Row
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES, Declaration, Dtype, round_to
+from opproof.core.verdicts import WRONG, Verdict
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judged, Judgement, judge
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.truth.roundoff import COMPUTE_U
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: Of results, the part that must be the next number towards zero where a store truncates.
 MOST = 0.9

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from opproof.core.dtypes import Declaration
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.precision.measure import Twice
-from opproof.vocabulary.declaration import Declaration
 
 #: The part of what fails that a lower precision must make pass to be the least that does.
 MOST = 0.75

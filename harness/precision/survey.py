@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.precision.measure import declared_by, twice
 from opproof.harness.precision.rows import Measured
 from opproof.harness.run.attempt import attempt, support_of
@@ -17,7 +18,6 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, operators, tasks
 from opproof.harness.run.question import Settled
 from opproof.harness.run.task import Task, op_of
-from opproof.vocabulary.modes import Mode
 
 
 def planned(spec: str, selection: Selection, seeds: int) -> list[Task]:

@@ -24,6 +24,9 @@ from opproof.cases import Case
 from opproof.cases._data import bits_of
 from opproof.cases._fills import NOT_FINITE, ON_KINKS
 from opproof.cases._uneven import OPPOSED
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.judge import ties
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.drawn import given_the_draw, unfair
@@ -41,10 +44,6 @@ from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.quiet import quiet
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 #: Fills mild enough for differences: the operator's curvature is seen, not its overflow.
 _MILD = frozenset(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.reference import values_of
@@ -14,7 +15,6 @@ from opproof.harness.truth.slices.blocks import results_of, whole
 from opproof.harness.truth.slices.expected import values_in
 from opproof.harness.truth.slices.room import Room
 from opproof.harness.truth.slices.stored import templates
-from opproof.vocabulary.arrays import Array
 
 _PARTS = 3
 _NEAR = 1e-12  # relative to the largest element: sums of other lengths are rounded in another order

@@ -16,6 +16,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.dtypes import FLOATS, VARY, Declaration
+from opproof.core.errors import OpError
+from opproof.core.text import plain
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
@@ -45,13 +50,6 @@ from opproof.harness.truth.roundoff import COMPUTE_U
 from opproof.harness.truth.slices.pose import Posing, pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.declaration import VARY, Declaration
-from opproof.vocabulary.dtypes import FLOATS
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 
 @dataclass(frozen=True)

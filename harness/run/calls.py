@@ -6,6 +6,9 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from opproof.core import arrays
+from opproof.core.arrays import Array
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.slices.judge import judge_in_slices
@@ -14,10 +17,6 @@ from opproof.harness.run.task import Task
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair
 from opproof.harness.truth.slices.room import Room
-from opproof.vocabulary import arrays
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: When the same call differs that has kept nothing of other data.
 ON_END = "with no other call between"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from opproof.core.capabilities import capability_of, under
+from opproof.core.errors import UsageError
 from opproof.harness.run.hosts.start import capabilities_of, environment_of, variables_of
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import withdrawn
 from opproof.harness.run.settings import Settings
-from opproof.vocabulary.capabilities import capability_of, under
-from opproof.vocabulary.errors import UsageError
 
 #: Every capability that the library of a backend can be told.
 ALL = "all"

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-from opproof.vocabulary.verdicts import FAILED, OPEN
+from opproof.core.verdicts import FAILED, OPEN
 
 _BAD, _OPEN, _GOOD = "31", "33", "32"
 _WORDS = re.compile(rf"\b({'|'.join(sorted(FAILED | OPEN))})\b")

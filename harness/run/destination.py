@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, layouts_of
+from opproof.core.arrays import Array
+from opproof.core.errors import CaseError
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import CaseError
 
 #: Elements of a result need memory of their own.
 OUTSIDE = "broadcast"

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 
 from opproof.cases import Case, cases_of
 from opproof.cases._every import EVERY, every, is_part, part_of, width
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.run.task import op_of
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import Op
 from opproof.reports import Result
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED
 
 #: Numbers in a chunk, where a binade has so many: a judge's memory and a backend's seconds stay small.
 CHUNK = 2**18

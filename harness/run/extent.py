@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from opproof.core.verdicts import EXHAUSTIVE, MODES
 from opproof.harness.run.plan import Selection
-from opproof.vocabulary.levels import EXHAUSTIVE
-from opproof.vocabulary.modes import MODES
 
 
 class Extent(IntEnum):

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 
+from opproof.core.system import uncollected
 from opproof.harness.ledger.findings import Finding, findings, idle, news, objections
 from opproof.harness.ledger.known import Known
 from opproof.harness.run.colour import coloured
@@ -17,7 +18,6 @@ from opproof.reports import Header, Result
 from opproof.reports._results import FILE
 from opproof.reports.remarks import FILE as REMARKS
 from opproof.reports.remarks import Remarks, write_remarks
-from opproof.vocabulary.cycles import uncollected
 
 #: The file with the worst input of every range, of runs of level exhaustive.
 RANGES = "ranges.csv"

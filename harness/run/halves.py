@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.cases._layouts import layouts_of
+from opproof.core.arrays import Array
 from opproof.harness.run.calls import same_bits
 from opproof.harness.run.question import Question, Settled
-from opproof.vocabulary.arrays import Array
 
 #: Elements of a tensor that lies so are one place in memory, which holds one number.
 _SHARED = "broadcast"

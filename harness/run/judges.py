@@ -12,16 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opproof.backends.host import keeper
+from opproof.core.system import keep_what_is_freed, uncollected
 from opproof.harness.run.cache import place
 from opproof.harness.run.cluster import keys
 from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.heap import keep_what_is_freed
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import adopt, end, withdraw
 from opproof.harness.run.task import Task
 from opproof.reports import Result
-from opproof.vocabulary.cycles import uncollected
 
 #: The one of this process.
 _DESK: list[Desk] = []

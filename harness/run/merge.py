@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from opproof.core.errors import UsageError
 from opproof.harness import __version__
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.results.file import key
@@ -15,7 +16,6 @@ from opproof.harness.run.shard import parse, shard_of
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
 from opproof.reports._text import line
-from opproof.vocabulary.errors import UsageError
 
 #: One run: its folder, header and records.
 Run = tuple[Path, Header, Sequence[Result]]

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Verdict, said_beyond, worded
 from opproof.harness.run.arena.layout import shared_result
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.beyond import said_beyond, worded
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.verdicts import Verdict
 
 #: The option that raises each of opproof's own limits.
 _RAISED_BY = {Verdict.TIMEOUT: "--timeout SECONDS", Verdict.OUT_OF_MEMORY: "--memory MIB"}

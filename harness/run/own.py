@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from opproof.cases import Case
+from opproof.core.errors import OpError
+from opproof.core.verdicts import Mode
 from opproof.harness.run.task import Task, op_of
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import expected_of
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FOLDER
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
 
 
 def check_own(planned: Sequence[Task]) -> None:

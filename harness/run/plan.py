@@ -16,6 +16,9 @@ from opproof.cases._case import RESERVED
 from opproof.cases._derived import of_cotangents
 from opproof.cases._fills import FORWARD_ALONE, NOT_FINITE
 from opproof.cases._stored import check_stored, is_stored
+from opproof.core.dtypes import DTYPES, FLOATS
+from opproof.core.errors import CaseError, UsageError, meant
+from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
 from opproof.harness.ledger.known import Known
 from opproof.harness.run import destination
 from opproof.harness.run.exhaustive import chunks
@@ -30,11 +33,6 @@ from opproof.harness.truth.slices.room import FEW, MEMORY
 from opproof.harness.truth.slices.stored import elements
 from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
-from opproof.vocabulary.dtypes import DTYPES, FLOATS
-from opproof.vocabulary.errors import CaseError, UsageError
-from opproof.vocabulary.levels import EXHAUSTIVE
-from opproof.vocabulary.meant import meant
-from opproof.vocabulary.modes import MODES, Mode
 
 #: Backends that take turns at a case.
 _IN_TURN = 8

@@ -17,6 +17,8 @@ from contextlib import ExitStack, suppress
 from typing import Protocol, Self
 
 from opproof.backends.host import keeper
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Verdict
 from opproof.harness.run import judges
 from opproof.harness.run.bundles import SECONDS, Bundles, Case
 from opproof.harness.run.cache.place import Place
@@ -28,8 +30,6 @@ from opproof.harness.run.reach import end, withdrawn
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task, by_case
 from opproof.reports import Result
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.verdicts import Verdict
 
 #: Bundles of cases for each judge, so that none waits: one that it is at, and the next.
 _READY = 2

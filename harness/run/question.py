@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.host.request import name_of
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.text import plain
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.truth.posed import Posed, output_names
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
 
 
 class Settled(Exception):

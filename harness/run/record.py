@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.cases import Case
+from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, number
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.cache import told as answers
@@ -14,8 +15,6 @@ from opproof.harness.run.cache.told import Told
 from opproof.harness.run.task import Task, op_of, repro
 from opproof.harness.truth.posed import pose
 from opproof.reports import Evidence, Result
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
 
 def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:

@@ -9,8 +9,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from opproof.core.capabilities import backend_of
+from opproof.core.errors import UsageError
+from opproof.core.system import host, uncollected
 from opproof.harness import __version__
-from opproof.harness.host import host
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.ledger import proposals
 from opproof.harness.ledger.chosen import built_in, of_versions
@@ -37,9 +39,6 @@ from opproof.harness.run.unwatched.files import asked_by_programs
 from opproof.reference_ops import load_folder
 from opproof.reports import Header
 from opproof.reports._results import legible
-from opproof.vocabulary.capabilities import backend_of
-from opproof.vocabulary.cycles import uncollected
-from opproof.vocabulary.errors import UsageError
 
 
 def run(settings: Settings) -> int:

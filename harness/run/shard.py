@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 
 def parse(text: str) -> tuple[int, int]:

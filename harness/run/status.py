@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
+from opproof.core.verdicts import OPEN, Verdict
 from opproof.reports import Result
 from opproof.reports._kinds import Kind, kind
-from opproof.vocabulary.verdicts import OPEN, Verdict
 
 
 class Exit(IntEnum):

@@ -10,12 +10,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from opproof.core.capabilities import backend_of, options_of
+from opproof.core.verdicts import Mode
 from opproof.harness.ledger.known import Known
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
-from opproof.vocabulary.capabilities import backend_of, options_of
-from opproof.vocabulary.modes import Mode
 
 
 @dataclass(frozen=True, slots=True)

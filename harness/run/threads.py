@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.run.determinism import difference
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Settled, Wanted
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: What a host declines with where its backend cannot be told.
 UNTOLD = "the backend cannot be told how many threads to use: it has no set_threads"

@@ -12,10 +12,10 @@ from opproof.cases import Case
 from opproof.cases._data import bits_of, draw, draw_cotangent, draw_tensor
 from opproof.cases._fills import HIDDEN, is_on_kinks
 from opproof.cases._layouts import LAYOUTS, cotangent_layout, layouts_of
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.harness.truth.fitted import fitted
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, FLOATS, round_to
 
 #: The fill whose cotangents have zeros too.
 ZEROS = "zeros"

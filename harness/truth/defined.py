@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
+from opproof.core.arrays import Array, Closed, tuple_of
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.truth.data import parameters
 from opproof.harness.truth.quiet import quiet
 from opproof.reference_ops import Op, gradients_of
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.closed import Closed
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 #: Sizes of cotangents, none of which that is drawn is larger than the last.
 SIZES = 2.0 ** (np.arange(9) / 4)

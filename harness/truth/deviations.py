@@ -11,6 +11,9 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._every import is_every
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES, Dtype
+from opproof.core.verdicts import Mode
 from opproof.harness.truth.noise.array import Noisy, Source
 from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, runs_for
 from opproof.harness.truth.noise.pool import Pooled
@@ -18,10 +21,6 @@ from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff, least_normal
 from opproof.harness.truth.slope import sampled, varies
 from opproof.reference_ops import Trait, gradients_of
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 if TYPE_CHECKING:  # a posed case evaluates its outputs by the reference
     from opproof.harness.truth.posed import Posed

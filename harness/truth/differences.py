@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.truth import reference
 from opproof.harness.truth.posed import Posed
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 _STEP = 2.0**-13
 #: Relative error of the extrapolated difference, and how far second differences may be from a quarter.

@@ -16,11 +16,10 @@ from opproof.cases import Case
 from opproof.cases._data import bits_of
 from opproof.cases._layouts import layouts_of
 from opproof.cases._whole import confined
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError
 from opproof.reference_ops import Op, Trait
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.several import tuple_of
 
 #: Steps until all is zero, where each takes half of the numbers of 32 bits down by half; in the first half, until 1.
 _STEPS = 400

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.truth import reference
 from opproof.harness.truth.roundoff import least_normal
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.modes import Mode
 
 if TYPE_CHECKING:  # a posed case keeps what this file finds
     from opproof.harness.truth.posed import Posed

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.harness.truth import reference
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Trait
-from opproof.vocabulary.arrays import Array
 
 #: By how much an element is moved, and beside a large one by which part of it: neighbours in float32 are not passed,
 #: and float64 has 16 bits below.

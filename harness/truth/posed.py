@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from opproof.cases import Case
 from opproof.cases._every import is_every
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.truth import flushed, reference
 from opproof.harness.truth.data import arguments, cotangents_of, differentiable, inputs_of, ordered, parameters
 from opproof.harness.truth.defined import where_computable, where_defined
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.roundoff import RUNS
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 T = TypeVar("T")
 

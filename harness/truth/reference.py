@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from opproof.cases import Case
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES, Dtype, round_to
+from opproof.core.errors import OpError
+from opproof.core.verdicts import Mode
 from opproof.harness.truth import slope, steps
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.deviations import Deviation, deviations
@@ -17,11 +21,6 @@ from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.roundoff import DELTA, STORED_RMS, compute_roundoff
 from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.reference_ops import Op, Trait, gradients_of
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 if TYPE_CHECKING:  # a posed case evaluates its outputs by this file
     from opproof.harness.truth.posed import Posed

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Dtype
 from opproof.harness.truth.noise.rules import DECIDED
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype
 
 #: Formats by name; tf32 has f16's digits and f32's range.
 FORMATS: dict[str, Dtype] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opproof.vocabulary.dtypes import DTYPES, Dtype
+from opproof.core.dtypes import DTYPES, Dtype
 
 #: Noisy runs per case, and the amplitude of the larger of the two roundings.
 RUNS = 16

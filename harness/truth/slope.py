@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import Dtype
+from opproof.core.arrays import Array
+from opproof.core.dtypes import Dtype
 
 #: By how many roundoffs of its dtype an array may be off as a whole where honest answers are not (kernels store a
 #: constant in 16 bits), and how many times what noise gives it.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import Dtype
+from opproof.core.arrays import Array
+from opproof.core.dtypes import Dtype
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.truth.kinks import Kinked, slope
 from opproof.harness.truth.posed import Posed
-from opproof.vocabulary.arrays import Array
 
 #: Directions that are tried beside the one in which all elements grow, where inputs have one shape.
 _MIXED = 3

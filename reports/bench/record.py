@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from opproof.core.errors import ResultsError
 from opproof.reports.bench import FILE
-from opproof.vocabulary.errors import ResultsError
 
 SCHEMA = 1
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from opproof.core.system import uncollected
+from opproof.core.verdicts import Verdict
 from opproof.reports._kinds import FAILING, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, plural
 from opproof.reports.changes.conditions import difference
 from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
-from opproof.vocabulary.cycles import uncollected
-from opproof.vocabulary.verdicts import Verdict
 
 #: Seconds by which an operator must be slower in all: shorter durations are noise.
 LEAST_SECONDS = 0.25

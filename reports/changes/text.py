@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from opproof.core.text import visible
 from opproof.reports._record import Result
 from opproof.reports._summary import own_faults, provisos
 from opproof.reports._text import cell, line, number, plural
 from opproof.reports.changes.record import TITLES, Change, Changed, Changes, Figure, Moved
-from opproof.vocabulary.text import visible
 
 #: A heading, and its rows; each row one line or more.
 Section = tuple[str, list[list[str]]]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from opproof.core.errors import ResultsError
 from opproof.reports._kinds import Kind, share
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import Tally, table
 from opproof.reports._text import number
 from opproof.reports.files import write
-from opproof.vocabulary.errors import ResultsError
 
 RUNS = "runs"
 SCHEMA = 1

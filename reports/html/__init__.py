@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from opproof.core.verdicts import MEANING
 from opproof.reports._kinds import KINDS, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import grouped, kinds_of, provisos, ran, sentence
@@ -12,7 +13,6 @@ from opproof.reports._text import bound, described, host, line, options, when
 from opproof.reports.capabilities import matrices
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
-from opproof.vocabulary.verdicts import MEANING
 
 _HERE = Path(__file__).parent
 #: In the order in which they are joined into one script; page.js starts the page.

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from opproof.core.text import plain, visible
+from opproof.core.verdicts import MEANING
 from opproof.reports._kinds import ALLOWED, KINDS, LABELS, kind, worst_first
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures
@@ -22,8 +24,6 @@ from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
 from opproof.reports.changes.text import sentence
 from opproof.reports.html.pictures import pictured
 from opproof.reports.support import STATES, matrix, sentences
-from opproof.vocabulary.text import plain, visible
-from opproof.vocabulary.verdicts import MEANING
 
 _DTYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "i32", "i16", "i8", "u8")
 # Stands for the case id inside the texts that repeat it (the repro line always does), so that these become few.

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from opproof.core.text import visible
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Evidence, Input, Picture, Result, Worst
-from opproof.vocabulary.text import visible
 
 
 def pictured(results: Sequence[Result], room: int) -> dict[int, list[Any] | int]:

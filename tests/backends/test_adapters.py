@@ -10,7 +10,7 @@ from _adapters import results
 
 from opproof.backends import Unsupported, table
 from opproof.backends.load import load_backend
-from opproof.vocabulary.errors import BackendError
+from opproof.core.errors import BackendError
 
 BOTH = {"forward": "WRONG_VALUE", "gradient": "WRONG_GRADIENT"}
 VALUES = {"forward": "WRONG_VALUE", "gradient": "UNSUPPORTED"}  # of libraries without gradients

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from opproof.backends import BackendFailed, Unsupported
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import FAILED
 from opproof.harness.ledger.chosen import built_in
 from opproof.harness.ledger.known import mark
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.verdicts import FAILED
 
 pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
 

@@ -10,13 +10,13 @@ from _ask import judged
 
 import opproof.backends
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.causes import explains
 from opproof.harness.judge.judgement import Rules
 from opproof.harness.ledger.causes import function_of
 from opproof.harness.ledger.known import read_known
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 FOLDER = Path(opproof.backends.__file__).parent / "ggml"
 ENTRIES = read_known(FOLDER / "known.toml")

@@ -9,10 +9,10 @@ import pytest
 
 import opproof.backends
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.ledger.causes import function_of
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 FOLDER = Path(opproof.backends.__file__).parent / "ggml"
 

@@ -12,9 +12,9 @@ import pytest
 from _adapters import results, unexpected
 
 from opproof.backends import Unsupported, onednn
+from opproof.core.errors import BackendError
 from opproof.harness.ledger.chosen import built_in
 from opproof.reference_ops import names
-from opproof.vocabulary.errors import BackendError
 
 
 def missing():

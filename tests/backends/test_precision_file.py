@@ -5,8 +5,8 @@ import pytest
 from opproof.backends import precision
 from opproof.backends.load import built_in, load_backend
 from opproof.backends.loaded import settle
+from opproof.core.errors import BackendError
 from opproof.reference_ops import names
-from opproof.vocabulary.errors import BackendError
 
 FILE = """
 [[precision]]

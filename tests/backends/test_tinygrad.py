@@ -8,9 +8,9 @@ from _adapters import declared, results, unexpected
 pytest.importorskip("tinygrad", reason="the tinygrad adapter needs pip tinygrad")
 
 from opproof.backends import tinygrad
+from opproof.core.errors import BackendError
 from opproof.harness.ledger.chosen import built_in
 from opproof.reference_ops import names
-from opproof.vocabulary.errors import BackendError
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from _c_build import header_folder, needs_cc
 from _runs import opproof
 
 from opproof.backends.c.library import load
+from opproof.core.verdicts import Verdict
 from opproof.reports._results import read_results
-from opproof.vocabulary.verdicts import Verdict
 
 pytestmark = needs_cc
 

@@ -11,10 +11,9 @@ import report_samples as samples
 from _runs import SELECTION, write_run
 from _site import parts
 
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.bound import STORED, C
 from opproof.reports import Result
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "soak.py"
 shown = parts["soak"]

@@ -8,7 +8,7 @@ import pytest
 
 from opproof.backends import Unsupported
 from opproof.backends.load import load_backend
-from opproof.vocabulary.errors import BackendError
+from opproof.core.errors import BackendError
 
 SOAK = Path(__file__).parents[2] / "benchmarks" / "soak"
 ADAPTERS = {

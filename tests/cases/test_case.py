@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from opproof.cases import LEVELS, Case, cases_of, read_rows
 from opproof.cases._registry import all_names
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError
 from opproof.reference_ops import load, load_file
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
 
 RESERVED = {"fill", "layout", "needs", "seed", "dtype"}
 

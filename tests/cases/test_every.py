@@ -8,11 +8,11 @@ import pytest
 from opproof.cases import Case
 from opproof.cases._data import draw_tensor
 from opproof.cases._every import every, part_of
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError
+from opproof.core.verdicts import Mode
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load, load_file
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.modes import Mode
 
 
 def patterns(values, dtype):

@@ -6,15 +6,15 @@ import pytest
 from opproof.backends.host.request import array_at
 from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError
+from opproof.core.verdicts import Mode
 from opproof.harness.run.arena.layout import lay_out, write
 from opproof.harness.run.arena.poison import unwritten
 from opproof.harness.run.question import Question
 from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.modes import Mode
 
 EXPECTED = {
     "contiguous": Storage(24, 0, (12, 4, 1)),

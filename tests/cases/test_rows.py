@@ -7,7 +7,7 @@ from opproof.cases._aligned import aligned, aligned_rows
 from opproof.cases._long import LENGTHS, lengths
 from opproof.cases._rows import binary, elementwise
 from opproof.cases._windows import WINDOWS, column_attributes, conv_attributes, pool_attributes
-from opproof.vocabulary.errors import CaseError
+from opproof.core.errors import CaseError
 
 
 def test_lengths_past_65536_are_of_full_level_unless_marked():

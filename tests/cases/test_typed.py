@@ -5,11 +5,11 @@ import pytest
 
 from opproof.cases import Case, cases_of
 from opproof.cases._typed import typed
+from opproof.core.dtypes import DTYPES, FLOATS
+from opproof.core.errors import CaseError
 from opproof.harness.run.plan import checked, has_gradient
 from opproof.harness.truth.data import inputs_of
 from opproof.reference_ops import load, names
-from opproof.vocabulary.dtypes import DTYPES, FLOATS
-from opproof.vocabulary.errors import CaseError
 
 
 @pytest.mark.parametrize("name", names())

@@ -4,8 +4,8 @@ import platform
 
 import numpy as np
 
-from opproof.harness import host as machine
-from opproof.harness.cores import cores
+from opproof.core import system as machine
+from opproof.core.system import cores
 
 X86 = """processor\t: 0
 vendor_id\t: GenuineIntel

@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from opproof.core.arrays import Array, tuple_of
 from opproof.harness.truth import reference
 from opproof.reference_ops import Op, load
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.several import tuple_of
 
 TOLERANCE = 1e-9  # of an element's own size; the issue's measure, a thousand times what float64's sums need here
 SMALLEST = 2.0**-1022  # below it float64 has no digits

@@ -5,9 +5,9 @@ import pytest
 from _ask import judged
 
 from opproof.cases._data import bits_of
+from opproof.core.verdicts import Verdict
 from opproof.reference_ops import load
 from opproof.reference_ops._codes import ENDS, PER_BYTE, decode, encode, scales, weights
-from opproof.vocabulary.verdicts import Verdict
 
 ALL = np.arange(256, dtype=np.uint8)
 

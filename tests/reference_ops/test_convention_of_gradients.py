@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from opproof.core.arrays import bare, tuple_of
 from opproof.reference_ops import gradients_of, load
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.several import bare, tuple_of
 
 X, G = np.arange(6.0).reshape(2, 3) - 2, np.array([[1.0, -2.0, 3.0], [5.0, 7.0, -11.0]])
 

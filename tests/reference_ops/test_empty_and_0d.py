@@ -11,13 +11,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opproof.cases import Case, cases_of  # noqa: E402
+from opproof.core.arrays import tuple_of  # noqa: E402
+from opproof.core.verdicts import Mode  # noqa: E402
 from opproof.harness.truth import reference  # noqa: E402
 from opproof.harness.truth.data import arguments, cotangents_of, inputs_of, ordered, parameters  # noqa: E402
 from opproof.harness.truth.posed import Posed  # noqa: E402
 from opproof.reference_ops import load, names  # noqa: E402
 from opproof.reference_ops._torch import autograd  # noqa: E402
-from opproof.vocabulary.modes import Mode  # noqa: E402
-from opproof.vocabulary.several import tuple_of  # noqa: E402
 
 #: Where PyTorch's own answer is none, or is wrong, by the start of a case: what is refused, or answered, and why.
 OF_PYTORCH = {

@@ -10,12 +10,12 @@ from mpmath import mp, mpf
 from scipy import special
 
 from opproof.cases import Case
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import expected_forward, expected_vjp
 from opproof.reference_ops import Trait, load, names
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 POINTS = 200  # numbers tried of each operator
 F64 = DTYPES["f64"]

@@ -5,10 +5,10 @@ import pytest
 from _ask import judged
 
 from opproof.cases._data import bits_of
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Verdict
 from opproof.reference_ops import load
 from opproof.reference_ops._integers import centred, requantized, scales
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.verdicts import Verdict
 
 INTEGERS = "matmul_integer[a=16x31;b=31x17;a_zero_point=0d;b_zero_point=0d;type=u8;b_type=i8;f32{}]"
 

@@ -7,9 +7,9 @@ from _ask import judged
 from opproof.cases import cases_of
 from opproof.cases._data import bits_of
 from opproof.cases._quant import BLOCKS, BYTES, ENCODED
+from opproof.core.verdicts import Verdict
 from opproof.reference_ops import load
 from opproof.reference_ops._quant import block, blocks, decode, encode
-from opproof.vocabulary.verdicts import Verdict
 
 
 def test_the_table_of_blocks_is_that_of_gguf():

@@ -6,11 +6,11 @@ from _ask import judged
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import expected_of
 from opproof.reference_ops import load
 from opproof.reference_ops._attention import recomputed_softmax, softmax
-from opproof.vocabulary.modes import Mode
 
 #: Sequence 2 reads block 3 twice: the same key twice, with the largest score of head 2, near -2 * 10^5.
 PAGED = (

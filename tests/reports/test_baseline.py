@@ -7,8 +7,8 @@ import pytest
 import report_samples as samples
 from _runs import CASE, opproof, write_run
 
+from opproof.core.errors import ResultsError
 from opproof.reports.baseline import read_baseline, write_baseline
-from opproof.vocabulary.errors import ResultsError
 
 RUN = samples.run(2)
 PASS = samples.result(CASE, "forward", units=0.8, seconds=1.0)

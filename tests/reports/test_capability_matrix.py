@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import report_samples as samples
 
+from opproof.core.verdicts import Verdict
 from opproof.reports import html, markdown, terminal
 from opproof.reports.capabilities import ITS_OWN, NOT_RUN, matrices
-from opproof.vocabulary.verdicts import Verdict
 
 LEVELS = ("sse4", "avx2", "avx512")
 

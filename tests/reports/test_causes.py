@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from opproof.core.verdicts import NEAR_ONE, SIZE, Mode, Verdict
 from opproof.reports import Result
 from opproof.reports.advice import sound
 from opproof.reports.causes import causes, heading
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.patterns import NEAR_ONE, SIZE
-from opproof.vocabulary.verdicts import Verdict
 
 BIAS = "the gradient of bias is not summed over axis 0"
 FAIL = Result(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from opproof.core.errors import UsageError
 from opproof.reports.files import replacing, write
-from opproof.vocabulary.errors import UsageError
 
 FULL = Path("/dev/full")
 

@@ -12,12 +12,12 @@ import pytest
 import report_samples as samples
 from test_reports_agree import AFTER, BEFORE
 
+from opproof.core.verdicts import Mode
 from opproof.reports import Evidence, Input, Picture, Worst, html
 from opproof.reports._kinds import Kind, kind, worst_first
 from opproof.reports.changes import TITLES, Change, changes
 from opproof.reports.changes.text import sentence
 from opproof.reports.support import matrix
-from opproof.vocabulary.modes import Mode
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect

@@ -12,6 +12,8 @@ from dataclasses import asdict, replace
 import pytest
 import report_samples as samples
 
+from opproof.core.text import plain
+from opproof.core.verdicts import FAILED, MEANING, Verdict
 from opproof.reports import (
     Header,
     Result,
@@ -30,8 +32,6 @@ from opproof.reports._summary import sentence, tally
 from opproof.reports._text import line, number, options, short_names
 from opproof.reports.causes import causes, heading
 from opproof.reports.changes import changes
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import FAILED, MEANING, Verdict
 
 HEADER = samples.header(20)
 ODD = samples.oddities()

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 import report_samples as samples
 
+from opproof.core.verdicts import Verdict
 from opproof.reports import github, html, junit, markdown, tables, terminal
 from opproof.reports._kinds import KINDS, LABELS, Kind
 from opproof.reports._kinds import kind as kind_of
@@ -19,7 +20,6 @@ from opproof.reports._text import cell, number, telling
 from opproof.reports.causes import causes, heading
 from opproof.reports.changes import TITLES, Change, changes
 from opproof.reports.changes import text as changes_text
-from opproof.vocabulary.verdicts import Verdict
 
 BACKENDS = ("mylib", "torch")
 WAYS = (

@@ -9,12 +9,12 @@ import pytest
 import report_samples as samples
 from _runs import CASE, opproof, write_run
 
+from opproof.core.verdicts import Verdict
 from opproof.reports import github, html, junit, markdown, read_results, support, tables, terminal
 from opproof.reports._summary import own_faults, provisos, sentence
 from opproof.reports.baseline import read_baseline, updated
 from opproof.reports.changes import changes
 from opproof.reports.changes import text as changes_text
-from opproof.vocabulary.verdicts import Verdict
 
 PASS = samples.result(CASE, "forward", units=0.8)
 FAIL = replace(PASS, mode="gradient", verdict=Verdict.WRONG_GRADIENT, units=5e3)

@@ -12,6 +12,9 @@ import pytest
 import report_samples as samples
 from _runs import opproof, write_run
 
+from opproof.core.errors import ResultsError
+from opproof.core.text import MOST
+from opproof.core.verdicts import Verdict
 from opproof.reports import (
     Evidence,
     Header,
@@ -30,9 +33,6 @@ from opproof.reports import (
 from opproof.reports._results import write_line
 from opproof.reports.changes import changes
 from opproof.reports.changes import text as changes_text
-from opproof.vocabulary.errors import ResultsError
-from opproof.vocabulary.text import MOST
-from opproof.vocabulary.verdicts import Verdict
 
 #: Cursor, colour, title; right-to-left override and isolate; a BEL, a NUL, a lone surrogate, a non-character; lines.
 EVIL = "\x1b[2J\x1b]0;t\x07\u202e\u2066\u200f\u061c\x00\x9b31m\udc80\ufffe\u2028\x85\r."

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from opproof.vocabulary.cycles import uncollected
+from opproof.core.system import uncollected
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from opproof.vocabulary.dtypes import DECLARED, DTYPES, FLOATS, round_to
-from opproof.vocabulary.meant import meant
+from opproof.core.dtypes import DECLARED, DTYPES, FLOATS, round_to
+from opproof.core.errors import meant
 
 
 @pytest.mark.parametrize("name", DTYPES)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from opproof.vocabulary.modules import import_from, spec_of
+from opproof.core.system import import_from, spec_of
 
 
 @pytest.fixture(autouse=True)

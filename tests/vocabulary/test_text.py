@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from opproof.vocabulary.text import MOST, plain, visible
+from opproof.core.text import MOST, plain, visible
 
 SEEN = {
     "": "",

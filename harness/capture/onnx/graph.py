@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
+from opproof.core.arrays import tuple_of
+from opproof.core.errors import UsageError
 from opproof.harness.capture.arguments import plain
 from opproof.harness.capture.onnx.shared import NotOurs, express
 from opproof.harness.capture.onnx.translated import MAP
 from opproof.harness.capture.recorder import Calls, Counts
 from opproof.reference_ops import Op, load
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.several import tuple_of
 
 #: Values of up to so many elements are worked out, where they follow from shapes and constants.
 _SMALL = 4096

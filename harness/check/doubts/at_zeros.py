@@ -12,15 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.doubts.excused import compared_by, judged_again
 from opproof.harness.check.questions.fills import ZEROED
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: A gradient there is so many times the largest that is expected anywhere at most: of two kinks both may be taken. And
 #: so many times the largest cotangent where all that is expected is 0, as of relu before which all is 0.

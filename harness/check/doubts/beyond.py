@@ -13,6 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.doubts.excused import places_of
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.facts import Facts
@@ -21,10 +24,6 @@ from opproof.harness.check.tensors import PARTS
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 Judgements = Mapping[Mode, Judgement]
 

@@ -12,11 +12,10 @@ from enum import StrEnum
 
 import numpy as np
 
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.doubts.slight import NOTHING
 from opproof.harness.check.questions.variants import Excused, Variant
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 
 class Convention(StrEnum):

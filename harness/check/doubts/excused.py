@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.truth.torch.evaluate import Truth
-from opproof.vocabulary.modes import Mode
 
 
 def compared_by(judged: Judged, comparison: Comparison, kind: str) -> Judged:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from opproof.core.verdicts import WRONG
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.vocabulary.verdicts import WRONG
 
 
 def as_rounded(question: Question, known: Truth, own: Callable[[Truth], Mapping[Any, Any]]) -> tuple[Question, Truth]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.doubts.excused import compared_by, count_of, judged_again
 from opproof.harness.judge.between import excused
 from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.harness.truth.torch.evaluate import Question
 from opproof.harness.truth.torch.kinks import OFTEN, RANDOM, Between, between
 from opproof.reports._text import plural
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 
 def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:

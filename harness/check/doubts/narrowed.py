@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.trial.judge import fails
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.casts import Casts
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 
 def narrowed(

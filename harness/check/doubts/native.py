@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from opproof.core.verdicts import WRONG, Mode
 from opproof.harness.check.doubts.excused import compared_by, judged_again
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG
 
 
 def chosen_alike(outputs: Sequence[Answered], judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:

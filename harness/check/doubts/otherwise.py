@@ -10,14 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.errors import OpError
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.doubts.excused import compared_by, count_of, judged_again, places_of
 from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.harness.truth.torch.anew import Decided, decided_anew
 from opproof.harness.truth.torch.evaluate import Question, Truth
 from opproof.reports._text import plural
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 
 def decided_otherwise(question: Question, known: Truth, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:

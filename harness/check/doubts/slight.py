@@ -11,13 +11,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import WRONG, Mode
 from opproof.harness.check.questions.fills import SATURATING
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG
 
 #: What is said of a rare variant at which nothing is told.
 NOTHING = "it tells nothing of the candidate"

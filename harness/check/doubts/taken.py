@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.errors import OpError
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.comparison import compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.arithmetic import Way
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 
 def unknown(question: Question, known: Truth, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:

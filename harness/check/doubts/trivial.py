@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.comparison import compare
 from opproof.harness.judge.bound import far_off
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged
 from opproof.harness.truth.reference import Expected
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: An answer wrong by this factor must not pass: bounds that let it are too wide to tell anything.
 FACTOR = 1.02

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from opproof.core.verdicts import SYSTEMATIC, WRONG, Mode, Verdict
 from opproof.harness.diagnose.undeclared import of_its_size
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
 from opproof.reports import Result
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.patterns import SYSTEMATIC
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 
 def undeclared(

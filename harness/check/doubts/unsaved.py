@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 
 def unsaved(

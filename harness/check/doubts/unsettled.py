@@ -6,16 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import OpError
+from opproof.core.verdicts import WRONG, Mode
 from opproof.harness.check.questions.fills import NEGATIVE, SATURATING, TIED, TINY, ZEROED
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.anew import decided_anew, selects
 from opproof.harness.truth.torch.evaluate import Question, Truth
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG
 
 
 def unsettled(question: Question, variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:

@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.changed import Pair, of_both
 from opproof.harness.check.questions.structure import are_pieces, ordered, whole
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
-from opproof.vocabulary.arrays import Array
 
 #: So many different numbers there are at least: the least and the largest stay, as many a reference counts by them.
 _DIFFERENT = 3

@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.properties.held import varies
 from opproof.harness.check.questions.structure import ordered, twice
 from opproof.harness.check.tensors import PARTS, Tensor
-from opproof.vocabulary.arrays import Array
 
 TIES = "ties"
 NEGATIVE = "negative values"

@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from opproof.core.errors import OpError, UsageError
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.questions.crossed import Crossed, crossed
 from opproof.harness.check.questions.longer import Longer, longer
@@ -16,8 +18,6 @@ from opproof.harness.check.refusals import is_complaint
 from opproof.harness.check.report import Report, joined
 from opproof.harness.check.wish import Wish
 from opproof.harness.clock import ENDLESS, Allowed
-from opproof.vocabulary.errors import OpError, UsageError
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Of the time of a check what meetings of options may take beside it.
 _SHARE = 0.25

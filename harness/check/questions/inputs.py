@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.errors import UsageError
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.sides.classes import look_into
 from opproof.harness.check.sides.generators import stilled
 from opproof.harness.check.sides.seeds import seeded
 from opproof.harness.check.sides.subject import Arguments
 from opproof.harness.check.tensors import Tensor, dtype_name, taken
-from opproof.vocabulary.errors import UsageError
 
 #: Letters of what was given in place of a list; more is a type's name.
 _SHOWN = 60

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.changed import Pair, of_both
 from opproof.harness.check.questions.fills import ZEROED, zeros_in_places
 from opproof.harness.check.questions.properties.held import keeping, varies
@@ -20,7 +21,6 @@ from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.structure import are_pieces, chosen, ordered
 from opproof.harness.check.questions.variants import Excused, Variant
 from opproof.harness.check.tensors import CONTIGUOUS, PARTS, Tensor
-from opproof.vocabulary.arrays import Array
 
 #: Numbers of all draws together that are no chance: so many lengths without a 0, so many values without a sign.
 _LENGTHS, _POSITIVE = 8, 16

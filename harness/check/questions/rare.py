@@ -8,6 +8,8 @@ from itertools import compress, product
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.questions.fills import (
     FILLS,
     HUGE,
@@ -26,8 +28,6 @@ from opproof.harness.check.questions.properties.held import varies
 from opproof.harness.check.questions.properties.kinds import BITS, DISTRIBUTION, properties
 from opproof.harness.check.questions.structure import twice
 from opproof.harness.check.tensors import PARTS, Tensor
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
 _TINY = 2.0**-20

@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.changed import Pair, of_both
 from opproof.harness.check.questions.structure import whole
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
-from opproof.vocabulary.arrays import Array
 
 #: Usual blocks, the largest first: what is a whole number of that is one of all smaller.
 _BLOCKS = (4096, 1024, 512, 256, 128, 64)

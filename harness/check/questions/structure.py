@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.harness.check.tensors import Tensor
-from opproof.vocabulary.arrays import Array
 
 #: Sorted or permuted numbers are so many at least: two may be so by chance.
 _TELLING = 3

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.fills import Fill, fills
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import FEW, LARGER, is_too_large, made_alike, shapes_of, text_of
 from opproof.harness.check.questions.tied import tied
 from opproof.harness.check.tensors import Tensor
-from opproof.vocabulary.arrays import Array
 
 #: The name of the inputs as they came.
 GIVEN = "as given"

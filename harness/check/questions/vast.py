@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.sizes import Size, free_sizes, places_of, rare_size, shapes_after, shapes_of
 from opproof.harness.check.questions.structure import whole
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import Tensor
-from opproof.vocabulary.arrays import Array
 
 #: Past 2^16, 2^14 and 2^13, and 3 past whole tiles.
 SIZES = (66051, 16387, 8195)

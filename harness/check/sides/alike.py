@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array, same_bits
 from opproof.harness.check.sides.exchange import Answered
-from opproof.vocabulary.arrays import Array, same_bits
 
 #: Of the largest element, more than rounding: it is far below, in 16 bits too.
 _OTHER = 0.05

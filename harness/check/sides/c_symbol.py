@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 _PREFIX = "c:"
 _FUNCTION = type(ctypes.pythonapi.Py_IsInitialized).__mro__[1]  # of all functions that ctypes finds in libraries

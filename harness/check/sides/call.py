@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.text import text_of
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides.backward import has_own_backward
 from opproof.harness.check.sides.company import Made, odd_one, of_others, with_other_numbers
 from opproof.harness.check.sides.earlier import EARLIER, overwritten
@@ -23,9 +26,6 @@ from opproof.harness.check.sides.modes import Ended
 from opproof.harness.check.sides.settings import HELD, Setting, autograd, made, threads_for
 from opproof.harness.check.tensors import as_array, laid, to_torch
 from opproof.harness.clock import Allowed
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.text import text_of
-from opproof.vocabulary.verdicts import Verdict
 
 #: So many forwards more may come before a backward, as of the layers of a network, while they take so long.
 _FORWARDS, _FEW_SECONDS = 300, 0.2

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.harm import Harm
 from opproof.harness.check.sides.settings import Setting
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.verdicts import Verdict
 
 
 class Before(StrEnum):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.comparison import is_float8
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 
 @dataclass(frozen=True)

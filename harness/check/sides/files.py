@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opproof.core.errors import UsageError
 from opproof.harness.check.sides.isolated import Located
 from opproof.harness.check.sides.served import loaded
-from opproof.vocabulary.errors import UsageError
 
 
 @dataclass(frozen=True)

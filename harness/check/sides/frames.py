@@ -11,14 +11,14 @@ from typing import IO, Any
 import numpy as np
 
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides import encoding
 from opproof.harness.check.sides.exchange import Answered, Before, Reply, Request
 from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.harm import Harm
 from opproof.harness.check.sides.settings import Setting
 from opproof.harness.check.tensors import Tensor
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.verdicts import Verdict
 
 _DTYPES = {"float64", "int64", "bool"}
 

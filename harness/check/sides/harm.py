@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from opproof.vocabulary.verdicts import Verdict
+from opproof.core.verdicts import Verdict
 
 
 @dataclass(frozen=True)

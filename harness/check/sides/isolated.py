@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from opproof.backends.host.fence import with_compiled
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides import classes, encoding, frames
 from opproof.harness.check.sides.call import changed_of
 from opproof.harness.check.sides.exchange import Reply, Request
@@ -20,8 +22,6 @@ from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.clock import count, count_no_more
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.reach import withdrawn
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import Verdict
 
 #: Of the memory that is left, what a candidate may use before it is ended: the rest is the judge's.
 _SHARE = 0.75

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides.harm import Harm
-from opproof.vocabulary.verdicts import Verdict
 
 
 @dataclass

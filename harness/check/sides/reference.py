@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import OpError
 from opproof.harness.check.sides.call import perform
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.leaves import flat
@@ -17,8 +19,6 @@ from opproof.harness.check.tensors import PARTS, Tensor, by_parts
 from opproof.harness.truth.torch import casts
 from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
 from opproof.harness.truth.torch.draws import recorded
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import OpError
 
 #: How a candidate is asked: in this process, or in its own.
 Ask = Callable[[Request], Reply]

@@ -10,21 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opproof.vocabulary.modules import import_from, spec_of
+from opproof.core.system import import_from, spec_of
 
 
 def serve(file: str, name: str, how: str) -> None:
     """Answer until the input ends. `how`: JSON of the arguments beside tensors, and of a class's own."""
     import torch
 
+    from opproof.core.system import keep_what_is_freed
+    from opproof.core.verdicts import Verdict
     from opproof.harness.check.sides import encoding, frames
     from opproof.harness.check.sides.call import perform
     from opproof.harness.check.sides.exchange import Reply
     from opproof.harness.check.sides.harm import Harm, methods
     from opproof.harness.check.sides.kept import Kept
     from opproof.harness.check.sides.lasting import Lasting
-    from opproof.harness.run.heap import keep_what_is_freed
-    from opproof.vocabulary.verdicts import Verdict
 
     keep_what_is_freed()
     methods(torch)  # before the candidate can replace one

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.errors import UsageError
 from opproof.harness.check.sides.call import Call
 from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.generators import drawing
 from opproof.harness.check.tensors import KINDS, Tensor, taken
-from opproof.vocabulary.errors import UsageError
 
 #: How far parameters are moved from where they begin: of ones and zeros, a weight that is ignored shows in nothing.
 _PERTURBED = 0.25

@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.isolated import Located
 from opproof.harness.check.sides.subject import Form
 from opproof.harness.check.tensors import to_torch
 from opproof.harness.run.unwatched.process import run
-from opproof.vocabulary.arrays import Array
 
 #: What answers requests there, and then, where there is time, each once more after many calls; None without answers.
 Unwatched: TypeAlias = Callable[[Sequence[Request]], Sequence[Reply] | None]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.sides.settings import Setting
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: Of fewer numbers two draws may be alike by chance.
 _LEAST = 32

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.verdicts import FAILED
 from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
@@ -17,7 +18,6 @@ from opproof.harness.check.trial.judge import fails, judge, judge_gradients
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
-from opproof.vocabulary.verdicts import FAILED
 
 
 def wrong_as_one(ask: Ask, asked: Facts, known: Truth, one: tuple[int, ...]) -> Judgement | None:

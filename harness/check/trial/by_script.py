@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opproof.core.verdicts import FAILED
 from opproof.harness.check.sides.unwatched import Unwatched
 from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.check.trial.off import off
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
-from opproof.vocabulary.verdicts import FAILED
 
 #: What is said of a candidate that answers otherwise there.
 WHERE = "where a program that is not opproof calls it; as it is called here it is right"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.tied import parted
 from opproof.harness.check.questions.variants import GIVEN, Variant
@@ -12,8 +13,6 @@ from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.outcome import Tried, by_candidate, by_reference
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: By which a candidate shows that it does not take a size.
 _REFUSALS = frozenset((Verdict.ERROR, Verdict.WRONG_SHAPE, Verdict.CRASH))

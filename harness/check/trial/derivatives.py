@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.sides.call import Call, perform
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.facts import Facts, facts
@@ -29,9 +31,6 @@ from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.harness.truth.torch.evaluate import Question, truth
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 
 @dataclass(frozen=True)

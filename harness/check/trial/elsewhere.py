@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.fences import Fence
@@ -20,8 +21,6 @@ from opproof.harness.check.trial.off import off
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.clock import Allowed
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Another seed than that of usual calls: who sets it to that one has changed nothing there.
 _SEED = 20_011

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import all_near
 from opproof.harness.check.sides.exchange import Reply, Request
@@ -16,7 +17,6 @@ from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
-from opproof.vocabulary.arrays import Array
 
 #: So many tensors, each alone.
 _TENSORS = 3

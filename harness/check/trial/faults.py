@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides.alike import alike, all_near
 from opproof.harness.check.sides.exchange import Answered, Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.verdicts import Verdict
 
 
 def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.verdicts import Verdict
 
 
 def misgiven(asked: Facts, reply: Reply) -> Judgement | None:

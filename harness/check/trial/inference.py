@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import overwritten
 from opproof.harness.check.trial.off import off
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.clock import Allowed
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED
 
 #: Which calls are of the variant's other data: of any two that are so far apart as outputs are held some differ.
 _OTHER = "1001011001101001"

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.comparison import compare
 from opproof.harness.check.doubts.trivial import no_evidence
 from opproof.harness.check.sides.exchange import Reply
@@ -20,9 +22,6 @@ from opproof.harness.judge.gradient import for_equal
 from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 
 def judge(asked: Facts, known: Truth, reply: Reply) -> dict[Mode, Judgement]:

@@ -11,6 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.reference import Ask
@@ -19,10 +22,6 @@ from opproof.harness.check.trial.judge import judge_gradients
 from opproof.harness.check.trial.off import own
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judged
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: How far they may be off: bounds of the whole's, and roundings of what cancels in their sum, of the largest too.
 _BOUNDS, _ROUNDINGS, _OF_LARGEST = 8.0, 16.0, 4.0

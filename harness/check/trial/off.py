@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered, Reply
 from opproof.harness.check.trial.judge import judge_gradients, judge_outputs
@@ -15,8 +16,6 @@ from opproof.harness.check.trial.outcome import Right
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 
 def off(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:

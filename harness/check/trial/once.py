@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.check.doubts.slight import SINGLE, slight
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.sides.facts import Facts, facts
@@ -17,8 +19,6 @@ from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.torch.casts import Casts
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 #: By the arrays that tensors hold, which are the same objects in every layout.
 _Key = tuple[int, ...]

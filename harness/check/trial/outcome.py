@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
+from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.check.doubts.slight import NOTHING
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Truth
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED
 
 
 class By(Enum):

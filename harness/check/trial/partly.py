@@ -13,14 +13,13 @@ from itertools import combinations, compress
 
 import numpy as np
 
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Before, Reply, Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import aliased, input_changed
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Tensors whose gradient is asked for alone, or left out alone; of two these are the same.
 _ALONE, _TWO = 4, 2

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import overwritten
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.clock import Allowed
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: Calls at most: more than results are held for.
 CALLS = 600

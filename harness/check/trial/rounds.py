@@ -9,6 +9,8 @@ from functools import partial
 from itertools import chain, takewhile
 from types import MappingProxyType
 
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED, OPEN, Verdict
 from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.arguments import shapes
 from opproof.harness.check.questions.changed import Pair
@@ -33,8 +35,6 @@ from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
 from opproof.harness.clock import ENDLESS, Allowed, Clock
 from opproof.harness.truth.torch.arithmetic import OutOfTime
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Standard errors by which the mean of the rows' squares has to lie above what is allowed.
 _CLEARLY = 2.0

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
-from opproof.vocabulary.arrays import Array
 
 #: So many tensors have one, each alone.
 _TENSORS = 4

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import near
 from opproof.harness.check.sides.exchange import Answered
@@ -15,7 +16,6 @@ from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.manner import Manner
-from opproof.vocabulary.verdicts import Verdict
 
 #: Of the largest element, more than rounding in 16 bits; and in float32, where it is little that PyTorch loses itself.
 _OTHER, _IN_32 = 2.0**-5, 2.0**-12

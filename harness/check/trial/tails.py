@@ -12,6 +12,9 @@ from itertools import product
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Dtype, round_to
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
@@ -23,10 +26,6 @@ from opproof.harness.check.trial.judge import judge_outputs
 from opproof.harness.check.trial.off import own
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate, with_failure
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: So many tensors are changed, each alone.
 _TENSORS = 4

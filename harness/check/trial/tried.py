@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from opproof.core.errors import BadInput, UsageError
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.doubts.at_zeros import at_zeros
 from opproof.harness.check.doubts.beyond import overflows, unanswered, undefined
 from opproof.harness.check.doubts.convention import Convention, of_convention
@@ -40,9 +42,6 @@ from opproof.harness.check.trial.unused import lost
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
-from opproof.vocabulary.errors import BadInput, UsageError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: What PyTorch raises of sizes that a reference takes in its own dtype alone.
 _NOT_THESE = (RuntimeError, ValueError, IndexError, ZeroDivisionError)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides.alike import near
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.verdicts import Verdict
 
 #: Outputs that are used alone, each once.
 _OUTPUTS = 2

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
@@ -19,10 +22,6 @@ from opproof.harness.truth.slices.axes import Block, Shape
 from opproof.harness.truth.slices.blocks import cover, region, taken
 from opproof.harness.truth.slices.expected import expected_in, values_in
 from opproof.harness.truth.slices.room import Noise, Room
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: Bytes that judging an element takes whose expected value is added up over parts: sums, and the comparison.
 SUMMED = 160

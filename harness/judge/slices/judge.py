@@ -15,6 +15,8 @@ import numpy as np
 
 from opproof.cases._data import bits_of
 from opproof.cases._fills import PIECEWISE
+from opproof.core.arrays import Array
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, is_stale, missing
@@ -29,9 +31,6 @@ from opproof.harness.truth.slices.blocks import blocks, containing, count, cover
 from opproof.harness.truth.slices.expected import values_in
 from opproof.harness.truth.slices.room import Room
 from opproof.harness.truth.slices.turns import in_turn
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: The most slices that are drawn, and the most of suspects' that are judged by noise of their own.
 DRAWN = 8

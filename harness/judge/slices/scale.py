@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.harness.truth.reference import Expected
-from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)

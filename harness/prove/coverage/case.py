@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from opproof.cases import Case, left_out
 from opproof.cases._case import Shape
 from opproof.cases._layouts import layouts_of, storage_of
+from opproof.core.dtypes import DTYPES
 from opproof.harness.prove.coverage.sizes import pair
 from opproof.reference_ops import Op
-from opproof.vocabulary.dtypes import DTYPES
 
 Parts = Callable[[Case, Op], Iterable[str]]
 

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from opproof.cases import Case, cases_of
+from opproof.core.arrays import Closed, Whole
 from opproof.harness.prove.coverage.sizes import INDICES
 from opproof.reference_ops import Op, Trait
-from opproof.vocabulary.closed import Closed
-from opproof.vocabulary.whole import Whole
 
 Applies = Callable[[Op], bool]
 

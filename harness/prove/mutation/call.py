@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends.numpy import Store, gradients, nearest, values
+from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays, mapped
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
-from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]
 

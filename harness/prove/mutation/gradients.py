@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays, is_float
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
-from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from opproof.cases._fills import NOT_FINITE
+from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays, is_float, is_number, on_floats, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.reference_ops._codes import PER_BYTE, decode
-from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]
 

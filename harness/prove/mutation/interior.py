@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.dtypes import DTYPES, Dtype
 from opproof.harness.prove.mutation.arrays import mapped
 from opproof.harness.prove.mutation.call import seen_as
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.harness.prove.mutation.precision import LOWER
-from opproof.vocabulary.dtypes import DTYPES, Dtype
 
 Change = Callable[[Any], Any]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.prove.mutation.arrays import Arrays, mapped
 from opproof.harness.prove.mutation.call import Call, seen_as
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def accumulated(name: str) -> Callable[[Call], Arrays]:

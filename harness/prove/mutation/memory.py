@@ -8,11 +8,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.harness.run.arena.poison import unwritten
-from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array, NDArray[np.uint8]], Array]
 

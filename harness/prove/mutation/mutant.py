@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from opproof.cases import Case
+from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays, on_floats
 from opproof.harness.prove.mutation.call import Call
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)

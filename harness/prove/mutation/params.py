@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.prove.mutation.arrays import Arrays
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.harness.prove.mutation.precision import LOWER
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 Params = Mapping[str, Any]
 

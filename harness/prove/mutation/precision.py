@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.prove.mutation.arrays import Arrays, changed, on_floats
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.low import accumulated
 from opproof.harness.prove.mutation.mutant import Mutant, Profile, of_results
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
 
 Change = Callable[[Array], Array]
 

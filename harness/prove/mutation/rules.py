@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.prove.mutation.arrays import Arrays, changed, is_float
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.reference_ops import Trait, load
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:

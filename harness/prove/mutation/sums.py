@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
-from opproof.vocabulary.arrays import Array
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:

@@ -11,6 +11,8 @@ import numpy as np
 
 from opproof.backends.host.request import Place, array_at
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.prove.mutation.arrays import Arrays, same_bits
@@ -21,9 +23,6 @@ from opproof.harness.run.question import Question, Returned, Settled, received, 
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import expected_of
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 Judge = Callable[..., Judgement]
 

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from opproof.cases import cases_of
+from opproof.core.dtypes import DECLARED
+from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.prove.mutation.arrays import same_bits
 from opproof.harness.prove.mutation.mutant import Mutant, Profile, mutants_of
 from opproof.harness.prove.mutation.trial import CLEAR, Judge, Trial
 from opproof.harness.run.plan import is_asked
 from opproof.reference_ops import Op
-from opproof.vocabulary.dtypes import DECLARED
-from opproof.vocabulary.modes import MODES, Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: A kernel for one of them is a kernel of its own.
 JUDGED = ("f32", "f16", "bf16")

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES
 from opproof.harness.prove.mutation.arrays import Arrays
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.several import tuple_of
 
 Change = Callable[[Array], Array]
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from opproof.backends.host.request import Place, dtype_of
 from opproof.cases._layouts import row_major
+from opproof.core.arrays import Array, bytes_of, empty_tensor, same_bits
 from opproof.harness.run.arena.poison import CANARY, Bytes, poison
-from opproof.vocabulary.arrays import Array, bytes_of, empty_tensor, same_bits
 
 _CANARIES = bytes([CANARY]) * 2**16
 #: Bytes of a buffer up to which what it holds at first is kept, for other results that lie alike.

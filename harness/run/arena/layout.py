@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from opproof.backends.host.arena import PAGE
 from opproof.backends.host.request import Place, Request, name_of
 from opproof.cases._layouts import Storage, cotangent_layout, layouts_of, storage_of
+from opproof.core.arrays import Array, empty_tensor
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError
+from opproof.core.verdicts import Mode
 from opproof.harness.run.arena.buffer import Buffer, holding, written_as
 from opproof.harness.run.arena.poison import Bytes
 from opproof.harness.run.question import Question, Wanted
 from opproof.harness.truth.data import to_dtype
-from opproof.vocabulary.arrays import Array, empty_tensor
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.modes import Mode
 
 #: Pages between two buffers, and where they travel to another machine and back.
 GUARD, NEAR = 16, 1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends.host.request import name_of
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 Bytes = NDArray[np.uint8]
 

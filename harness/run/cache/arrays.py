@@ -13,8 +13,8 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Dtype
 
 T = TypeVar("T")
 #: Of one array: its dtype, that in which it lies here, its shape, where it begins, and how many bytes it takes.

@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.run.cache.arrays import NotKept, Packed, encoded
 from opproof.harness.run.cache.judged import MOST, Passed
 from opproof.harness.run.cache.told import Told
@@ -21,8 +23,6 @@ from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.slices.pose import Pair
 from opproof.harness.truth.subgradient import Limits
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 
 class Facts(TypedDict, total=False):

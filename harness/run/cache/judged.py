@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from opproof.backends.host.request import name_of
+from opproof.core.arrays import Array, bytes_of
+from opproof.core.verdicts import Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Figures
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.truth.posed import Posed
 from opproof.reports import Worst
-from opproof.vocabulary.arrays import Array, bytes_of
-from opproof.vocabulary.verdicts import Verdict
 
 #: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.
 MOST = 8

@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opproof.vocabulary.places import caches
+from opproof.core.system import caches
 
 #: Names the folder of the cache, where it is to be another than the user's.
 VARIABLE = "OPPROOF_CACHE"

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.run.cache import entry
 from opproof.harness.run.cache.arrays import NotKept, packed
 from opproof.harness.run.cache.sources import digest
@@ -20,7 +21,6 @@ from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op
-from opproof.vocabulary.modes import Mode
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
 #: takes less room than they do. Unless it took so many seconds an element, as sorting for kinks does.

@@ -13,8 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
+from opproof.core.errors import UsageError
 from opproof.harness.run.cache.store import Store
-from opproof.vocabulary.errors import UsageError
 
 _HEAD = b"opproof cache 1\n"
 _SUM = 16

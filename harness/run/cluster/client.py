@@ -17,6 +17,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, Self
 
+from opproof.core.errors import BackendError, UsageError
+from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
 from opproof.harness.run.cluster import keys
 from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
@@ -26,8 +28,6 @@ from opproof.harness.run.reach import withdrawn
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task, by_case
 from opproof.reports import Result
-from opproof.vocabulary.errors import BackendError, UsageError
-from opproof.vocabulary.verdicts import Verdict
 
 LOCAL = "local"
 #: Chunks that lie ready for each worker beside the one that it is at.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 
 def temporary(distributed: Any) -> Any:

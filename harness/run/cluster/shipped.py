@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opproof.core.capabilities import renamed
 from opproof.harness.run.task import Task
 from opproof.reports import Result
-from opproof.vocabulary.capabilities import renamed
 
 #: Bytes that one file may have: all of them are in every message.
 LARGEST = 2**26

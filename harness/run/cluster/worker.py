@@ -7,14 +7,14 @@ import multiprocessing
 import time
 from dataclasses import replace
 
+from opproof.core.capabilities import renamed
+from opproof.core.errors import BackendError, OpError, UsageError
 from opproof.harness import __version__
 from opproof.harness.run.cache.place import place
 from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
 from opproof.harness.run.cluster.shipped import back, placed, there
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import Pool
-from opproof.vocabulary.capabilities import renamed
-from opproof.vocabulary.errors import BackendError, OpError, UsageError
 
 #: The judge of this worker, by what it may use.
 _POOLS: dict[tuple[Limits, int | None], Pool] = {}

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from opproof.core.text import plain
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.desk.spoilt import before
@@ -15,8 +17,6 @@ from opproof.harness.run.desk.suspects import Guilty, Harm, Suspect, culprits
 from opproof.harness.run.record import settled, with_verdict
 from opproof.harness.run.task import Task, op_name
 from opproof.reports import Result
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: How often harm is traced back; how often an answer of one operator and mode that others spoil: it has one cause.
 _TRACES, _OF_ONE = 16, 4

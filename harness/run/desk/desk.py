@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from opproof.cases import Case
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Rules
 from opproof.harness.run.attempt import rules_of, support_of
 from opproof.harness.run.cache.place import Place
@@ -26,9 +28,6 @@ from opproof.harness.run.own_memory import held_to, limit_of
 from opproof.harness.run.record import record, settled
 from opproof.harness.run.task import Task, op_name, op_of, repro
 from opproof.reports import Result
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 
 class Desk:

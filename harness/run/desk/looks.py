@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.verdicts import WRONG, Verdict
 from opproof.harness.ledger.known import mark
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.calls import STALE, same_bits
@@ -18,8 +20,6 @@ from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.desk.suspects import DAMAGE
 from opproof.harness.run.record import measured, with_verdict
 from opproof.harness.run.task import Task, op_name
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many
 #: where the answer seems to be kept from the call before.

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import WRONG
 from opproof.harness.run.attempt import Attempt, attempt
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.desk.suspects import Suspect, called
@@ -16,8 +18,6 @@ from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.question import Settled
 from opproof.harness.run.task import Task, op_name, op_of
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.verdicts import WRONG
 
 #: How many starts in a row may fail after so many seconds: each costs a case, and a run may have thousands.
 _WAITS, _LONG = 3, 10.0

@@ -17,14 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opproof.cases import Case
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task, op_of
 from opproof.harness.truth.slices.pose import pose
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: The longest series.
 MOST = 256

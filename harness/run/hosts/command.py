@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from opproof.backends.protocol import BackendFailed
+from opproof.core.arrays import Array
+from opproof.core.errors import BackendError
 from opproof.harness.run.hosts import foreign
 from opproof.harness.run.hosts.foreign import Foreign
 from opproof.harness.run.hosts.process import HostFault
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
 
 _Answer = TypeVar("_Answer")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opproof.backends.host.frames import LONGEST, FrameError, decode, encode
+from opproof.core.arrays import Array
+from opproof.core.text import plain
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.hosts.process import HostFault, HostProcess
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
 
 
 def exchanged(

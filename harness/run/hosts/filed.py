@@ -17,18 +17,17 @@ import msgspec
 import numpy as np
 
 from opproof.backends.host.frames import LONGEST, FrameError, decode
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DECLARED, Declaration
+from opproof.core.errors import BackendError, UsageError
+from opproof.core.text import plain
+from opproof.core.verdicts import Verdict
 from opproof.harness.golden import manifest
 from opproof.harness.golden.manifest import Manifest, Vector
 from opproof.harness.golden.vectors import digest
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Returned, Settled, received
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.dtypes import DECLARED
-from opproof.vocabulary.errors import BackendError, UsageError
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
 
 KIND = "answers"
 ABOUT = "about.json"

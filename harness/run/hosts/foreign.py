@@ -21,6 +21,12 @@ import numpy as np
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host.frames import LONGEST, params_text
 from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.core.arrays import Array
+from opproof.core.capabilities import variables_text
+from opproof.core.dtypes import DECLARED, DTYPES, Declaration
+from opproof.core.errors import BackendError
+from opproof.core.text import plain
+from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.run.hosts.exchange import exchanged
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.kept import check_kept
@@ -28,15 +34,6 @@ from opproof.harness.run.hosts.placed import PROTOCOL, Placed
 from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.capabilities import variables_text
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.destinations import Destination
-from opproof.vocabulary.dtypes import DECLARED, DTYPES
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
 
 #: Seconds that a command may take to start and to say hello.
 START = 60.0

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import Declaration
+from opproof.core.verdicts import Destination
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.destinations import Destination
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ from opproof.backends.host import serve
 from opproof.backends.host.arena import Arena
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
+from opproof.core.arrays import Array
+from opproof.core.text import plain
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.run.arena.layout import NEAR, lay_out, snapshot, write
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.looked import looked_at
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
 
 
 class Inside:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from opproof.backends.protocol import BackendFailed
+from opproof.core.arrays import Array, bytes_of
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.question import Settled
-from opproof.vocabulary.arrays import Array, bytes_of
-from opproof.vocabulary.verdicts import Verdict
 
 
 def check_kept(called: str, name: str, sent: Array, answer: dict[str, Array]) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 
 from opproof.backends.host import serve
 from opproof.backends.host.request import Place, dtype_of
+from opproof.core.arrays import Array
+from opproof.core.text import plain
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.arena.buffer import Buffer, differences, row_major_at
 from opproof.harness.run.arena.layout import Layout
 from opproof.harness.run.arena.poison import Bytes, unwritten
 from opproof.harness.run.question import Question, Returned, Settled, received
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
 
 #: Of results that are looked at.
 _DTYPES = frozenset({

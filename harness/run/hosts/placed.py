@@ -17,6 +17,11 @@ from opproof.backends.host import serve
 from opproof.backends.host.fence import REFERENCES, own_caches, with_compiled
 from opproof.backends.host.frames import LONGEST, params_text
 from opproof.backends.host.request import several_metadata, to_metadata
+from opproof.core.arrays import Array, same_bits
+from opproof.core.dtypes import Declaration
+from opproof.core.errors import BackendError
+from opproof.core.text import plain
+from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.run.arena.layout import GUARD, NEAR, Layout, lay_out, snapshot, write
 from opproof.harness.run.arena.poison import Bytes
 from opproof.harness.run.hosts.exchange import exchanged, exchanges
@@ -25,13 +30,6 @@ from opproof.harness.run.hosts.looked import looked_at
 from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.question import Question, Settled
-from opproof.vocabulary.arrays import Array, same_bits
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.destinations import Destination
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
 
 PROTOCOL = "1"
 #: Seconds that a backend may take to load.

@@ -22,7 +22,7 @@ from typing import ClassVar, TypeAlias
 import opproof.backends.host
 from opproof.backends.host.fence import libraries
 from opproof.backends.host.frames import HEAD, LONGEST, FrameError, frame_length
-from opproof.vocabulary.verdicts import Verdict
+from opproof.core.verdicts import Verdict
 
 KEEPER = Path(opproof.backends.host.__file__).with_name("keeper.py")
 _CHUNK = 1 << 16

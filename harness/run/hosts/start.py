@@ -6,14 +6,13 @@ import functools
 import os
 from collections.abc import Mapping
 
+from opproof.core.capabilities import assignment_of, backend_of, capability_of, variables_text
+from opproof.core.errors import BackendError, meant
+from opproof.core.text import plain
 from opproof.harness.run.hosts import filed, foreign, inside, placed
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import references_allowed
 from opproof.harness.run.limits import Limits
-from opproof.vocabulary.capabilities import assignment_of, backend_of, capability_of, variables_text
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.meant import meant
-from opproof.vocabulary.text import plain
 
 #: How variables begin that are read by Python, the loader or opproof itself: no switch of a library.
 _NOT_ITS_OWN = ("PYTHON", "LD_", "DYLD_", "OPPROOF")

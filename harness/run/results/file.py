@@ -9,13 +9,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
+from opproof.core.errors import UsageError
 from opproof.harness.run.results import disk
 from opproof.harness.run.results.marks import marks_of
 from opproof.harness.run.results.place import REPORTS
 from opproof.harness.run.results.rescue import rescued
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE, encoded, legible
-from opproof.vocabulary.errors import UsageError
 
 
 class _Keyed(Protocol):

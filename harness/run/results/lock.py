@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from opproof.vocabulary.errors import UsageError
+from opproof.core.errors import UsageError
 
 try:
     import fcntl

@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
+from opproof.core.errors import UsageError
 from opproof.harness.run.results.lock import Busy, Lock, release, take
 from opproof.reports import Header, ResultsError, read_header
 from opproof.reports._results import FILE
 from opproof.reports.remarks import FILE as REMARKS
-from opproof.vocabulary.errors import UsageError
 
 #: What every run leaves behind, beside results.jsonl.
 REPORTS = ("report.html", "report.md", REMARKS)

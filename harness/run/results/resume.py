@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.run.plan import Selection
@@ -18,8 +20,6 @@ from opproof.harness.run.results.marks import kept_aside, marked
 from opproof.harness.run.settings import Settings
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reports import Header, Result, read_header, read_results
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import Verdict
 
 
 @dataclass(frozen=True)

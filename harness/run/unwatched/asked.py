@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 
 from opproof.backends.host.request import dtype_of
+from opproof.core.arrays import Array
 from opproof.harness.run.unwatched.chosen import is_large
 from opproof.harness.run.unwatched.data import data_of, losses_of
 from opproof.harness.run.unwatched.process import run
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair
-from opproof.vocabulary.arrays import Array
 
 _PROGRAM = Path(__file__).with_name("program")
 #: Run the module of that name, which lies in that folder.

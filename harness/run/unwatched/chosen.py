@@ -7,10 +7,10 @@ from collections.abc import Container, Iterable, Sequence
 from itertools import chain, zip_longest
 
 from opproof.cases import Case
+from opproof.core.dtypes import FLOATS
+from opproof.core.verdicts import Verdict
 from opproof.harness.truth.slices.stored import elements
 from opproof.reports import Result
-from opproof.vocabulary.dtypes import FLOATS
-from opproof.vocabulary.verdicts import Verdict
 
 #: Elements of the largest case, so that a call takes no second; of larger ones, up to the second number, one call each.
 MOST, LARGEST = 2**16, 2**21

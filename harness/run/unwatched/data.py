@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.core.arrays import Array
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair
-from opproof.vocabulary.arrays import Array
 
 #: Every third row has no loss, the first too, as of tokens that are masked.
 _MASKED = 3

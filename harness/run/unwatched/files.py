@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from opproof.core.capabilities import backend_of
 from opproof.harness.ledger.known import Known, mark
 from opproof.harness.run.reach import withdrawn
 from opproof.harness.run.results.file import ResultsFile, key
 from opproof.harness.run.task import Task
 from opproof.reports import Result
-from opproof.vocabulary.capabilities import backend_of
 
 #: Seconds after which a program begins nothing new.
 SECONDS = 20.0

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 
 from opproof.backends.host.request import name_of
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.dtypes import Declaration
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.run.attempt import Attempt, rules_of
@@ -21,10 +24,6 @@ from opproof.harness.run.unwatched.data import data_of, losses_of
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.reports import Result
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 _ELSEWHERE = "right where opproof calls it, and wrong where a program of its own does"
 _INSTEAD = "where callers are told so, declare it with reuses_outputs = True"

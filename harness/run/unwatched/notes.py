@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import FAILED
 from opproof.harness.run.unwatched.asked import Answered
 from opproof.harness.run.unwatched.judged import Asked, attempt
 from opproof.harness.truth.roundoff import COMPUTE_U
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.verdicts import FAILED
 
 
 def left_out(backend: str, status: int | None, came: int, count: int) -> str:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from opproof.core.errors import OpError
 from opproof.harness.truth.noise.moves import assign, indexed, moved
 from opproof.harness.truth.noise.rules import CREATES, DECIDED, EXACT_UFUNCS, JUMPS, MOVES, STEPS
 from opproof.harness.truth.noise.sums import (
@@ -40,7 +41,6 @@ from opproof.harness.truth.noise.sums import (
     of_two_exponentials,
 )
 from opproof.harness.truth.noise.transforms import TRANSFORMS
-from opproof.vocabulary.errors import OpError
 
 Floats = NDArray[Any]
 _RULES = {**FUNCTIONS, **TRANSFORMS}

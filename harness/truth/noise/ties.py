@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.core.dtypes import DTYPES
 
 Floats = NDArray[Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from opproof.cases import Case
+from opproof.core.dtypes import DTYPES
 from opproof.reference_ops import Op, Trait
-from opproof.vocabulary.dtypes import DTYPES
 
 Shape = tuple[int, ...]
 #: Of every axis the first slice of a block and the one after its last.

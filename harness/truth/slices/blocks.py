@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.slices.axes import Axis, Block, Shape
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 Region = tuple[slice, ...]
 

@@ -9,6 +9,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.reference import Expected, expected_of, values_of
 from opproof.harness.truth.roundoff import RUNS, compute_roundoff
@@ -16,9 +19,6 @@ from opproof.harness.truth.slices.axes import Axis, Block
 from opproof.harness.truth.slices.blocks import Region, blocks, region, taken
 from opproof.harness.truth.slices.room import Noise, Room
 from opproof.harness.truth.slices.turns import in_turn
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 
 def expected_in(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode
 from opproof.harness.truth import posed as whole
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.axes import axes_of
@@ -13,8 +15,6 @@ from opproof.harness.truth.slices.blocks import results_of
 from opproof.harness.truth.slices.room import FEW, MEMORY, Room, is_held_whole, room_of, surely, without_axes
 from opproof.harness.truth.slices.stored import elements, stored, templates, with_cotangents
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.modes import Mode
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ import numpy as np
 from opproof.cases import Case
 from opproof.cases._data import draw_stored, stored_cotangent
 from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
+from opproof.core.arrays import Array
+from opproof.core.dtypes import FLOATS
+from opproof.core.verdicts import Mode
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import TRIES, again, arguments, inputs_of, near_kinks, repeat_slices, to_dtype
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.slices.axes import Axis
 from opproof.harness.truth.slices.blocks import taken
 from opproof.reference_ops import Op, Trait
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import FLOATS
-from opproof.vocabulary.modes import Mode
 
 
 def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from opproof.harness.cores import cores
+from opproof.core.system import cores
 from opproof.harness.truth.quiet import quiet
 
 _Given = TypeVar("_Given")

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape, Way
 from opproof.harness.truth.torch.evaluate import Question, evaluated, key_of, true_amplitudes
-from opproof.vocabulary.arrays import Array
 
 #: Evaluations, and by what their roundings are larger than true ones: a decision that true ones flip once in 30,000
 #: times, at four standard deviations, is flipped by one in six of these.

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from opproof.core.errors import OpError
 from opproof.harness.truth.torch.attended import Products
 from opproof.harness.truth.torch.hashed import PLACES, places_of
 from opproof.harness.truth.torch.stores import Operations
-from opproof.vocabulary.errors import OpError
 
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
 _DRAWN = 1 << 12

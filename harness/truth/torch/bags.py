@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from opproof.core.errors import OpError
 from opproof.harness.truth.torch.arithmetic import Arithmetic
 from opproof.harness.truth.torch.sums import Rule
-from opproof.vocabulary.errors import OpError
 
 #: PyTorch's numbers of what is done to a bag.
 _MEAN, _MAX = 1, 2

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from opproof.core.errors import OpError
 from opproof.harness.truth.torch import complexes, constants, exactly, places, stores
 from opproof.harness.truth.torch.alignments import ALIGNMENTS
 from opproof.harness.truth.torch.arithmetic import Arithmetic, OutOfTime, copied
@@ -32,7 +33,6 @@ from opproof.harness.truth.torch.segments import SEGMENTS
 from opproof.harness.truth.torch.selections import SELECTIONS
 from opproof.harness.truth.torch.sums import SUMS
 from opproof.harness.truth.torch.windows import WINDOWS
-from opproof.vocabulary.errors import OpError
 
 #: What is said of operations that take functions; `{}` is the operation.
 TAKES_FUNCTIONS = (

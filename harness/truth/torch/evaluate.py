@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Dtype
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, TRACED_RMS, compute_roundoff
 from opproof.harness.truth.slope import is_narrow, sampled, spread
@@ -22,8 +24,6 @@ from opproof.harness.truth.torch.formulas import roundoff
 from opproof.harness.truth.torch.largest import through_largest
 from opproof.harness.truth.torch.pulled import pulled
 from opproof.harness.truth.torch.stores import Store, read_again
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype
 
 #: A function of tensors that gives its outputs in order.
 Outputs = Callable[..., Sequence[Any]]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.core.arrays import Array
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape
 from opproof.harness.truth.torch.evaluate import Question, exact
-from opproof.vocabulary.arrays import Array
 
 #: How far inputs are moved, relative to 1 or to their size; how often at random, and how often where that is too few:
 #: of five equal elements one of three hundred has not had each rank in 24 orders.

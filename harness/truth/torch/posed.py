@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from opproof.core.arrays import tuple_of
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.vocabulary.several import tuple_of
 
 if TYPE_CHECKING:  # a posed case evaluates its outputs by the file that asks here
     from opproof.harness.truth.posed import Posed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from opproof.core.errors import OpError
 from opproof.harness.truth.torch.arithmetic import Arithmetic
 from opproof.harness.truth.torch.sums import Rule, by_index
-from opproof.vocabulary.errors import OpError
 
 
 def scattered(

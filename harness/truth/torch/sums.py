@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.errors import OpError
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
-from opproof.vocabulary.errors import OpError
 
 Rule = Callable[..., Any]
 

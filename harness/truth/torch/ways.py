@@ -38,6 +38,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.harness.truth.slope import slope, spread
@@ -50,8 +52,6 @@ from opproof.harness.truth.torch.evaluate import (
     evaluated,
     key_of,
 )
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 #: Evaluations in which the other formulas have noise, and in which signs are drawn: of two terms every second of these
 #: cancels, of two such stages three of four, and of the rest each row needs some. And how many roundoffs of what terms

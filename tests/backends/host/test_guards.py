@@ -12,13 +12,13 @@ import pytest
 
 from opproof.backends.host.arena import PAGE, Arena
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.run.arena.layout import lay_out, snapshot, write
 from opproof.harness.run.arena.poison import CANARY, POISON, poison, unwritten
 from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.question import Question, Wanted
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="guards need mprotect")
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import psutil
 
+from opproof.core.errors import ResultsError
 from opproof.reports import Result, read_results
-from opproof.vocabulary.errors import ResultsError
 
 #: Right, for float32: what the backends here answer where they do not misbehave.
 HONEST = """

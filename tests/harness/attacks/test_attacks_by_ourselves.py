@@ -8,13 +8,13 @@ import pytest
 from _attacker import command, records, run, written
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.question import Question, wanted_of
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 from opproof.reports import read_results
-from opproof.vocabulary.modes import Mode
 
 OPERATOR = '''
 """bent: x². Shapes: x any; y as x. Source: the definition."""

@@ -24,7 +24,7 @@ JOINS = """
 FORGED = '''
 import dataclasses
 import opproof.harness.run.cluster.worker as worker
-from opproof.vocabulary.verdicts import Verdict
+from opproof.core.verdicts import Verdict
 
 honest = worker.back
 worker.back = lambda result, at: dataclasses.replace(honest(result, at), verdict=Verdict.PASS)

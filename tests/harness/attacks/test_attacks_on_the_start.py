@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.desk import seats
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.hosts import placed
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task
-from opproof.vocabulary.verdicts import Verdict
 
 BACKEND = """
 import os, pathlib, time

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from opproof.core.verdicts import Verdict
 from opproof.reports import read_results
-from opproof.vocabulary.verdicts import Verdict
 
 FOLDER = Path(__file__).parents[3] / "examples" / "cheats"
 #: The judged call is not the first of all in either: of what a cheat keeps the verdict would depend on it.

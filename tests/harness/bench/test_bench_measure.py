@@ -9,6 +9,7 @@ import pytest
 from opproof.backends.host.calls import Stored
 from opproof.backends.host.looked import moved
 from opproof.cases import Case, cases_of
+from opproof.core.verdicts import Mode
 from opproof.harness.bench.bench import _impossible
 from opproof.harness.bench.facts import facts_of
 from opproof.harness.bench.interval import interval
@@ -20,7 +21,6 @@ from opproof.harness.run.task import op_of
 from opproof.harness.truth.slices.pose import pose
 from opproof.reports.bench.compare import changes, text
 from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
-from opproof.vocabulary.modes import Mode
 
 #: One clock of the tests' is as good at once as later.
 AT_ONCE = Effort(visits=1)

@@ -11,9 +11,9 @@ from _runs import opproof
 
 import opproof as library
 from opproof.cases import Case, _file
+from opproof.core.errors import CaseError, UsageError
 from opproof.harness.run.plan import Selection, cases
 from opproof.reports import read_results
-from opproof.vocabulary.errors import CaseError, UsageError
 
 F = torch.nn.functional
 

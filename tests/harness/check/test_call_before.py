@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 import opproof
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.trial.tried import _three
-from opproof.vocabulary.verdicts import Verdict
 
 INPUTS = [(8, 9), (8, 9)]
 judged = partial(opproof.check, inputs=INPUTS, seconds=5, gradients=False, raises=False)

@@ -11,8 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.vocabulary.errors import UsageError  # noqa: E402
-from opproof.vocabulary.verdicts import Verdict  # noqa: E402
+from opproof.core.errors import UsageError  # noqa: E402
+from opproof.core.verdicts import Verdict  # noqa: E402
 
 SHAPES = [(6, 4), (4,)]
 

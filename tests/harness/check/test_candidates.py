@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.vocabulary.errors import BackendError, UsageError  # noqa: E402
+from opproof.core.errors import BackendError, UsageError  # noqa: E402
 
 INPUTS = [(5, 17), (17,)]
 

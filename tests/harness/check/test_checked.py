@@ -13,12 +13,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
+from opproof.core.errors import OpError, UsageError  # noqa: E402
 from opproof.harness.check.bounds import bound_of, objection  # noqa: E402
 from opproof.harness.check.compared import compared  # noqa: E402
 from opproof.harness.check.front import judged  # noqa: E402
 from opproof.harness.check.wish import Wish  # noqa: E402
 from opproof.harness.clock import Clock  # noqa: E402
-from opproof.vocabulary.errors import OpError, UsageError  # noqa: E402
 
 F = torch.nn.functional
 

@@ -58,7 +58,7 @@ def test_widened_again(dtype, largest):
 
 
 def test_a_dtype_that_is_not_known_is_told():
-    from opproof.vocabulary.errors import UsageError
+    from opproof.core.errors import UsageError
 
     def like(x):
         return x.to(torch.float8_e4m3fnuz)

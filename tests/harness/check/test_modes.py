@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.vocabulary.errors import UsageError  # noqa: E402
+from opproof.core.errors import UsageError  # noqa: E402
 
 INPUTS = [(5, 17), (17,)]
 

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.vocabulary.errors import UsageError  # noqa: E402
+from opproof.core.errors import UsageError  # noqa: E402
 
 
 def linear(x, w, bias):

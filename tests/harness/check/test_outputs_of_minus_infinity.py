@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.vocabulary.verdicts import FAILED  # noqa: E402
+from opproof.core.verdicts import FAILED  # noqa: E402
 
 
 def kept(x):

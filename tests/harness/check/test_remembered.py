@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.vocabulary.errors import OpError  # noqa: E402
+from opproof.core.errors import OpError  # noqa: E402
 
 TABLES = {}
 LATEST = None

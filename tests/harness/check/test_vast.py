@@ -7,6 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
+from opproof.core.errors import UsageError  # noqa: E402
+from opproof.core.verdicts import Verdict  # noqa: E402
 from opproof.harness.check.questions.draws import vast  # noqa: E402
 from opproof.harness.check.questions.resized import fits  # noqa: E402
 from opproof.harness.check.questions.sizes import rare_size  # noqa: E402
@@ -17,8 +19,6 @@ from opproof.harness.check.sides.subject import Arguments, Form  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
 from opproof.harness.check.trial.borne import borne  # noqa: E402
 from opproof.harness.check.trial.manner import Manner  # noqa: E402
-from opproof.vocabulary.errors import UsageError  # noqa: E402
-from opproof.vocabulary.verdicts import Verdict  # noqa: E402
 
 judged = partial(opproof.check, raises=False, dtype="f32", isolate=True)
 

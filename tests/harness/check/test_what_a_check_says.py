@@ -6,10 +6,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from opproof.core.verdicts import FAILED  # noqa: E402
 from opproof.harness.check import summary  # noqa: E402
 from opproof.harness.check.compared import compared  # noqa: E402
 from opproof.harness.check.wish import Wish  # noqa: E402
-from opproof.vocabulary.verdicts import FAILED  # noqa: E402
 
 F = torch.nn.functional
 

@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import opproof  # noqa: E402
+from opproof.core.errors import UsageError  # noqa: E402
 from opproof.harness.check.sides.kept import Kept  # noqa: E402
-from opproof.vocabulary.errors import UsageError  # noqa: E402
 
 F = torch.nn.functional
 

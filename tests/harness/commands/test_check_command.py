@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 pytest.importorskip("torch")
 
+from opproof.core.errors import UsageError
 from opproof.harness.__main__ import cli
-from opproof.vocabulary.errors import UsageError
 
 REFERENCE = """
 import torch

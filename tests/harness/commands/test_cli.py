@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness import __version__
 from opproof.harness.__main__ import COMMANDS, main
 from opproof.harness.judge.bound import C
@@ -17,7 +18,6 @@ from opproof.harness.run import runner
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.status import Exit
 from opproof.reports import read_results
-from opproof.vocabulary.modes import Mode
 
 SMALL = str(Path(__file__).parents[2] / "_small_backend.py")
 

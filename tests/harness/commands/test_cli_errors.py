@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from _c_build import compiled, needs_cc
 
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import UsageError
 from opproof.harness.__main__ import main
 from opproof.harness.run.extent import Extent
 from opproof.harness.run.finish import finish
 from opproof.reports import Header
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import UsageError
 
 
 def refused(capfd, *args):

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from opproof.core.errors import UsageError
 from opproof.harness.__main__ import cli
-from opproof.vocabulary.errors import UsageError
 
 #: A change to the backend that its test has to find.
 BREAK = {

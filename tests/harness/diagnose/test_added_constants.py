@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_patterns import near, told
 
-from opproof.vocabulary.dtypes import DECLARED
+from opproof.core.dtypes import DECLARED
 
 F, G = "forward", "gradient"
 

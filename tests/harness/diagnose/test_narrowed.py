@@ -6,8 +6,8 @@ import pytest
 from _ask import attempted
 
 from opproof.backends.numpy import NumPy
+from opproof.core.verdicts import Verdict
 from opproof.harness.diagnose.diagnosis import diagnose
-from opproof.vocabulary.verdicts import Verdict
 
 F, G = "forward", "gradient"
 

@@ -5,8 +5,8 @@ import pytest
 from _ask import attempted
 from test_patterns import Changed, near, told
 
+from opproof.core.dtypes import DECLARED
 from opproof.harness.diagnose.diagnosis import diagnose, others
-from opproof.vocabulary.dtypes import DECLARED
 
 F, G = "forward", "gradient"
 

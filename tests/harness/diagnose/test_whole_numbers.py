@@ -5,7 +5,7 @@ import pytest
 from test_patterns import Changed, told
 
 from opproof.backends.numpy import create
-from opproof.vocabulary.dtypes import DECLARED
+from opproof.core.dtypes import DECLARED
 
 
 class Whole(Changed):

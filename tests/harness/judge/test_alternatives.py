@@ -7,6 +7,9 @@ import pytest
 from _ask import judged
 
 from opproof.cases import Case, cases_of
+from opproof.core.arrays import tuple_of
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.judgement import Rules, judge
@@ -16,9 +19,6 @@ from opproof.harness.truth import flushed
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import load, names
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 NAN, INF = float("nan"), float("inf")
 TINY = DTYPES["f32"].tiny

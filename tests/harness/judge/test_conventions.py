@@ -8,12 +8,12 @@ from _ask import attempted, judged
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth import kinks, reference
 from opproof.harness.truth.data import inputs_of, ordered
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 INF = math.inf
 

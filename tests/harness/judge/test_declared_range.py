@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.modes import Mode
 
 
 @pytest.mark.parametrize("text", ["cumprod[x=3x32;dim=-1;f16;layout=offset]", "cumprod[x=16x256;dim=0;f16]"])

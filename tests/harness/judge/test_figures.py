@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import STORED, compare
 from opproof.harness.judge.figures import BIAS, RMS, Rounding, figures
@@ -14,8 +16,6 @@ from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import Expected, vjp
 from opproof.harness.truth.slope import LEAST
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.modes import Mode
 
 BF16 = DTYPES["bf16"]
 

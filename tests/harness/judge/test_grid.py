@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.grid import fewer_digits
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import values_of
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.modes import Mode
 
 F16, BF16, F32 = (DTYPES[name] for name in ("f16", "bf16", "f32"))
 STORAGE = Rules(declared="storage")

@@ -5,13 +5,13 @@ import pytest
 from _ask import judged
 
 from opproof.cases import Case
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.causes import explains, find_causes
 from opproof.harness.judge.judgement import Rules
 from opproof.harness.ledger.known import Known, read_known
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.modes import Mode
 
 FORMULAS = '''
 import numpy as np

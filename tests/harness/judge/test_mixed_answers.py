@@ -9,9 +9,9 @@ from opproof.backends.numpy import NumPy
 from opproof.backends.table import LIKE
 from opproof.cases import Case, cases_of
 from opproof.cases._registry import all_names
+from opproof.core.dtypes import DTYPES
 from opproof.harness.run.plan import has_gradient
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES
 
 HONEST = NumPy()
 HALF, BFLOAT = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)

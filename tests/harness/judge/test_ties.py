@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth import reference
@@ -11,7 +12,6 @@ from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed, pose
 from opproof.reference_ops import load
 from opproof.reference_ops._order import equals
-from opproof.vocabulary.modes import Mode
 
 SORT = "sort[x=5x33;dim=-1;descending=true;f32;fill=ties]"
 TOPK = "topk[x=5x33;k=7;dim=-1;f16;fill=ties]"

@@ -9,13 +9,13 @@ from _ask import judged as judged_by
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
+from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.vacuity import vacuous
 from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 
 def judged(text, mode="forward"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
@@ -11,7 +12,6 @@ from opproof.harness.truth.data import cotangents_of
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import vjp
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((7, 5), [1, 4]), ((2, 3, 4), [1, 4]), ((2, 5), [1]), ((1, 5), [])])

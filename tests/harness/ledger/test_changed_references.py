@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.arrays import tuple_of
+from opproof.core.verdicts import Mode
 from opproof.harness.ledger.causes import function_of
 from opproof.harness.ledger.chosen import LEDGERS
 from opproof.harness.ledger.known import read_known
@@ -14,8 +16,6 @@ from opproof.harness.run.plan import Selection, cases
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.quiet import quiet
 from opproof.reference_ops import gradients_of, load
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 LIBRARIES = ("jax", "mlx")
 #: Errors of float32 tables and fits, such as erf's, as a part of the largest number of a result.

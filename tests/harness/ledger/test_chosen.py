@@ -4,11 +4,11 @@ import platform
 
 import pytest
 
+from opproof.core.errors import UsageError
 from opproof.harness.ledger import chosen
 from opproof.harness.ledger.causes import Where
 from opproof.harness.ledger.chosen import built_in, entries_for, of_versions
 from opproof.harness.ledger.known import Known
-from opproof.vocabulary.errors import UsageError
 
 LEDGER = """
 [[known]]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.ledger.causes import FUNCTIONS, _functions_in
 from opproof.harness.ledger.chosen import LEDGERS, built_in
 from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.ledger.limits import SIZED
 from opproof.reports import Result
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 
 def result(case="gelu[x=7x33;f16]", mode="forward", verdict="WRONG_VALUE", backend="torch", units=40.0, **more):

@@ -8,12 +8,12 @@ import pytest
 import report_samples as samples
 from _runs import opproof
 
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED
 from opproof.harness.ledger.known import read_known
 from opproof.harness.ledger.patterns import matches, seedless
 from opproof.harness.ledger.proposals import add, propose, read
 from opproof.harness.ledger.written import written
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import FAILED
 
 FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from opproof.core.errors import UsageError
 from opproof.harness.plugin.fixture import judge
 from opproof.harness.plugin.function import check, operator_test
-from opproof.vocabulary.errors import UsageError
 
 pytest_plugins = ["pytester"]
 

@@ -7,14 +7,13 @@ from _rounding_backend import Kernels, rounded, truncated
 
 from opproof.backends import precision
 from opproof.backends.precision import Precision
+from opproof.core.dtypes import Declaration
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.precision.file import Measurement, merged, text
 from opproof.harness.precision.measure import Twice, twice
 from opproof.harness.precision.rows import Measured, Need, Row, rows
 from opproof.harness.precision.table import table
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 NORM = "rms_norm[x=33x65;weight=65,;bf16]"
 STORAGE = Declaration("storage")

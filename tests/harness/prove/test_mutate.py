@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from opproof.core.errors import UsageError
+from opproof.core.text import dumped
+from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.commands.mutate import command
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.prove.mutation.mutant import Mutant, mutants_of
@@ -14,10 +17,6 @@ from opproof.harness.prove.mutation.report import EQUIVALENT, Equivalent, rate, 
 from opproof.harness.prove.mutation.runs import of_op
 from opproof.harness.prove.mutation.trials import JUDGED, NARROW, TYPED, Fate, fate, fates, profile, trials
 from opproof.reference_ops import load
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.json_text import dumped
-from opproof.vocabulary.modes import MODES, Mode
-from opproof.vocabulary.verdicts import Verdict
 
 OPS = ("relu", "gelu", "matmul", "layer_norm", "index_add", "clamp")
 

@@ -8,11 +8,11 @@ from _ask import attempted, judged
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.calls import arranged
 from opproof.harness.run.desk.looks import as_told_by_itself
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
-from opproof.vocabulary.verdicts import Verdict
 
 RELU = "relu[x=7x33;f32]"
 

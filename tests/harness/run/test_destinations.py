@@ -15,13 +15,13 @@ from opproof.backends.numpy import NumPy
 from opproof.backends.table import written
 from opproof.cases import Case, cases_of
 from opproof.cases._layouts import layouts_of
+from opproof.core.errors import BackendError, CaseError
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import checked, has_gradient
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load, load_file, names
-from opproof.vocabulary.errors import BackendError, CaseError
 
 HONEST = NumPy()
 RIGHT = [

@@ -6,9 +6,9 @@ from _ask import attempted
 from _runs import opproof
 
 from opproof.backends.numpy import NumPy
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.task import Task, repro
 from opproof.reports import read_results
-from opproof.vocabulary.verdicts import Verdict
 
 RACY = """
 import numpy as np

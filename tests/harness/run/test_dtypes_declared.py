@@ -12,12 +12,12 @@ from _c_build import compiled, needs_cc
 
 from opproof.backends.loaded import settle
 from opproof.backends.numpy import NumPy
+from opproof.core.errors import BackendError
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
-from opproof.vocabulary.errors import BackendError
 
 HONEST = NumPy()
 CASES = {dtype: f"add[a=7x33;b=7x33;{dtype}]" for dtype in ("i8", "i16", "i32", "u8", "f8e4m3", "f8e5m2")}

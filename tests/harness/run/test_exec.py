@@ -16,15 +16,15 @@ import pytest
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.host.frames import FrameError, decode, encode, frame_length, params_text
+from opproof.core.dtypes import Declaration
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.hosts.command import Command
 from opproof.harness.run.hosts.foreign import _request
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.reports import read_results
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.verdicts import Verdict
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
 

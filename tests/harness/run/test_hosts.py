@@ -19,6 +19,8 @@ from test_verdicts import results as on_shared_memory  # noqa: F401 - a fixture
 from opproof.backends.host import serve
 from opproof.backends.host.request import from_metadata, to_metadata
 from opproof.cases import Case
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.run.arena.layout import lay_out
 from opproof.harness.run.hosts import placed
 from opproof.harness.run.hosts.process import HostFault
@@ -31,9 +33,6 @@ from opproof.harness.run.task import Task
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 from opproof.reports import read_results
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import MODES, Mode
-from opproof.vocabulary.verdicts import Verdict
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hosts of their own need POSIX")
 

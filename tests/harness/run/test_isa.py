@@ -10,6 +10,9 @@ from _c_build import compiled, needs_cc
 from _runs import opproof
 
 from opproof.backends.load import load_backend
+from opproof.core.capabilities import backend_of, capability_of, options_of, renamed, under
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.commands._values import assignments
 from opproof.harness.ledger.known import Known
 from opproof.harness.run.cluster.shipped import back, there
@@ -17,10 +20,6 @@ from opproof.harness.run.hosts.start import environment_of, start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task, repro
 from opproof.reports import Result, read_results
-from opproof.vocabulary.capabilities import backend_of, capability_of, options_of, renamed, under
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: A backend that looks at its variable when it is loaded, and whose relu is wrong where that says low.
 BACKEND = """

@@ -13,13 +13,13 @@ from _c_build import compiled, needs_cc
 from opproof.backends.loaded import settle
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
+from opproof.core.errors import BackendError, CaseError
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import checked
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
-from opproof.vocabulary.errors import BackendError, CaseError
 
 HONEST = NumPy()
 CASE = "matmul[a=5x33;b=33x7;f32;mixed=b:f16]"

@@ -3,9 +3,9 @@
 import pytest
 
 from opproof.cases import cases_of
+from opproof.core.errors import CaseError
 from opproof.harness.run import plan
 from opproof.harness.run.plan import Selection, cases
-from opproof.vocabulary.errors import CaseError
 
 OWN = [str(case) for case in cases_of("add")]
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode, Verdict, read_beyond, said_beyond
 from opproof.harness.__main__ import main
 from opproof.harness.run.arena.layout import lay_out
 from opproof.harness.run.hosts.process import HostFault
@@ -15,9 +16,6 @@ from opproof.harness.run.task import Task
 from opproof.harness.truth.slices.pose import pose
 from opproof.reference_ops import load
 from opproof.reports import read_results
-from opproof.vocabulary.beyond import read_beyond, said_beyond
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 MIB = 2**20
 

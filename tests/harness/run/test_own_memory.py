@@ -11,6 +11,8 @@ from _ask import judged
 from opproof.backends.loaded import settle
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
+from opproof.core.arrays import empty_tensor
+from opproof.core.verdicts import Mode
 from opproof.harness.run import own_memory
 from opproof.harness.run.arena.buffer import Buffer
 from opproof.harness.run.arena.layout import lay_out, snapshot, write
@@ -25,8 +27,6 @@ from opproof.harness.truth.slices import stored
 from opproof.harness.truth.slices.pose import pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import load
-from opproof.vocabulary.arrays import empty_tensor
-from opproof.vocabulary.modes import Mode
 
 MIB = 2**20
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone limits what is a process's own")

@@ -52,10 +52,10 @@ def test_methods_of_arrays_are_functions(capsys, tmp_path, body):
 
 def test_sums_of_methods_have_the_bound_of_functions(tmp_path):
     from opproof.cases import Case
+    from opproof.core.verdicts import Mode
     from opproof.harness.truth.posed import pose
     from opproof.harness.truth.reference import expected_of
     from opproof.reference_ops import load_file
-    from opproof.vocabulary.modes import Mode
 
     def scale(folder, body):
         file = tmp_path / folder / "summed.py"

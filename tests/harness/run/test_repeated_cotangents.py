@@ -5,14 +5,14 @@ import pytest
 
 from opproof.cases import Case, cases_of
 from opproof.cases._layouts import cotangent_layout, layouts_of
+from opproof.core.errors import CaseError
+from opproof.core.verdicts import Mode
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load, names
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.modes import Mode
 
 REPEATED = "layout=cotangent:broadcast"
 ROWS = (

@@ -12,10 +12,10 @@ import pytest
 import report_samples as samples
 from _runs import opproof
 
+from opproof.core.errors import UsageError
 from opproof.harness.run.results import lock
 from opproof.harness.run.results.place import claimed, foreign
 from opproof.reports import read_results, write_line
-from opproof.vocabulary.errors import UsageError
 
 OPTIONS = {
     "backends": ["numpy"],

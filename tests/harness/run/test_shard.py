@@ -8,10 +8,10 @@ import pytest
 import report_samples as samples
 from _runs import opproof, write_run
 
+from opproof.core.errors import UsageError
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.shard import parse, shard_of
 from opproof.reports import read_results
-from opproof.vocabulary.errors import UsageError
 
 OPS = ("relu", "softmax", "sum", "matmul", "conv2d", "embedding")
 

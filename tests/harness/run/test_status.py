@@ -7,8 +7,8 @@ import pytest
 import report_samples as samples
 from _runs import opproof, write_run
 
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.run.status import Exit, status
-from opproof.vocabulary.verdicts import FAILED, Verdict
 
 PASS = samples.result("relu[x=3,;f32]", "forward")
 KINDS = {

@@ -10,6 +10,8 @@ from _c_build import compiled, needs_cc
 from _runs import opproof
 
 from opproof.backends.loaded import settle
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
@@ -19,8 +21,6 @@ from opproof.harness.run.settings import Settings
 from opproof.harness.run.task import Task, repro
 from opproof.reference_ops import load
 from opproof.reports import read_results
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.verdicts import Verdict
 
 RELU, LOGSUMEXP = "relu[x=4x33;f32]", "logsumexp[x=40x33;dim=-1;f32]"
 

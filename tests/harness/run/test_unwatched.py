@@ -6,14 +6,13 @@ import pytest
 from _runs import opproof
 
 from opproof.cases import Case
+from opproof.core.dtypes import Declaration
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.run.unwatched.chosen import DECLINED, FEW, chosen
 from opproof.harness.run.unwatched.chosen import LARGE as LARGE_CALLS
 from opproof.harness.run.unwatched.judged import WAYS
 from opproof.reference_ops import names
 from opproof.reports import Result, read_results
-from opproof.vocabulary.declaration import Declaration
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 #: tanh and its gradient; {top} stands before, {way} in each call of y = tanh(x).
 BACKEND = """

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import MEANING
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
-from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.verdicts import MEANING
 
 TIMEOUT = 6
 BACKEND = str(Path(__file__).parents[2] / "_faulty_backend.py")

@@ -11,6 +11,9 @@ from opproof.cases._data import bits_of, draw_cotangent, draw_stored, draw_tenso
 from opproof.cases._fills import FILLS, HIDDEN, NOT_FINITE, REPORTS, is_on_kinks
 from opproof.cases._limits import BRANCHES
 from opproof.cases._registry import all_names
+from opproof.core.dtypes import DTYPES, FLOATS, round_to
+from opproof.core.errors import CaseError
+from opproof.core.verdicts import Mode
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import (
     MARGIN,
@@ -24,9 +27,6 @@ from opproof.harness.truth.data import (
 )
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES, FLOATS, round_to
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.modes import Mode
 
 pytestmark = pytest.mark.filterwarnings("ignore:(Mean of empty slice|Degrees of freedom):RuntimeWarning")
 

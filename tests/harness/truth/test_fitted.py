@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
+from opproof.core.arrays import tuple_of
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError
 from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.reference_ops import load, names
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.several import tuple_of
 
 TYPED = [c for name in names() if load(name).partials is not None for c in cases_of(name) if DTYPES[c.dtype].whole]
 

@@ -5,6 +5,9 @@ import pytest
 
 from opproof.cases import Case, cases_of
 from opproof.cases._registry import all_names
+from opproof.core.arrays import tuple_of
+from opproof.core.errors import OpError
+from opproof.core.verdicts import Mode
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.noise.array import Noisy, Source
@@ -12,9 +15,6 @@ from opproof.harness.truth.noise.pool import Pooled
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.reference_ops import load
-from opproof.vocabulary.errors import OpError
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.several import tuple_of
 
 U = 2.0**-24
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.core.verdicts import MODES
 from opproof.harness.truth import deviations, reference
 from opproof.harness.truth.noise.orthogonal import Orthogonal, runs_for
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import MODES
 
 OPS = ("exp", "gelu", "silu", "tanh", "mish", "softplus", "hardswish", "log1p", "sinh", "erf", "rsqrt")
 

@@ -1,11 +1,11 @@
 """What is true of a case is worked out once, for every backend that is asked."""
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.truth import reference
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 CASE = Case.parse("softmax[x=7x33;dim=-1;f32]")
 

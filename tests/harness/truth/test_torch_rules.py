@@ -285,7 +285,7 @@ def test_extremes_by_index_have_the_noise_of_what_they_choose():
 
 
 def test_a_reduction_by_index_without_a_rule_is_refused_by_name():
-    from opproof.vocabulary.errors import OpError
+    from opproof.core.errors import OpError
 
     def f(x, weight):
         return F.embedding_bag(torch.tensor([[0, 1]]), weight, scale_grad_by_freq=True) + x

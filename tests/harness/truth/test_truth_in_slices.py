@@ -9,6 +9,9 @@ import pytest
 from opproof.cases import Case
 from opproof.cases._data import draw_cotangent, draw_stored, draw_tensor, stored_cotangent
 from opproof.cases._fills import PIECE, PIECEWISE
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import CaseError
+from opproof.core.verdicts import Mode
 from opproof.harness.run.plan import checked
 from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.posed import pose as pose_whole
@@ -23,9 +26,6 @@ from opproof.harness.truth.slices.room import Noise, Room, TooLarge
 from opproof.harness.truth.slices.stored import stored
 from opproof.harness.truth.slices.turns import in_turn
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import CaseError
-from opproof.vocabulary.modes import Mode
 
 HEADS = Axis(8, {"query": -3, "key": -3, "y": -3})
 GROUPED = "scaled_dot_product_attention[query=1x4x9x8;key=1x2x9x8;value=1x2x9x8;is_causal=true;enable_gqa=true;f32]"

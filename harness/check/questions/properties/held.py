@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
 from opproof.harness.check.questions.properties.kinds import BITS, Property, properties
 from opproof.harness.check.tensors import PARTS, Tensor
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 
 def varies(tensor: Tensor) -> bool:

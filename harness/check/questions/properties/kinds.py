@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 
-from opproof.vocabulary.arrays import Array
+from opproof.core.arrays import Array
 
 #: Bits that a property takes not to be chance, and numbers of a row that tell: two are in order half of the time.
 BITS, _TELLING = 10.0, 3

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from opproof.cases import cases_of
+from opproof.core.verdicts import MODES
 from opproof.harness.judge.judgement import judge
 from opproof.harness.prove.mutation.low import accumulated, low
 from opproof.harness.prove.mutation.mutant import mutants_of
 from opproof.harness.prove.mutation.trial import Trial
 from opproof.harness.prove.mutation.trials import fate, profile, trials
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import MODES
 
 
 @pytest.mark.parametrize("name", ["conv1d", "conv2d_depthwise", "conv_transpose1d", "get_rows_back", "ssm_conv"])

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.harness.judge import bound, figures, lean
 from opproof.harness.prove.mutation.interior import Interior
 from opproof.harness.prove.mutation.mutant import mutants_of
 from opproof.harness.prove.mutation.store import half_ulp, truncated
 from opproof.harness.prove.mutation.trials import fate, profile, trials
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES, round_to
-from opproof.vocabulary.modes import Mode
 
 #: One of each family in several operators, values and gradients.
 KILLED = [

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
+from opproof.core.errors import UsageError
 from opproof.harness.run.cache import travel
 from opproof.harness.run.cache.place import Place, place
 from opproof.harness.run.cache.store import FILE, Store
-from opproof.vocabulary.errors import UsageError
 
 KEY = b"k" * 32
 

@@ -10,6 +10,7 @@ from _desk import records_of
 
 from opproof import reference_ops
 from opproof.cases import Case
+from opproof.core.verdicts import Mode
 from opproof.harness.judge import coarse, gradient, judgement
 from opproof.harness.run.cache import question, sources
 from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
@@ -20,7 +21,6 @@ from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.truth import kinks, reference
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
 
 CASES = (
     "softmax[x=7x33;dim=-1;f32]",

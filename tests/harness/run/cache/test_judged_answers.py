@@ -9,6 +9,7 @@ import pytest
 from _desk import records_of
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.run import calls
@@ -22,8 +23,6 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "gelu[x=20x20;bf16]", "relu[x=4x33;f32;fill=kink]", "sort[x=3x8;dim=-1;f32]")
 

@@ -7,6 +7,7 @@ import pytest
 from _desk import records_of
 
 from opproof.cases import Case
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.diagnose import diagnosis
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules
@@ -19,8 +20,6 @@ from opproof.harness.run.cache.store import Store
 from opproof.harness.run.cache.told import Told, told
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "relu[x=4x33;f32]")
 BACKEND = "def forward(op, inputs, params):\n    return [{}]\n"

@@ -1,8 +1,18 @@
-"""Array: any NumPy array, where a large one lies, and whether two are the same, bit for bit."""
+"""Array: any NumPy array, where a large one lies, and whether two are the same, bit for bit.
+
+Functions of one output or several: how they give and take their values.
+
+An interval whose ends are among its numbers: what a domain says of targets, weights, gates and moments.
+
+Whole numbers that are the data of an operator, not places that it reads at: what a domain says of such a tensor.
+"""
+
+from __future__ import annotations
 
 import math
 import mmap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,3 +53,41 @@ def same_bits(a: Array, b: Array) -> bool:
     x, y = bytes_of(a), bytes_of(b)
     parts = (slice(i, i + _PIECE) for i in range(0, x.size, _PIECE))
     return x.size == y.size and all(np.array_equal(x[part], y[part]) for part in parts)
+
+
+def tuple_of(result: Any) -> tuple[Any, ...]:
+    """What a function gave as a tuple, whether it was one value or several."""
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def bare(values: Sequence[Any]) -> Any:
+    """The inverse of `tuple_of`: one value by itself, several as a tuple."""
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+@dataclass(frozen=True)
+class Closed:
+    """From `low` to `high`, both of them included where they are finite; a plain pair leaves its ends out.
+
+    `usual` is the pair in which what does not sit on ends is drawn, where it is another one.
+    """
+
+    low: float
+    high: float
+    usual: tuple[float, float] | None = None
+
+    @property
+    def within(self) -> tuple[float, float]:
+        """Where ordinary numbers are drawn."""
+        return (self.low, self.high) if self.usual is None else self.usual
+
+
+@dataclass(frozen=True)
+class Whole:
+    """int64 of `allowed` in a case of floats; in a case of whole numbers, numbers of its dtype.
+
+    `places`: how far bits are moved, which is at least 0 and less than the dtype's bits.
+    """
+
+    allowed: range
+    places: bool = False
