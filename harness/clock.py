@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opproof.backends.host.keeper import descendants
+from opproof.backends.worker.sandbox.supervisor import descendants
 
 #: So many seconds of the wall's clock count as one where processors have nothing to do.
 IDLE = 8.0

@@ -12,8 +12,8 @@ import time
 import numpy as np
 
 from opproof.backends import Unsupported
-from opproof.backends.host.frames import HEAD, decode, encode, frame_length
 from opproof.backends.numpy import NumPy
+from opproof.backends.worker.protocol import HEAD, decode, encode, frame_length
 from opproof.reference_ops import names
 
 HONEST, KNOWN = NumPy(), set(names())

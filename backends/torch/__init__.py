@@ -13,11 +13,11 @@ from typing import Any
 
 from opproof.backends import precision
 from opproof.backends.capabilities import possible
-from opproof.backends.host.request import name_of
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported, like_of, written
 from opproof.backends.torch import integers, mixed, quantised
 from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, over_first
+from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DECLARED
 from opproof.core.errors import BackendError

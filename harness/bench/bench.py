@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from opproof.backends.host.calls import Calls
+from opproof.backends.worker.timing import Calls
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.system import cores

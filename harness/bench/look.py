@@ -10,10 +10,9 @@ from random import Random
 
 import numpy as np
 
-from opproof.backends.host import serve
-from opproof.backends.host.calls import Look, Stored
-from opproof.backends.host.looked import ENDS, room_for
-from opproof.backends.host.request import Place, dtype_of, name_of
+from opproof.backends.worker import serve
+from opproof.backends.worker.protocol import Place, dtype_of, name_of
+from opproof.backends.worker.timing import ENDS, Look, Stored, room_for
 from opproof.cases import Case
 from opproof.core.text import plain
 from opproof.core.verdicts import WRONG, Mode, Verdict

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opproof.backends.host.blocks import main
-from opproof.backends.host.calls import Block, Calls
-from opproof.backends.host.serve import from_metadata
+from opproof.backends.worker.serve import from_metadata
+from opproof.backends.worker.timing import Block, Calls, main
 from opproof.harness.bench.look import Answers, Unseen
 
 #: By how much the two clocks may differ, blocks being long: sending and refilling buffers are taken off before.

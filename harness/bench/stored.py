@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opproof.backends.host.calls import Calls, Stored
-from opproof.backends.host.request import name_of
+from opproof.backends.worker.protocol import name_of
+from opproof.backends.worker.timing import Calls, Stored
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from opproof.backends.host.request import name_of
+from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array
 
 _DTYPES = {

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from opproof.backends.host.frames import params_text
-from opproof.backends.host.request import name_of
+from opproof.backends.worker.protocol import name_of, params_text
 from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, row_major, storage_of
 from opproof.core.arrays import Array, same_bits

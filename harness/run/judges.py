@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opproof.backends.host import keeper
+from opproof.backends.worker.sandbox import supervisor
 from opproof.core.system import keep_what_is_freed, uncollected
 from opproof.harness.run.cache import place
 from opproof.harness.run.cluster import keys
@@ -93,7 +93,7 @@ def _too_long(*_: object) -> None:
 
 def _end_orphans() -> None:
     """End what is left of a host whose keeper was killed: it has come to this process, whose children are keepers."""
-    for orphan in set(keeper.children(os.getpid())) - HostProcess.keepers:
+    for orphan in set(supervisor.children(os.getpid())) - HostProcess.keepers:
         end(orphan)
 
 

@@ -16,7 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from typing import Protocol, Self
 
-from opproof.backends.host import keeper
+from opproof.backends.worker.sandbox import supervisor
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
 from opproof.harness.run import judges
@@ -201,8 +201,8 @@ def _end(executor: ProcessPoolExecutor) -> None:
     and one that is at its end when the interpreter is too is woken through a pipe that it has just closed.
     """
     processes = [p for p in multiprocessing.active_children() if p.name.startswith(("ForkServer", "Spawn"))]
-    parents = {keeper.parent(p.pid) for p in processes if p.pid is not None}
-    servers = {parent for parent in parents if keeper.parent(parent) == os.getpid()}
+    parents = {supervisor.parent(p.pid) for p in processes if p.pid is not None}
+    servers = {parent for parent in parents if supervisor.parent(parent) == os.getpid()}
     for process in processes:
         process.kill()
     executor.shutdown(wait=True, cancel_futures=True)
@@ -214,7 +214,7 @@ def _end_orphans(server: int) -> None:
     """End what is left of hosts whose keeper was killed, and their judge too; they have sessions of their own."""
     with suppress(OSError):
         session = os.getsid(server)
-        for process in keeper.children(server):
+        for process in supervisor.children(server):
             if os.getsid(process) != session:
                 end(process)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.host.request import name_of
+from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.text import plain

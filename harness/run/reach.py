@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from opproof.backends.host import keeper
+from opproof.backends.worker.sandbox import supervisor
 
 # <sys/prctl.h>
 _GET_DUMPABLE, _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 3, 4, 36
@@ -34,7 +34,7 @@ def adopt() -> None:
 
 def end(process: int) -> None:
     """Kill a process with all its descendants; wait for it where it is a child."""
-    for one in (process, *keeper.descendants(process)):
+    for one in (process, *supervisor.descendants(process)):
         with suppress(OSError):
             os.kill(one, signal.SIGKILL)
     with suppress(OSError):

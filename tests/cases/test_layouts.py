@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.backends.host.request import array_at
+from opproof.backends.worker.protocol import array_at
 from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
 from opproof.core.dtypes import DTYPES

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from opproof.backends.host.arena import PAGE, Arena
+from opproof.backends.worker.memory import PAGE, Arena
 from opproof.harness.truth.torch.intercepted import intercepted
 
 #: What lies around: NaN in floats of any size, -1 in whole numbers.

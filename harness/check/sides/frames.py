@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from opproof.backends.host.frames import HEAD, decode, encode, frame_length
+from opproof.backends.worker.protocol import HEAD, decode, encode, frame_length
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides import encoding

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opproof.backends.host.fence import with_compiled
+from opproof.backends.worker.sandbox.import_guard import with_compiled
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.sides import classes, encoding, frames

@@ -103,7 +103,7 @@ _STARTING = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.ex
 
 def withhold(file: Path) -> None:
     """Let this process open the file no more, as a module neither: who calls the reference is no candidate."""
-    from opproof.backends.host.fence import with_compiled
+    from opproof.backends.worker.sandbox.import_guard import with_compiled
 
     places = with_compiled([file.resolve()])
 

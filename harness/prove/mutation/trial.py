@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.host.request import Place, array_at
+from opproof.backends.worker.protocol import Place, array_at
 from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode, Verdict

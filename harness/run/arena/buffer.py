@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends.host.request import Place, dtype_of
+from opproof.backends.worker.protocol import Place, dtype_of
 from opproof.cases._layouts import row_major
 from opproof.core.arrays import Array, bytes_of, empty_tensor, same_bits
 from opproof.harness.run.arena.poison import CANARY, Bytes, poison

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends.host.arena import PAGE
-from opproof.backends.host.request import Place, Request, name_of
+from opproof.backends.worker.memory import PAGE
+from opproof.backends.worker.protocol import Place, Request, name_of
 from opproof.cases._layouts import Storage, cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array, empty_tensor
 from opproof.core.dtypes import DTYPES

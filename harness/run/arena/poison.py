@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends.host.request import name_of
+from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array
 
 Bytes = NDArray[np.uint8]

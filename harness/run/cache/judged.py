@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from opproof.backends.host.request import name_of
+from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array, bytes_of
 from opproof.core.verdicts import Verdict
 from opproof.harness.judge.answer import Answer

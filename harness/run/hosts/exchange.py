@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opproof.backends.host.frames import LONGEST, FrameError, decode, encode
+from opproof.backends.worker.protocol import LONGEST, FrameError, decode, encode
 from opproof.core.arrays import Array
 from opproof.core.text import plain
 from opproof.core.verdicts import Verdict

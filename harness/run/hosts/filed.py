@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from opproof.backends.host.frames import LONGEST, FrameError, decode
+from opproof.backends.worker.protocol import LONGEST, FrameError, decode
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED, Declaration
 from opproof.core.errors import BackendError, UsageError

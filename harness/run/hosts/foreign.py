@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import MADE_OF_REFERENCES
-from opproof.backends.host.frames import LONGEST, params_text
 from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.backends.worker.protocol import LONGEST, params_text
 from opproof.core.arrays import Array
 from opproof.core.capabilities import variables_text
 from opproof.core.dtypes import DECLARED, DTYPES, Declaration
@@ -197,7 +197,7 @@ def start(
 ) -> Foreign | Placed:
     """The command of `exec:text`, with `variables` in its environment, which has said hello. Raises BackendError."""
     command = command_of(text)
-    own = "opproof.backends.host" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
+    own = "opproof.backends.worker" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
     process = HostProcess(command, memory, trusted=own or references_allowed(), variables=variables)
     try:
         answer, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from opproof.backends.host import serve
-from opproof.backends.host.arena import Arena
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
+from opproof.backends.worker import serve
+from opproof.backends.worker.memory import Arena
 from opproof.core.arrays import Array
 from opproof.core.text import plain
 from opproof.core.verdicts import Mode, Verdict

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from opproof.backends.host import serve
-from opproof.backends.host.request import Place, dtype_of
+from opproof.backends.worker import serve
+from opproof.backends.worker.protocol import Place, dtype_of
 from opproof.core.arrays import Array
 from opproof.core.text import plain
 from opproof.core.verdicts import Verdict

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends import MADE_OF_REFERENCES
-from opproof.backends.host import serve
-from opproof.backends.host.fence import REFERENCES, own_caches, with_compiled
-from opproof.backends.host.frames import LONGEST, params_text
-from opproof.backends.host.request import several_metadata, to_metadata
+from opproof.backends.worker import serve
+from opproof.backends.worker.protocol import LONGEST, params_text, several_metadata, to_metadata
+from opproof.backends.worker.sandbox.import_guard import REFERENCES, own_caches, with_compiled
 from opproof.core.arrays import Array, same_bits
 from opproof.core.dtypes import Declaration
 from opproof.core.errors import BackendError
@@ -61,7 +60,7 @@ class _Hello(msgspec.Struct):
 
 
 class Placed:
-    """A host that understands places: `python -m opproof.backends.host`, here or on another machine."""
+    """A host that understands places: `python -m opproof.backends.worker`, here or on another machine."""
 
     in_process = False
 
@@ -243,7 +242,7 @@ def start(
     def command(requests: int, answers: int) -> list[str]:
         options = [f"--frames={requests},{answers}", f"--arena={shared.descriptor}", *["--references"] * trusted]
         refused = [f"--private={file}" for file in private]
-        return [sys.executable, "-P", "-m", "opproof.backends.host", *options, *refused, "--", spec]
+        return [sys.executable, "-P", "-m", "opproof.backends.worker", *options, *refused, "--", spec]
 
     try:
         hidden = [] if trusted else [REFERENCES, *own_caches(), *with_compiled(private)]

@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
-import opproof.backends.host
-from opproof.backends.host.fence import libraries
-from opproof.backends.host.frames import HEAD, LONGEST, FrameError, frame_length
+import opproof.backends.worker
+from opproof.backends.worker.protocol import HEAD, LONGEST, FrameError, frame_length
+from opproof.backends.worker.sandbox.import_guard import libraries
 from opproof.core.verdicts import Verdict
 
-KEEPER = Path(opproof.backends.host.__file__).with_name("keeper.py")
+KEEPER = Path(opproof.backends.worker.__file__).with_name("keeper.py")
 _CHUNK = 1 << 16
 #: Bytes of what the host prints that are kept for a message.
 _TAIL = 4096

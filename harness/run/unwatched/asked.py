@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from opproof.backends.host.request import dtype_of
+from opproof.backends.worker.protocol import dtype_of
 from opproof.core.arrays import Array
 from opproof.harness.run.unwatched.chosen import is_large
 from opproof.harness.run.unwatched.data import data_of, losses_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opproof.backends.host.request import name_of
+from opproof.backends.worker.protocol import name_of
 from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import Declaration

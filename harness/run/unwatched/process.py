@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from opproof.backends.host.fence import REFERENCES, own_caches
+from opproof.backends.worker.sandbox.import_guard import REFERENCES, own_caches
 from opproof.harness.run.hosts.process import keeper_of, setting
 
 #: What `ps` calls its keeper: as others are called.

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from opproof.backends.host.arena import PAGE, Arena
+from opproof.backends.worker.memory import PAGE, Arena
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.run.arena.layout import lay_out, snapshot, write
@@ -53,7 +53,7 @@ TOUCH = """
 import ctypes, sys
 sys.path.insert(0, {folder!r})
 from test_guards import in_memory, laid_out, trespass
-from opproof.backends.host.arena import Arena
+from opproof.backends.worker.memory import Arena
 from opproof.harness.run.hosts.memory import SharedMemory
 layout = laid_out({nbytes}, at_end={at_end}, soft={soft}, alignment={alignment})
 shared = SharedMemory() if {shared} else None

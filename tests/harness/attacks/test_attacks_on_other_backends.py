@@ -24,7 +24,7 @@ def hosts():
                 words = file.read().split(b"\\0")
         except OSError:
             continue
-        if b"opproof.backends.host" in words and b"honest.py" in words and os.getcwd() == CWD:
+        if b"opproof.backends.worker" in words and b"honest.py" in words and os.getcwd() == CWD:
             yield process
 
 CWD = os.getcwd()

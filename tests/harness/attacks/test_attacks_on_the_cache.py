@@ -9,11 +9,11 @@ CASES = ("neg[x=5x7;f32]",)
 
 LOOKS = """
 import errno, io, pathlib, resource, sqlite3
-import opproof.backends.host
+import opproof.backends.worker
 
 KEY = pathlib.Path(os.environ["XDG_CACHE_HOME"]) / "opproof" / "key"
 ENTRIES = KEY.with_name("golden") / "entries.sqlite"
-SOURCE = pathlib.Path(opproof.backends.host.__file__).parents[2] / "reference_ops" / "neg.py"
+SOURCE = pathlib.Path(opproof.backends.worker.__file__).parents[2] / "reference_ops" / "neg.py"
 
 
 # where something empty lies over it, in the program of its own

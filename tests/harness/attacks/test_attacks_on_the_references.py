@@ -14,9 +14,9 @@ from opproof.reports import read_results
 DOORS = """
 import importlib, importlib.util, io, pathlib, runpy, shutil, tempfile, tokenize
 
-import opproof.backends.host
+import opproof.backends.worker
 
-FOLDER = pathlib.Path(opproof.backends.host.__file__).parents[2] / "reference_ops"
+FOLDER = pathlib.Path(opproof.backends.worker.__file__).parents[2] / "reference_ops"
 
 
 def door(name):
@@ -78,9 +78,9 @@ def test_no_door_is_open(tmp_path):
 FOREIGN = """
 import ctypes, pathlib, subprocess, tempfile
 
-import opproof.backends.host
+import opproof.backends.worker
 
-SOURCE = str(pathlib.Path(opproof.backends.host.__file__).parents[2] / "reference_ops" / "neg.py")
+SOURCE = str(pathlib.Path(opproof.backends.worker.__file__).parents[2] / "reference_ops" / "neg.py")
 HIDDEN = "FILE"
 
 
@@ -239,10 +239,10 @@ WRITES = """
 import sysconfig
 import pathlib
 
-import opproof.backends.host
+import opproof.backends.worker
 
 PLACES = [sysconfig.get_path(name) for name in ("stdlib", "purelib")]
-PLACES.append(pathlib.Path(opproof.backends.host.__file__).parent)
+PLACES.append(pathlib.Path(opproof.backends.worker.__file__).parent)
 
 def neg(inputs):
     there = []

@@ -43,7 +43,7 @@ def bred(mark):
 
 def backend(folder, kind):
     path = written(folder, BREEDS.replace("{hangs!r}", repr(str(folder / "hangs"))))
-    host = [sys.executable, "-m", "opproof.backends.host", path]
+    host = [sys.executable, "-m", "opproof.backends.worker", path]
     return path if kind == "python" else f"exec:{shlex.join(host)}"
 
 

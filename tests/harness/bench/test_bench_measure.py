@@ -6,8 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from opproof.backends.host.calls import Stored
-from opproof.backends.host.looked import moved
+from opproof.backends.worker.timing import Stored, moved
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
 from opproof.harness.bench.bench import _impossible

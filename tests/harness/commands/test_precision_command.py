@@ -83,7 +83,7 @@ def test_a_bad_file_is_not_written_over(tmp_path):
 
 
 def test_a_command(tmp_path):
-    command = shlex.join([sys.executable, "-m", "opproof.backends.host", "./composite.py"])
+    command = shlex.join([sys.executable, "-m", "opproof.backends.worker", "./composite.py"])
     done = measured(tmp_path, "--dtype", "bf16", backend=f"exec:{command}", declared="storage")
     assert (done.returncode, done.stderr) == (0, "")
     assert "needed" in done.stdout

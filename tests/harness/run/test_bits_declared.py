@@ -114,7 +114,7 @@ int32_t opproof_forward(const opproof_call *call, int32_t n_outputs, DLTensor *c
 def test_in_c(tmp_path, symbol, verdict):
     text = C_DOT.replace("opproof_bits", symbol)
     library = str(compiled(tmp_path, text))
-    for backend in (library, f"exec:{shlex.join([sys.executable, '-m', 'opproof.backends.host', library])}"):
+    for backend in (library, f"exec:{shlex.join([sys.executable, '-m', 'opproof.backends.worker', library])}"):
         with Pool(Limits(1, 60.0, 2 << 30)) as pool:
             assert {r.verdict for r in pool.run([Task(backend, c, "forward") for c in CASES])} == {verdict}, backend
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from opproof.backends import BackendFailed, Unsupported
-from opproof.backends.host.frames import FrameError, decode, encode, frame_length, params_text
+from opproof.backends.worker.protocol import FrameError, decode, encode, frame_length, params_text
 from opproof.core.dtypes import Declaration
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
@@ -323,7 +323,7 @@ def test_example_tfjs(tmp_path):
 DECLARING = """
 import json, sys
 import numpy as np
-from opproof.backends.host.frames import HEAD, decode, encode, frame_length
+from opproof.backends.worker.protocol import HEAD, decode, encode, frame_length
 
 HELLO = {"kind": "hello", "name": "declaring", "rounding": '{"square": "WORD"}', "compute": '{"exp": "storage"}'}
 HELLO["bits"] = '{"exp": "vary"}'

@@ -16,8 +16,8 @@ from _c_build import compiled, needs_cc
 from test_verdicts import BACKEND, EXPECTED
 from test_verdicts import results as on_shared_memory  # noqa: F401 - a fixture
 
-from opproof.backends.host import serve
-from opproof.backends.host.request import from_metadata, to_metadata
+from opproof.backends.worker import serve
+from opproof.backends.worker.protocol import from_metadata, to_metadata
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import MODES, Mode, Verdict
@@ -36,7 +36,7 @@ from opproof.reports import read_results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hosts of their own need POSIX")
 
-HOST = [sys.executable, "-m", "opproof.backends.host"]
+HOST = [sys.executable, "-m", "opproof.backends.worker"]
 
 #: Of every kind: layouts, dtypes, absent and repeated tensors, several outputs, indices, parameters, no elements.
 CASES = [
@@ -368,7 +368,7 @@ def test_what_a_backend_prints_is_no_answer(tmp_path, travels):
 
 
 def test_dtypes_by_name():
-    from opproof.backends.host.request import dtype_of
+    from opproof.backends.worker.protocol import dtype_of
 
     for dtype in (np.float16, np.float64, ml_dtypes.bfloat16, np.int64, np.uint8, np.bool_):
         assert dtype_of(np.dtype(dtype).name) == np.dtype(dtype)

@@ -157,7 +157,7 @@ def test_a_command_is_told_too(tmp_path):
 
 
 def test_an_own_host_behind_a_command_is_refused():
-    text = f"exec:{sys.executable} -m opproof.backends.host numpy"
+    text = f"exec:{sys.executable} -m opproof.backends.worker numpy"
     with pytest.raises(BackendError, match=r"own host, which --isa cannot reach: set A=b"):
         start(under(text, "A=b"), LIMITS)
 

@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from opproof.backends.host import keeper
+from opproof.backends.worker.sandbox import supervisor
 from opproof.harness.run.unwatched.process import run
 
 #: Leaves its family behind, and says which process it is.
@@ -96,7 +96,7 @@ def test_children_are_told_while_threads_end():
         churning = [threading.Thread(target=churn) for _ in range(2)]
         for thread in churning:
             thread.start()
-        missing = sum(child.pid not in keeper.children(psutil.Process().pid) for _ in range(2000))
+        missing = sum(child.pid not in supervisor.children(psutil.Process().pid) for _ in range(2000))
         over.set()
         for thread in churning:
             thread.join()

@@ -1,4 +1,9 @@
-"""What the judge asks a host: an operator, its parameters, and where its tensors lie in the arena.
+"""Frames of the exec protocol: a little-endian u64 length, then that many bytes of safetensors.
+
+What a message says (its kind, the operator, the parameters) are strings in the `__metadata__` of the
+safetensors header; what it carries are the tensors. docs/reference/exec-protocol.md specifies both.
+
+What the judge asks a host: an operator, its parameters, and where its tensors lie in the arena.
 
 A request travels as the metadata of a frame, strings alone; offsets, strides and sizes count bytes.
 """
@@ -7,14 +12,113 @@ from __future__ import annotations
 
 import functools
 import json
+import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+import ml_dtypes
 import numpy as np
+import safetensors
+from safetensors.numpy import save
 
-from opproof.backends.host.frames import params_text
 from opproof.core.arrays import Array
+
+#: Bytes before the tensors' header: the frame's length, and the header's.
+HEAD = 16
+#: No message of a test is that long; text on stdout, read as a length, is.
+LONGEST = 2**32
+
+_DTYPES: dict[str, Any] = {
+    "F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16,
+    "I64": np.int64, "I32": np.int32, "I16": np.int16, "I8": np.int8, "U8": np.uint8, "BOOL": np.bool_,
+    "F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2,
+}  # fmt: skip
+
+
+class FrameError(ValueError):
+    """Bytes are no frame of the protocol; the text says what was expected and what came."""
+
+
+def encode(metadata: Mapping[str, str], tensors: Mapping[str, Array]) -> bytes:
+    """A frame. Tensors of any strides are written row by row."""
+    if not tensors:  # most frames: safetensors itself is not needed for a header alone
+        header = json.dumps({"__metadata__": metadata}).encode()
+        return struct.pack("<QQ", 8 + len(header), len(header)) + header
+    rows = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in tensors.items()}
+    blob = save(rows, metadata=dict(metadata))
+    return struct.pack("<Q", len(blob)) + blob
+
+
+def frame_length(head: bytes, longest: int = LONGEST) -> int:
+    """Bytes of the frame that begins with `head`, HEAD bytes of it, its length included. Raises FrameError."""
+    length, header = struct.unpack("<QQ", head)
+    if longest < length <= LONGEST:
+        raise FrameError(f"the frame announces {length} bytes; no answer to this request has more than {longest}")
+    if length > longest or length < 10:
+        raise FrameError(f"expected a frame, beginning with its length as a little-endian u64; got {_shown(head)}")
+    if header > length - 8:
+        raise FrameError(
+            f"the frame announces {length} bytes, and its safetensors header {header}, which do not fit in; "
+            f"its first bytes are {_shown(head)}"
+        )
+    return 8 + int(length)
+
+
+def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
+    """Metadata and tensors of a whole frame. Raises FrameError."""
+    blob = frame[8:]
+    (size,) = struct.unpack("<Q", blob[:8])
+    try:
+        header = json.loads(blob[8 : 8 + size])
+    except (ValueError, RecursionError) as error:  # the second: nested without end
+        raise FrameError(f"the safetensors header is not JSON ({error}); it begins {_shown(blob[8:40])}") from None
+    metadata = header.get("__metadata__", {}) if isinstance(header, dict) else None
+    if not isinstance(metadata, dict):
+        raise FrameError(f"expected a JSON object as the safetensors header, got {_shown(blob[8:40])}")
+    for key, value in metadata.items():
+        if not isinstance(value, str):
+            raise FrameError(f"__metadata__ holds {key}: {value!r}; safetensors allows strings only, such as {key!r}: "
+                             f"{json.dumps(json.dumps(value))}")  # fmt: skip
+    if len(header) == ("__metadata__" in header) and len(blob) == 8 + size:
+        return metadata, {}
+    try:
+        found = safetensors.deserialize(blob)  # type: ignore[no-untyped-call, unused-ignore]
+    except safetensors.SafetensorError as error:
+        raise FrameError(f"the blob of {len(blob)} bytes is not safetensors: {error}") from None
+    return metadata, {name: _array(name, view) for name, view in found}
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """Parameters as JSON, whose numbers know no infinity: those are the strings Infinity, -Infinity and NaN."""
+    return json.dumps({name: _plain(value) for name, value in params.items()})  # after which no number is infinite
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _array(name: str, view: Mapping[str, Any]) -> Array:
+    if view["dtype"] not in _DTYPES:
+        raise FrameError(f"tensor {name} has dtype {view['dtype']}; the protocol has {', '.join(_DTYPES)}")
+    flat = np.frombuffer(bytearray(view["data"]), _DTYPES[view["dtype"]])
+    try:
+        return flat.reshape(view["shape"])
+    except (ValueError, OverflowError) as error:  # so many axes, or so long ones, safetensors allows
+        raise FrameError(f"tensor {name[:100]} has a shape that no array can have: {error}") from None
+
+
+def _shown(data: bytes) -> str:
+    """Bytes as text where they are text, else in hexadecimal."""
+    text = data.rstrip(b"\0").decode("ascii", errors="replace")
+    if len(text) > 2 and all(c.isprintable() or c in "\r\n\t" for c in text) and "\ufffd" not in text:
+        return f"the text {text!r}"
+    return f"the bytes {data.hex(' ')}"
 
 
 class Place(NamedTuple):

@@ -1,23 +1,32 @@
 """One request answered: the backend is called with arrays that lie in the arena, and whatever it does is an answer.
 
 Results that the backend returns are copied to their places in the arena; the judge reads them there, and nowhere else.
+
+The tensors of a call in the memory of a device: buffers travel whole, canaries and all, and come back after it.
+
+opproof can set no page of a device unreadable. Its buffers lie between zones that hold the canary, as soft guards
+do, and every check is made on the copies that came back: a write out of bounds is seen, a read only if it changes
+the result.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from opproof.backends.host.arena import Arena
-from opproof.backends.host.device import borrowed
-from opproof.backends.host.request import Place, Request, array_at, dtype_of, name_of
+from opproof.backends.c.device import DeviceMemory
+from opproof.backends.c.structs import DeviceArray
 from opproof.backends.loaded import Loaded
 from opproof.backends.protocol import BackendFailed, DeviceLost, InputChanged, OutOfBounds, Unsupported
+from opproof.backends.worker.memory import Arena
+from opproof.backends.worker.protocol import Place, Range, Request, array_at, dtype_of, name_of
 from opproof.core.arrays import Array
 from opproof.core.text import text_of
 
@@ -210,3 +219,42 @@ def from_metadata(metadata: Mapping[str, str]) -> Answer:
     if any(r is not None and len(r.shape) > _AXES for r in results):
         raise ValueError(f"an array of more than {_AXES} axes, which NumPy has not")
     return Answer(outcome, str(metadata.get("message", "")), results)
+
+
+#: From an array in the arena to what the backend is given for it.
+Lend: TypeAlias = Callable[[Array | None], Any]
+
+
+@contextmanager
+def borrowed(device: DeviceMemory | None, memory: NDArray[np.uint8], zones: Collection[Range]) -> Iterator[Lend]:
+    """Lend arrays as they are, or, where there is a device, by copies on it which come back at the end.
+
+    Raises MemoryError and DeviceLost.
+    """
+    if device is None:
+        yield lambda array: array
+        return
+    handles: list[tuple[int, NDArray[np.uint8]]] = []
+    try:
+        for start, end in zones:
+            handles.append((device.alloc(end - start), memory[start:end]))
+            device.copy_in(*handles[-1])
+        yield lambda array: None if array is None else _on_device(array, device.device_type, handles)
+        for handle, zone in handles:
+            device.copy_out(zone, handle)
+    finally:
+        for handle, _ in handles:
+            device.free(handle)
+
+
+def _on_device(array: Array, device_type: int, handles: Collection[tuple[int, NDArray[np.uint8]]]) -> DeviceArray:
+    """The copy of `array`, which lies in one of the zones."""
+    for handle, zone in handles:
+        offset = _address(array) - _address(zone)
+        if 0 <= offset <= zone.size:
+            return DeviceArray(handle, offset, device_type, array.dtype, array.shape, array.strides)
+    raise ValueError(f"an array of shape {array.shape} lies in none of the call's buffers.")
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])

@@ -3,25 +3,29 @@
 It takes what it is to call from a pipe, two sets of values for the same buffers, and answers every request for a block
 with the nanoseconds that its calls took by a clock that was taken before the backend was loaded. Who asked looks at a
 clock of its own, and now and then at what a call of a block answered.
+
+What the process that times a backend is asked: which call, a block of it, a look at the last one's answer.
+
+The answer of one call of a block: what its results hold before it, and where they are put for who looks at them.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
-from opproof.backends.host.calls import Block, Calls, Stored
-from opproof.backends.host.looked import aligned, answered, moved, poisoned, room_for
-from opproof.backends.host.request import dtype_of
-from opproof.backends.host.serve import Answer, Outcome, to_metadata
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
 from opproof.backends.protocol import Unsupported
+from opproof.backends.worker.protocol import Place, dtype_of
+from opproof.backends.worker.serve import Answer, Outcome, taken, to_metadata
 from opproof.core.arrays import Array
 
 _now = time.perf_counter_ns
@@ -154,3 +158,106 @@ class _Timed:
             memory[:] = np.frombuffer(first.storage, np.uint8)
             arrays.append(np.ndarray(first.shape, dtype_of(first.dtype), memory.data, first.offset, first.strides))
         return arrays
+
+
+#: Results begin at multiples of so many bytes.
+_APART = 64
+#: Elements at each end that stay where others are moved.
+ENDS = 16
+
+
+def aligned(dtype: str, shape: tuple[int, ...], alignment: int) -> Array:
+    """An array that begins where `alignment` asks for."""
+    kind = np.dtype(dtype_of(dtype))
+    size = int(np.prod(shape)) * kind.itemsize
+    memory = np.zeros(size + alignment, np.uint8)
+    start = -memory.ctypes.data % alignment
+    return np.ndarray(shape, kind, memory[start : start + max(size, 1)].data)
+
+
+def room_for(results: Sequence[tuple[str, tuple[int, ...]] | None]) -> tuple[list[Place | None], int]:
+    """Places one after the other for results of these dtypes and shapes, rows in order, and the bytes of all."""
+    places: list[Place | None] = []
+    size = 0
+    for result in results:
+        if result is None:
+            places.append(None)
+            continue
+        dtype, shape = result
+        item = dtype_of(dtype).itemsize
+        strides = tuple(math.prod(shape[k + 1 :]) * item for k in range(len(shape)))
+        places.append(Place(dtype, shape, strides, size))
+        size += -(-math.prod(shape) * item // _APART) * _APART
+    return places, size
+
+
+def poisoned(results: Sequence[Array | None], words: Sequence[bytes | None]) -> None:
+    """Fill contiguous results, each with the bytes of an element of its own."""
+    for result, word in zip(results, words, strict=True):
+        if result is not None and word is not None:
+            raw = result.reshape(-1).view(np.uint8).reshape(-1, result.itemsize)
+            raw[...] = np.frombuffer(word, np.uint8)
+
+
+def answered(returned: Any, places: Sequence[Place | None], memory: Array, narrow: Collection[np.dtype[Any]]) -> Answer:
+    """What a call gave, copied to its places in `memory`: the answer as `serve.answer` has it."""
+    try:
+        return Answer(Outcome.DONE, results=taken(returned, places, memory, narrow))
+    except TypeError as error:  # it is no array
+        return Answer(Outcome.FAILED, str(error))
+
+
+def moved(stored: Stored, by: int) -> bytes:
+    """The storage, whose elements follow one another, with those between its ends moved round by `by`."""
+    if not by:
+        return stored.storage
+    elements = np.frombuffer(stored.storage, np.uint8).reshape(-1, dtype_of(stored.dtype).itemsize).copy()
+    elements[ENDS:-ENDS] = np.roll(elements[ENDS:-ENDS], by, axis=0)
+    return elements.tobytes()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An array as it lies: bytes of its storage, and where the elements are, in bytes."""
+
+    storage: bytes
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What to call: inputs and cotangents in two sets of values, and the results to make room for."""
+
+    op: str
+    params: dict[str, Any]
+    gradient: bool
+    inputs: tuple[Sequence[Stored | None], Sequence[Stored | None]]
+    cotangents: tuple[Sequence[Stored | None], Sequence[Stored | None]]
+    results: Sequence[tuple[str, tuple[int, ...]] | None]
+    needs: Sequence[bool]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Values for the last call of a block alone, whose answer is to come back, and what its results hold until then.
+
+    Where anything is `moved`, the calls before have the same values in other places: by so many elements of each input
+    and cotangent, all but those at the ends. A few elements, or their sum, do not tell the one from the other.
+    """
+
+    inputs: Sequence[Stored | None]
+    cotangents: Sequence[Stored | None]
+    poison: Sequence[bytes | None]  # an element of every result
+    moved: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    """So many calls in a row, caches as the calls leave them or evicted before each."""
+
+    calls: int
+    cold: bool
+    look: Look | None = None  # at the last one

@@ -18,13 +18,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 from opproof.backends import MADE_OF_REFERENCES
-from opproof.backends.host import serve
-from opproof.backends.host.arena import Arena
-from opproof.backends.host.fence import fence
-from opproof.backends.host.frames import HEAD, decode, encode, frame_length
-from opproof.backends.host.request import Request, params_of, several_of
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
+from opproof.backends.worker import serve
+from opproof.backends.worker.memory import Arena
+from opproof.backends.worker.protocol import HEAD, Request, decode, encode, frame_length, params_of, several_of
+from opproof.backends.worker.sandbox.import_guard import fence
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
 from opproof.core.system import uncollected
@@ -37,7 +36,7 @@ _now = time.monotonic  # as it was before a backend was loaded
 
 def main() -> None:
     """Serve one backend until the frames end."""
-    parser = argparse.ArgumentParser("opproof.backends.host", description=__doc__)
+    parser = argparse.ArgumentParser("opproof.backends.worker", description=__doc__)
     parser.add_argument("spec", help="the backend, as after -b")
     parser.add_argument("--frames", help="two descriptors: requests are read from the first, answers go to the second")
     parser.add_argument("--arena", type=int, default=-1, help="descriptor of the memory that is shared with the judge")

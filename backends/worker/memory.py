@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends.host.request import Range
+from opproof.backends.worker.protocol import Range
 
 PAGE = mmap.PAGESIZE
 
