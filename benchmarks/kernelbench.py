@@ -30,8 +30,8 @@ import opproof.harness.check.trial.tried as trying
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Verdict
 from opproof.harness.check import summary
-from opproof.harness.truth.torch.evaluate import truth
-from opproof.harness.truth.torch.ways import widened
+from opproof.harness.reference.torch.alternatives import widened
+from opproof.harness.reference.torch.evaluate import truth
 
 MOST = 1 << 12
 SECONDS = 60

@@ -25,12 +25,11 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.harness.judge.slices import asked, judge
+from opproof.harness.reference.chunks.expected import expected_in, in_turn
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.placed import start
 from opproof.harness.run.question import Question
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.slices.expected import expected_in
-from opproof.harness.truth.slices.turns import in_turn
 
 BACKEND = Path(__file__).parent / "large" / "backend.py"
 _HEADS = "query=1x32x4096x128;key=1x8x4096x128;value=1x8x4096x128"

@@ -14,8 +14,8 @@ from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import compare
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import expected_forward
+from opproof.harness.reference.expected import expected_forward
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 

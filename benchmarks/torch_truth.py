@@ -25,9 +25,9 @@ from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
 from opproof.core.text import dumped
 from opproof.core.verdicts import LEVELS, MODES, Mode
-from opproof.harness.truth.posed import Posed, pose
-from opproof.harness.truth.reference import Expected, expected_of
-from opproof.harness.truth.torch.evaluate import Question, truth
+from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.question import Posed, pose
+from opproof.harness.reference.torch.evaluate import Question, truth
 from opproof.reference_ops import load, names
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # neighbours are found in safe mode too

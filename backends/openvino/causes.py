@@ -9,8 +9,8 @@ import numpy as np
 
 from opproof.core.dtypes import DTYPES
 from opproof.harness.ledger.formulas import stored
-from opproof.harness.truth.noise.array import Noisy
-from opproof.harness.truth.rounded import unwrap
+from opproof.harness.reference.montecarlo.array import Noisy
+from opproof.harness.reference.rounded_arithmetic import unwrap
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._pool import avg_pool, divisors, pool
 from opproof.reference_ops.local_response_norm import _gathered as gathered

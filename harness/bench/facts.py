@@ -10,11 +10,11 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
 from opproof.harness.bench.counting import Count, counted
+from opproof.harness.reference import expected
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import quiet
 from opproof.harness.run.question import Wanted
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import to_dtype
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.quiet import quiet
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ def _flops(posed: Posed, outputs: Sequence[Array]) -> int:
     inputs = [counting(v) for v in posed.inputs]
     try:
         if posed.mode is Mode.FORWARD:
-            reference.forward(posed.op, inputs, posed.params)
+            expected.forward(posed.op, inputs, posed.params)
         else:
             with quiet():
                 cotangents = [counting(g) for g in posed.cotangents]
-                reference.vjp(posed.op, inputs, posed.params, cotangents, [counting(y) for y in outputs])
+                expected.vjp(posed.op, inputs, posed.params, cotangents, [counting(y) for y in outputs])
     except (TypeError, ValueError, AttributeError, IndexError):
         return 0
     return count.total

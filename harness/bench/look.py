@@ -19,13 +19,13 @@ from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.bench.stored import cotangents_of, inputs_of
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.reference.chunks.memory_budget import MEMORY, Room
+from opproof.harness.reference.chunks.question import pose
+from opproof.harness.reference.roundoff import quiet
 from opproof.harness.run.arena.poison import poison
 from opproof.harness.run.calls import by_reference
 from opproof.harness.run.hosts.looked import array_of, results_of
 from opproof.harness.run.question import Question, Returned, Settled, Wanted, wanted_of
-from opproof.harness.truth.quiet import quiet
-from opproof.harness.truth.slices.pose import pose
-from opproof.harness.truth.slices.room import MEMORY, Room
 from opproof.reference_ops import Op
 from opproof.reports._text import number
 

@@ -11,10 +11,10 @@ from opproof.backends.worker.timing import Calls, Stored
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.chunks.question import Pair
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.question import Wanted
-from opproof.harness.truth.data import to_dtype
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.slices.pose import Pair
 
 
 def calls_of(pair: Pair, wanted: Sequence[Wanted | None]) -> Calls:

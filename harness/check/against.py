@@ -14,7 +14,7 @@ from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.sides.subject import as_call, in_dtype
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial.outcome import Tried
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference.expected import Expected
 
 
 def errors(reference: Reference, tried: Tried) -> dict[str, Any]:

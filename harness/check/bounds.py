@@ -19,8 +19,8 @@ from opproof.harness.check.sides.subject import Form, is_module, owned_by
 from opproof.harness.check.tensors import as_array, kind_of
 from opproof.harness.judge.bound import bound_of as allowed
 from opproof.harness.judge.figures import figures
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.torch.evaluate import Question, truth
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.torch.evaluate import Question, truth
 
 
 @dataclass(frozen=True)

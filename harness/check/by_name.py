@@ -67,8 +67,8 @@ def _takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
     from opproof.core.arrays import tuple_of
     from opproof.core.verdicts import Mode
     from opproof.harness.plugin.function_backend import FunctionBackend
-    from opproof.harness.truth.data import to_dtype
-    from opproof.harness.truth.posed import pose
+    from opproof.harness.reference.data import to_dtype
+    from opproof.harness.reference.question import pose
     from opproof.reference_ops import load
 
     truth = load(op)

@@ -13,7 +13,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Kind, round_to
 from opproof.harness.judge import bound
 from opproof.harness.judge.bound import C, Comparison, floor_of
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference.expected import Expected
 
 
 def is_float8(kind: str) -> bool:

@@ -21,8 +21,8 @@ from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.clock import Allowed
 from opproof.harness.diagnose.wrong import Wrong, every
 from opproof.harness.judge.answer import Answer
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.torch.arithmetic import OutOfTime
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FACTS
 

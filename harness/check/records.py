@@ -15,8 +15,8 @@ from opproof.harness.diagnose.diagnosis import explain, slight
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.explain.evidence import evidence
 from opproof.harness.judge.judgement import Judgement
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.record import numbers, told
-from opproof.harness.truth.posed import Posed
 from opproof.reports import Result
 
 

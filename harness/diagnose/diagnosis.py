@@ -48,8 +48,8 @@ from opproof.harness.diagnose.wrong import Wrong, every, wrongs
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.data import distances
-from opproof.harness.truth.posed import Posed
+from opproof.harness.reference.data import distances
+from opproof.harness.reference.question import Posed
 
 #: A sentence, or None; with a label of its own where one function finds several kinds.
 Pattern = Callable[[Wrong], str | tuple[str, str] | None]

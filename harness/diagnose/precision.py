@@ -13,8 +13,8 @@ from opproof.core.verdicts import Mode
 from opproof.harness.diagnose import smooth
 from opproof.harness.diagnose.wrong import MOST, Wrong
 from opproof.harness.judge.bound import C, compare
-from opproof.harness.truth.reference import Expected, expected_of
-from opproof.harness.truth.roundoff import compute_roundoff
+from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.roundoff import compute_roundoff
 
 #: Digits of each precision, the hidden bit included.
 _DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}

@@ -14,7 +14,7 @@ from opproof.harness.diagnose.places import places
 from opproof.harness.diagnose.ranges import out_of_range, truths
 from opproof.harness.diagnose.region import Mask, Region, broadcasts
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.harness.truth.data import distances
+from opproof.harness.reference.data import distances
 
 
 def known(w: Wrong) -> Iterator[Region]:

@@ -9,7 +9,7 @@ from opproof.core.verdicts import SIZE, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
-from opproof.harness.truth.posed import Posed
+from opproof.harness.reference.question import Posed
 
 #: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.
 LARGEST, LEAST = 4.0, 0.1

@@ -16,8 +16,8 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.posed import Posed, output_names, pose
-from opproof.harness.truth.reference import forward, vjp
+from opproof.harness.reference.expected import forward, vjp
+from opproof.harness.reference.question import Posed, output_names, pose
 from opproof.reference_ops import Op
 
 #: An explanation must be less likely by chance than 2^-BITS.

@@ -8,7 +8,7 @@ from typing import Any
 
 from opproof.cases import Case, cases_of
 from opproof.cases._case import format_param
-from opproof.harness.truth.data import parameters
+from opproof.harness.reference.data import parameters
 from opproof.reference_ops import Op, load, names
 from opproof.reference_ops._elsewhere import equivalents, names_by_operator
 

@@ -12,7 +12,7 @@ from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.judgement import Judgement, element, number
-from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.reference.question import Posed, output_names
 from opproof.reports import Evidence, Input, Picture
 
 #: Worst elements and first values that are kept, and the most cells of a picture and of its close-up, each way.

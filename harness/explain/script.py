@@ -17,10 +17,10 @@ from opproof.cases import Case
 from opproof.core.errors import CaseError, OpError
 from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.explain.source import TooTangled, source
+from opproof.harness.reference.data import parameters
+from opproof.harness.reference.question import output_names, pose
 from opproof.harness.run.plan import checked
 from opproof.harness.run.task import op_of
-from opproof.harness.truth.data import parameters
-from opproof.harness.truth.posed import output_names, pose
 from opproof.reference_ops import Op
 from opproof.reports import Header, Result
 from opproof.reports._text import line

@@ -13,10 +13,10 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import bound_of
+from opproof.harness.reference import finite_differences
+from opproof.harness.reference.expected import expected_forward, expected_vjp
+from opproof.harness.reference.question import output_names, pose
 from opproof.harness.run.plan import Selection, has_gradient, operators
-from opproof.harness.truth import differences
-from opproof.harness.truth.posed import output_names, pose
-from opproof.harness.truth.reference import expected_forward, expected_vjp
 from opproof.reference_ops import Op
 
 
@@ -79,7 +79,7 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
         return arrays
     arrays |= {f"cotangent {n}": g for n, g in zip(names, posed.cotangents, strict=True) if g is not None}
     if op.vjp is None:
-        gradients = [None if e is None else e.expected for e in differences.gradients(posed)]
+        gradients = [None if e is None else e.expected for e in finite_differences.gradients(posed)]
     else:
         gradients = expected_vjp(posed)
     for argument, e2 in zip(posed.names, gradients, strict=True):

@@ -15,8 +15,8 @@ from itertools import combinations
 
 from opproof.cases import Case, cases_of
 from opproof.harness.explain.steps import simpler
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import inputs_of, ordered, parameters
+from opproof.harness.reference import expected
+from opproof.harness.reference.data import inputs_of, ordered, parameters
 from opproof.reference_ops import Op
 
 
@@ -92,7 +92,7 @@ def _ties(cases: Iterable[Mapping[tuple[str, int], object]]) -> list[tuple[tuple
 def valid(case: Case, op: Op) -> bool:
     """Whether the reference accepts the case and gives it results."""
     try:
-        outputs = reference.forward(op, ordered(case, op, inputs_of(case, op)), parameters(case, op))
+        outputs = expected.forward(op, ordered(case, op, inputs_of(case, op)), parameters(case, op))
     except Exception:  # whatever the reference objects to, the candidate is no case of this operator
         return False
     return any(y.size for y in outputs)

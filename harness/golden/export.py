@@ -15,10 +15,10 @@ from opproof.harness.golden.blob import blob_of
 from opproof.harness.golden.manifest import LeftOut, Manifest, Vector
 from opproof.harness.golden.vectors import Unfit, vector
 from opproof.harness.judge.figures import CONSTANTS
+from opproof.harness.reference.chunks.memory_budget import TooLarge
+from opproof.harness.reference.roundoff import quiet
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.task import Task
-from opproof.harness.truth.quiet import quiet
-from opproof.harness.truth.slices.room import TooLarge
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,13 @@ from opproof.core.verdicts import Mode
 from opproof.harness.golden.manifest import Tensor, Vector, Wanted
 from opproof.harness.judge import gradient
 from opproof.harness.judge.bound import bound_of
+from opproof.harness.reference.chunks.question import Posing, elements
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Posed, output_names
 from opproof.harness.run import question
 from opproof.harness.run.arena.poison import poison
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.data import to_dtype
-from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.slices.pose import Posing
-from opproof.harness.truth.slices.stored import elements
 
 _ELEMENT = 8  # bytes, of expected values
 

@@ -12,11 +12,10 @@ from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, Kind
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import Comparison, compare, fails
-from opproof.harness.truth.deviations import lost_by_flushing
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.quiet import quiet
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.roundoff import least_normal
+from opproof.harness.reference.error_scale import lost_by_flushing
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import least_normal, quiet
 from opproof.reference_ops import Op, Trait
 
 #: So many times the least normal number a result may be, of which flushed terms make up a share; and so many times the

@@ -16,10 +16,10 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Kind
 from opproof.harness.judge.bound import C, Comparison, fails
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import distances
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.roundoff import compute_roundoff
+from opproof.harness.reference import expected
+from opproof.harness.reference.data import distances
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import compute_roundoff
 from opproof.reference_ops import Trait
 
 #: How near, and how far to either side gradients are looked at, in interior roundoffs of the element.
@@ -58,7 +58,7 @@ def excused(
 
 def _gradients(posed: Posed, first: Array) -> Sequence[Array | None]:
     moved = posed.given(inputs=(first, *posed.inputs[1:]))
-    return reference.vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
+    return expected.vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
 
 
 def _between(got: Array, a: Array, b: Array, bound: Array, dtype: str) -> Array:

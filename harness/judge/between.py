@@ -7,7 +7,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import STORED, C, Comparison
-from opproof.harness.truth.torch.kinks import Between
+from opproof.harness.reference.torch.kinks import Between
 
 #: Binary digits of a float32, in which interior arithmetic is no more precise than what is stored.
 _WIDE = 24

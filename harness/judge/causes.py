@@ -26,10 +26,10 @@ from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judged, Judgement, compare_answer, judge
 from opproof.harness.ledger.causes import function_of
 from opproof.harness.ledger.known import Known
-from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.quiet import quiet
-from opproof.harness.truth.reference import Expected, values_of
-from opproof.harness.truth.rounded import RoundedArithmetic, arithmetics, unwrap, wrap
+from opproof.harness.reference.expected import Expected, values_of
+from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, arithmetics, unwrap, wrap
+from opproof.harness.reference.roundoff import quiet
 from opproof.reference_ops import Op, gradients_of
 
 #: Numbers of a question, inputs and results together, up to which causes are executed.

@@ -15,10 +15,10 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import Comparison, fails
-from opproof.harness.truth import reference
-from opproof.harness.truth.deviations import reached
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.roundoff import COMPUTE_U, compute_roundoff
+from opproof.harness.reference import expected
+from opproof.harness.reference.error_scale import reached
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import COMPUTE_U, compute_roundoff
 
 
 def excused(
@@ -38,7 +38,7 @@ def excused(
 
 
 def _is_coarse(posed: Posed, declared: str) -> bool:
-    rounds = posed.op.reference is None and not reference.is_bitwise(posed)
+    rounds = posed.op.reference is None and not expected.is_bitwise(posed)
     return rounds and compute_roundoff(DTYPES[posed.case.dtype], declared) > COMPUTE_U["f32"]
 
 

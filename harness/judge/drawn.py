@@ -7,7 +7,7 @@ from typing import Any
 
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
-from opproof.harness.truth.posed import Posed
+from opproof.harness.reference.question import Posed
 
 
 def of_the_draw(posed: Posed, answer: Answer) -> tuple[Posed, str]:

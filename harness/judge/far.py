@@ -13,9 +13,9 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import C, Comparison, fails
-from opproof.harness.truth import reference
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Posed
 from opproof.reference_ops import Trait
 
 #: Where "far out" is: of both float64 has the square and the cube.

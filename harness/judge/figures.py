@@ -18,8 +18,8 @@ from opproof.core.dtypes import DTYPES, TRUNCATE, round_to
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.judge.grid import fewer_digits
 from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_beside_a_factor, lean_of_slices
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, clear_slope, varies
+from opproof.harness.reference.array_bias import LEAST, SLOPE, SPREADS, clear_slope, varies
+from opproof.harness.reference.expected import Expected
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be
 #: (docs/explanation/false-alarms.md).

@@ -16,10 +16,12 @@ from opproof.harness.judge import beside, coarse, far, ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare, fails
-from opproof.harness.truth import differences, kinks, reference, subgradient
-from opproof.harness.truth.data import distances
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference import finite_differences, kinks
+from opproof.harness.reference import kinks as subgradient
+from opproof.harness.reference.data import distances
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Posed
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Compared:
 
 def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
     """By finite differences, for operators without a vjp."""
-    estimates = posed.once("differences", lambda: differences.gradients(posed))
+    estimates = posed.once("differences", lambda: finite_differences.gradients(posed))
     expected = [None if e is None else e.expected for e in estimates]
     comparisons = bounded(posed, answer.arrays, expected, rules)
     skipped = total = 0
@@ -145,8 +147,8 @@ def _of_torch(
     if not fails(comparisons):
         return [*comparisons]
     from opproof.harness.judge.between import excused
-    from opproof.harness.truth.torch.kinks import between
-    from opproof.harness.truth.torch.posed import question_of
+    from opproof.harness.reference.torch.evaluate import question_of
+    from opproof.harness.reference.torch.kinks import between
 
     question = question_of(posed, rules.declared)
     known, kinds = between(question), question.kinds

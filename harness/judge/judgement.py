@@ -22,9 +22,9 @@ from opproof.harness.judge.figures import NO_FIGURES, Figures, figures
 from opproof.harness.judge.gradient import Compared, Rules, bounded, by_differences, by_vjp
 from opproof.harness.judge.lean import ORDINARY
 from opproof.harness.judge.vacuity import vacuous
-from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.slices.axes import Axis, axes_of
+from opproof.harness.reference.chunks.blocks import Axis, axes_of
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Posed, output_names
 from opproof.reference_ops import Trait
 from opproof.reports import Worst
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import Comparison
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.steps import leaning
+from opproof.harness.reference.array_bias import leaning
+from opproof.harness.reference.expected import Expected
 
 #: Results that a store could round to either side, at least so many different ones, tell how it does; by
 #: so many units, and so many standard errors, may their mean be off.

@@ -25,8 +25,8 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, number
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.question import Settled
-from opproof.harness.truth.posed import Posed
 from opproof.reports import Worst
 
 #: The backend's outputs at given inputs.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import C, Comparison, compare
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference.expected import Expected
 
 
 def in_any_order(

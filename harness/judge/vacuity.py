@@ -16,9 +16,9 @@ from opproof.cases._every import is_part
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import compare, far_from
-from opproof.harness.truth.data import to_dtype
-from opproof.harness.truth.posed import Posed, pose
-from opproof.harness.truth.reference import Expected, expected_of
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.question import Posed, pose
 
 
 def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None = None) -> str:

@@ -12,8 +12,8 @@ import scipy.special
 from opproof.cases._layouts import Storage, layouts_of, storage_of
 from opproof.core.dtypes import round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.truth.noise.array import Noisy
-from opproof.harness.truth.rounded import FORMATS, Rounded, RoundedArithmetic, unwrap, wrap
+from opproof.harness.reference.montecarlo.array import Noisy
+from opproof.harness.reference.rounded_arithmetic import FORMATS, Rounded, RoundedArithmetic, unwrap, wrap
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.ledger.formulas import exact, stored
-from opproof.harness.truth.rounded import FORMATS, Rounded, unwrap, wrap
+from opproof.harness.reference.rounded_arithmetic import FORMATS, Rounded, unwrap, wrap
 from opproof.reference_ops._arrays import unbroadcast
 
 Function = Callable[..., Any]

@@ -11,8 +11,8 @@ from opproof.core.dtypes import DTYPES, Declaration, Dtype, round_to
 from opproof.core.verdicts import WRONG, Verdict
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judged, Judgement, judge
+from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.attempt import Attempt
-from opproof.harness.truth.roundoff import COMPUTE_U
 
 #: Of results, the part that must be the next number towards zero where a store truncates.
 MOST = 0.9

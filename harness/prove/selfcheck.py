@@ -31,17 +31,10 @@ from opproof.harness.judge import ties
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.drawn import given_the_draw, unfair
 from opproof.harness.prove.slices import unlike
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import (
-    arguments,
-    cotangents_of,
-    distances,
-    inputs_of,
-    ordered,
-    to_dtype,
-)
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.quiet import quiet
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference.data import arguments, cotangents_of, distances, inputs_of, ordered, to_dtype
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import quiet
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.quiet import quiet
-from opproof.harness.truth.reference import values_of
-from opproof.harness.truth.slices.axes import Axis, axes_of
-from opproof.harness.truth.slices.blocks import results_of, whole
-from opproof.harness.truth.slices.expected import values_in
-from opproof.harness.truth.slices.room import Room
-from opproof.harness.truth.slices.stored import templates
+from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, whole
+from opproof.harness.reference.chunks.expected import values_in
+from opproof.harness.reference.chunks.memory_budget import Room
+from opproof.harness.reference.chunks.question import templates
+from opproof.harness.reference.expected import values_of
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import quiet
 
 _PARTS = 3
 _NEAR = 1e-12  # relative to the largest element: sums of other lengths are rounded in another order

@@ -25,6 +25,10 @@ from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.self_oracle import judge_by_self
+from opproof.harness.reference.chunks.memory_budget import TooLarge
+from opproof.harness.reference.chunks.question import Posing, pose
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.calls import (
     ON_END,
     arranged,
@@ -45,10 +49,6 @@ from opproof.harness.run.own_memory import check_free, held_to, limit_of, outgro
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
 from opproof.harness.run.threads import UNTOLD, with_each
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.roundoff import COMPUTE_U
-from opproof.harness.truth.slices.pose import Posing, pose
-from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
 
 

@@ -12,11 +12,11 @@ from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.slices.judge import judge_in_slices
+from opproof.harness.reference.chunks.memory_budget import Room
+from opproof.harness.reference.chunks.question import Pair
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.cache.judged import judged
 from opproof.harness.run.task import Task
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.slices.pose import Pair
-from opproof.harness.truth.slices.room import Room
 
 #: When the same call differs that has kept nothing of other data.
 ON_END = "with no other call between"

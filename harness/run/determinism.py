@@ -9,11 +9,10 @@ import numpy as np
 
 from opproof.core.arrays import Array, same_bits
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.chunks.blocks import Axis, Region, axes_of, region
+from opproof.harness.reference.question import output_names
 from opproof.harness.run.calls import ON_END, differ
 from opproof.harness.run.question import Question, Wanted
-from opproof.harness.truth.posed import output_names
-from opproof.harness.truth.slices.axes import Axis, axes_of
-from opproof.harness.truth.slices.blocks import Region, region
 
 #: Calls on end: where one in five gives other bits, sixteen are alike in 3 of 100 series.
 _ON_END = 17

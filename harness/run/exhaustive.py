@@ -14,8 +14,8 @@ from opproof.cases._every import EVERY, every, is_part, part_of, width
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Mode
+from opproof.harness.reference.question import pose
 from opproof.harness.run.task import op_of
-from opproof.harness.truth.posed import pose
 from opproof.reference_ops import Op
 from opproof.reports import Result
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from opproof.cases import Case
 from opproof.core.errors import OpError
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.question import pose
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import expected_of
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FOLDER
 

@@ -21,11 +21,11 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES
+from opproof.harness.reference.chunks.expected import AT_ONCE
+from opproof.harness.reference.chunks.memory_budget import TooLarge, rounded_up
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.question import Wanted
 from opproof.harness.run.task import Task
-from opproof.harness.truth.slices.room import TooLarge, rounded_up
-from opproof.harness.truth.slices.turns import AT_ONCE
 
 #: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
 _TOLERANCE, _LEAST = 0.2, 192 * 2**20

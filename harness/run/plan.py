@@ -20,17 +20,16 @@ from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import CaseError, UsageError, meant
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
 from opproof.harness.ledger.known import Known
-from opproof.harness.run import destination
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference import valid_case
+from opproof.harness.reference.chunks.blocks import axes_of, one_of
+from opproof.harness.reference.chunks.memory_budget import FEW, MEMORY
+from opproof.harness.reference.chunks.question import elements
+from opproof.harness.reference.data import inputs_of, ordered, parameters
 from opproof.harness.run.exhaustive import chunks
 from opproof.harness.run.own_memory import held_to
 from opproof.harness.run.shard import parse, shard_of
 from opproof.harness.run.task import Task, op_name
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import inputs_of, ordered, parameters
-from opproof.harness.truth.slices.axes import axes_of
-from opproof.harness.truth.slices.blocks import one_of
-from opproof.harness.truth.slices.room import FEW, MEMORY
-from opproof.harness.truth.slices.stored import elements
 from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
 
@@ -189,7 +188,7 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
         if tried is not None:
             with held_to(MEMORY):  # few inputs may have many results
                 outputs = reference.forward(op, ordered(tried, op, inputs_of(tried, drawn)), parameters(tried, op))
-            destination.check(tried, op, outputs[0])
+            valid_case.check(tried, op, outputs[0])
     except CaseError:
         raise
     except (ImportError, MemoryError):  # what the reference lacks here is no fault of the case: the judge tells

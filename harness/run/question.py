@@ -13,7 +13,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.text import plain
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.reference.question import Posed, output_names
 
 
 class Settled(Exception):

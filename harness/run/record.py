@@ -9,11 +9,11 @@ from typing import Any
 from opproof.cases import Case
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, number
+from opproof.harness.reference.question import pose
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.cache import told as answers
 from opproof.harness.run.cache.told import Told
 from opproof.harness.run.task import Task, op_of, repro
-from opproof.harness.truth.posed import pose
 from opproof.reports import Evidence, Result
 
 

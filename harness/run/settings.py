@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opproof.harness.reference.chunks.memory_budget import MEMORY
 from opproof.harness.run.cache.place import SIZE
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.run.plan import Selection
-from opproof.harness.truth.slices.room import MEMORY
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from opproof.harness.judge.causes import explains
 from opproof.harness.judge.judgement import Rules
 from opproof.harness.ledger.causes import function_of
 from opproof.harness.ledger.known import read_known
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 FOLDER = Path(opproof.backends.__file__).parent / "ggml"

@@ -11,7 +11,7 @@ import opproof.backends
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.ledger.causes import function_of
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 FOLDER = Path(opproof.backends.__file__).parent / "ggml"

@@ -15,7 +15,7 @@ CALLS = """
 import sys
 from opproof.backends.torch import create
 from opproof.cases import cases_of
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load, names
 
 backend = create()

@@ -56,7 +56,7 @@ def test_some_row_shows_it(op, kernel):
 
 
 def test_targets_that_are_ignored_are_drawn_where_a_case_names_them():
-    from opproof.harness.truth.data import inputs_of
+    from opproof.harness.reference.data import inputs_of
 
     for op in ("nll_loss", "cross_entropy", "linear_cross_entropy"):
         for case in cases_of(op):

@@ -11,7 +11,7 @@ from opproof.cases._every import every, part_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load, load_file
 
 

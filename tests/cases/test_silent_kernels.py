@@ -5,7 +5,7 @@ import pytest
 from _ask import Kernel, judged
 
 from opproof.cases import cases_of
-from opproof.harness.truth.data import inputs_of
+from opproof.harness.reference.data import inputs_of
 from opproof.reference_ops import load
 
 _F32 = np.float32

@@ -7,8 +7,8 @@ from opproof.cases import Case, cases_of
 from opproof.cases._typed import typed
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import CaseError
+from opproof.harness.reference.data import inputs_of
 from opproof.harness.run.plan import checked, has_gradient
-from opproof.harness.truth.data import inputs_of
 from opproof.reference_ops import load, names
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import cases_of
-from opproof.harness.truth.data import arguments, inputs_of, parameters
+from opproof.harness.reference.data import arguments, inputs_of, parameters
 from opproof.reference_ops import load, names
 from opproof.reference_ops._elsewhere import named_in, names_by_operator, read_lists
 

@@ -13,9 +13,9 @@ torch = pytest.importorskip("torch")
 from opproof.cases import Case, cases_of  # noqa: E402
 from opproof.core.arrays import tuple_of  # noqa: E402
 from opproof.core.verdicts import Mode  # noqa: E402
-from opproof.harness.truth import reference  # noqa: E402
-from opproof.harness.truth.data import arguments, cotangents_of, inputs_of, ordered, parameters  # noqa: E402
-from opproof.harness.truth.posed import Posed  # noqa: E402
+from opproof.harness.reference import expected  # noqa: E402
+from opproof.harness.reference.data import arguments, cotangents_of, inputs_of, ordered, parameters  # noqa: E402
+from opproof.harness.reference.question import Posed  # noqa: E402
 from opproof.reference_ops import load, names  # noqa: E402
 from opproof.reference_ops._torch import autograd  # noqa: E402
 
@@ -69,15 +69,15 @@ def of_numpy(case, op, inputs):
     """Outputs, cotangents, what gradients are asked for, and the gradients; the noise goes through too."""
     absent = tuple(False for _ in inputs)
     posed = Posed(case, op, Mode.FORWARD, tuple(arguments(case, op)), inputs, (), absent)
-    outputs = [e.values for e in reference.expected_forward(posed)]
+    outputs = [e.values for e in expected.expected_forward(posed)]
     if op.vjp is None:
         return outputs, (), absent, None
-    needs = tuple(reference.needs_of(replace(case, needs=None), op, inputs, posed.outputs))
+    needs = tuple(expected.needs_of(replace(case, needs=None), op, inputs, posed.outputs))
     cotangents = tuple(cotangents_of(case, posed.outputs))
     if not any(needs):
         return outputs, cotangents, needs, None
     given = posed.given(mode=Mode.GRADIENT, needs=needs, cotangents=cotangents)
-    return outputs, cotangents, needs, [None if e is None else e.values for e in reference.expected_vjp(given)]
+    return outputs, cotangents, needs, [None if e is None else e.values for e in expected.expected_vjp(given)]
 
 
 def of_torch(case, op, inputs, cotangents, needs):

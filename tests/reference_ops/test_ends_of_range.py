@@ -13,8 +13,8 @@ from opproof.cases import Case
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import C, compare
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import expected_forward, expected_vjp
+from opproof.harness.reference.expected import expected_forward, expected_vjp
+from opproof.harness.reference.question import Posed
 from opproof.reference_ops import Trait, load, names
 
 POINTS = 200  # numbers tried of each operator

@@ -7,8 +7,8 @@ from _ask import judged
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import expected_of
+from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 from opproof.reference_ops._attention import recomputed_softmax, softmax
 

@@ -112,7 +112,7 @@ def test_a_gradient_has_its_own_picture_and_its_cotangent():
 def test_inputs_in_numbers():
     case = "sigmoid[x=7x33;f32;fill=special]"
     x = seen(case, lambda y: y * 2).evidence.inputs[0]
-    from opproof.harness.truth.data import inputs_of
+    from opproof.harness.reference.data import inputs_of
 
     values = inputs_of(Case.parse(case), load("sigmoid"))["x"]
     finite = values[np.isfinite(values)]

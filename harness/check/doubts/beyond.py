@@ -22,8 +22,8 @@ from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import PARTS
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.torch.evaluate import Truth
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.torch.evaluate import Truth
 
 Judgements = Mapping[Mode, Judgement]
 

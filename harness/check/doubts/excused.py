@@ -9,7 +9,7 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
-from opproof.harness.truth.torch.evaluate import Truth
+from opproof.harness.reference.torch.evaluate import Truth
 
 
 def compared_by(judged: Judged, comparison: Comparison, kind: str) -> Judged:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.core.verdicts import WRONG
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.harness.reference.torch.evaluate import Question, Truth, truth
 
 
 def as_rounded(question: Question, known: Truth, own: Callable[[Truth], Mapping[Any, Any]]) -> tuple[Question, Truth]:

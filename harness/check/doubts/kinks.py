@@ -9,8 +9,8 @@ from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.doubts.excused import compared_by, count_of, judged_again
 from opproof.harness.judge.between import excused
 from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.harness.truth.torch.evaluate import Question
-from opproof.harness.truth.torch.kinks import OFTEN, RANDOM, Between, between
+from opproof.harness.reference.torch.evaluate import Question
+from opproof.harness.reference.torch.kinks import OFTEN, RANDOM, Between, between
 from opproof.reports._text import plural
 
 

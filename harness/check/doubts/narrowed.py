@@ -12,9 +12,9 @@ from dataclasses import replace
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.trial.judge import fails
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.casts import Casts
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.harness.truth.torch.ways import widened
+from opproof.harness.reference.torch.alternatives import widened
+from opproof.harness.reference.torch.dtype_leaks import Casts
+from opproof.harness.reference.torch.evaluate import Question, Truth, truth
 
 
 def narrowed(

@@ -14,8 +14,8 @@ from opproof.core.errors import OpError
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.doubts.excused import compared_by, count_of, judged_again, places_of
 from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.harness.truth.torch.anew import Decided, decided_anew
-from opproof.harness.truth.torch.evaluate import Question, Truth
+from opproof.harness.reference.torch.alternatives import Decided, decided_anew
+from opproof.harness.reference.torch.evaluate import Question, Truth
 from opproof.reports._text import plural
 
 

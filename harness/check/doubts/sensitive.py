@@ -15,8 +15,8 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.comparison import compare
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape
-from opproof.harness.truth.torch.evaluate import Question, Truth, evaluated, key_of, true_amplitudes
+from opproof.harness.reference.torch.arithmetic import Arithmetic, Tape
+from opproof.harness.reference.torch.evaluate import Question, Truth, evaluated, key_of, true_amplitudes
 
 #: Evaluations with noise of its true size.
 _TRUE = 2

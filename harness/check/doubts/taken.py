@@ -18,9 +18,9 @@ from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.comparison import compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.torch.arithmetic import Way
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.torch.arithmetic import Way
+from opproof.harness.reference.torch.evaluate import Question, Truth, truth
 
 
 def unknown(question: Question, known: Truth, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:

@@ -12,7 +12,7 @@ from opproof.harness.check.comparison import compare
 from opproof.harness.judge.bound import far_off
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference.expected import Expected
 
 #: An answer wrong by this factor must not pass: bounds that let it are too wide to tell anything.
 FACTOR = 1.02

@@ -11,8 +11,8 @@ from dataclasses import replace
 from opproof.core.verdicts import SYSTEMATIC, WRONG, Mode, Verdict
 from opproof.harness.diagnose.undeclared import of_its_size
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.harness.truth.torch.ways import widened
+from opproof.harness.reference.torch.alternatives import widened
+from opproof.harness.reference.torch.evaluate import Question, Truth, truth
 from opproof.reports import Result
 
 

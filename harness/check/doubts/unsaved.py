@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.harness.reference.torch.evaluate import Question, Truth, truth
 
 
 def unsaved(

@@ -13,8 +13,8 @@ from opproof.harness.check.questions.fills import NEGATIVE, SATURATING, TIED, TI
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.anew import decided_anew, selects
-from opproof.harness.truth.torch.evaluate import Question, Truth
+from opproof.harness.reference.torch.alternatives import decided_anew, selects
+from opproof.harness.reference.torch.evaluate import Question, Truth
 
 
 def unsettled(question: Question, variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:

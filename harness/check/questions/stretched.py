@@ -14,8 +14,8 @@ from typing import Any
 from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.reference import Native
 from opproof.harness.check.tensors import Tensor
-from opproof.harness.truth.torch.contracted import SIZES, contracting
-from opproof.harness.truth.torch.intercepted import intercepted
+from opproof.harness.reference.torch.intercept import intercepted
+from opproof.harness.reference.torch.linear_algebra import SIZES, contracting
 
 
 @dataclass(frozen=True)

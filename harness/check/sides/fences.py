@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from opproof.backends.worker.memory import PAGE, Arena
-from opproof.harness.truth.torch.intercepted import intercepted
+from opproof.harness.reference.torch.intercept import intercepted
 
 #: What lies around: NaN in floats of any size, -1 in whole numbers.
 _FILL = 0xFF

@@ -16,9 +16,9 @@ from opproof.harness.check.sides.patience import NoEnd, within
 from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import Form, as_call, call_for, in_dtype, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
-from opproof.harness.truth.torch import casts
-from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
-from opproof.harness.truth.torch.draws import recorded
+from opproof.harness.reference.torch import dtype_leaks
+from opproof.harness.reference.torch.dispatch import TAKES_FUNCTIONS
+from opproof.harness.reference.torch.random_draws import recorded
 
 #: How a candidate is asked: in this process, or in its own.
 Ask = Callable[[Request], Reply]
@@ -70,7 +70,7 @@ class Reference:
             with within(self.patience):
                 return call(tensors)
 
-        with forgetting(self.subject), recorded() as draws, casts.recorded(given) as cast:
+        with forgetting(self.subject), recorded() as draws, dtype_leaks.recorded(given) as cast:
             reply = perform(noted, request)
         if reply.error.startswith(_UNTRACED):
             raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))

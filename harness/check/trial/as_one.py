@@ -16,8 +16,8 @@ from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.judge import fails, judge, judge_gradients
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.torch.evaluate import Truth
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.torch.evaluate import Truth
 
 
 def wrong_as_one(ask: Ask, asked: Facts, known: Truth, one: tuple[int, ...]) -> Judgement | None:

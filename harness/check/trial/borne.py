@@ -17,7 +17,7 @@ from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.facts import facts
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.trial.manner import Manner
-from opproof.harness.truth.torch.intercepted import intercepted
+from opproof.harness.reference.torch.intercept import intercepted
 
 #: Lengths at which it is measured, each twice the one before, and no whole tiles.
 _LENGTHS = (515, 1030, 2060)

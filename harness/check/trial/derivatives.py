@@ -28,9 +28,9 @@ from opproof.harness.check.trial.outcome import Tried, by_reference
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.roundoff import compute_roundoff
-from opproof.harness.truth.torch.evaluate import Question, truth
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.roundoff import compute_roundoff
+from opproof.harness.reference.torch.evaluate import Question, truth
 
 
 @dataclass(frozen=True)

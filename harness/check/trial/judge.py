@@ -20,8 +20,8 @@ from opproof.harness.check.trial.rows import clear_of_rows
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.gradient import for_equal
 from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.torch.evaluate import Truth
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.torch.evaluate import Truth
 
 
 def judge(asked: Facts, known: Truth, reply: Reply) -> dict[Mode, Judgement]:

@@ -14,8 +14,8 @@ from opproof.harness.check.sides.exchange import Answered, Reply
 from opproof.harness.check.trial.judge import judge_gradients, judge_outputs
 from opproof.harness.check.trial.outcome import Right
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.torch.evaluate import Truth
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.torch.evaluate import Truth
 
 
 def off(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:

@@ -16,9 +16,9 @@ from opproof.harness.check.trial.judge import fails
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.clock import Allowed, Clock
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.roundoff import RUNS
-from opproof.harness.truth.torch.casts import Casts
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.harness.reference.roundoff import RUNS
+from opproof.harness.reference.torch.dtype_leaks import Casts
+from opproof.harness.reference.torch.evaluate import Question, Truth, truth
 
 #: By the arrays that tensors hold, which are the same objects in every layout.
 _Key = tuple[int, ...]

@@ -12,7 +12,7 @@ from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.evaluate import Truth
+from opproof.harness.reference.torch.evaluate import Truth
 
 
 class By(Enum):

@@ -34,7 +34,7 @@ from opproof.harness.check.trial.swept import differing
 from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
 from opproof.harness.clock import ENDLESS, Allowed, Clock
-from opproof.harness.truth.torch.arithmetic import OutOfTime
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 
 #: Variants that fail before no other is tried.
 FAILING = 4

@@ -40,8 +40,8 @@ from opproof.harness.check.trial.partly import judged as wrong_part
 from opproof.harness.check.trial.partly import parts
 from opproof.harness.check.trial.unused import lost
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.harness.truth.torch.ways import widened
+from opproof.harness.reference.torch.alternatives import widened
+from opproof.harness.reference.torch.evaluate import Question, Truth, truth
 
 #: What PyTorch raises of sizes that a reference takes in its own dtype alone.
 _NOT_THESE = (RuntimeError, ValueError, IndexError, ZeroDivisionError)

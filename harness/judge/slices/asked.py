@@ -15,13 +15,12 @@ from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.judge.slices.scale import Scales
-from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.reference import Expected, is_bitwise, is_faithful, unscaled
-from opproof.harness.truth.roundoff import RUNS
-from opproof.harness.truth.slices.axes import Block, Shape
-from opproof.harness.truth.slices.blocks import cover, region, taken
-from opproof.harness.truth.slices.expected import expected_in, values_in
-from opproof.harness.truth.slices.room import Noise, Room
+from opproof.harness.reference.chunks.blocks import Block, Shape, cover, region, taken
+from opproof.harness.reference.chunks.expected import expected_in, values_in
+from opproof.harness.reference.chunks.memory_budget import Noise, Room
+from opproof.harness.reference.expected import Expected, is_bitwise, is_faithful, unscaled
+from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.roundoff import RUNS
 
 #: Bytes that judging an element takes whose expected value is added up over parts: sums, and the comparison.
 SUMMED = 160

@@ -23,14 +23,12 @@ from opproof.harness.judge.judgement import Judgement, is_stale, missing
 from opproof.harness.judge.slices.asked import Asked, Slice, by_its_noise, by_other_scales
 from opproof.harness.judge.slices.scale import Scales, scales
 from opproof.harness.judge.slices.screen import Screen, Suspect, pieces
-from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.reference import values_of
-from opproof.harness.truth.roundoff import RUNS
-from opproof.harness.truth.slices.axes import Block
-from opproof.harness.truth.slices.blocks import blocks, containing, count, cover, region, taken, whole
-from opproof.harness.truth.slices.expected import values_in
-from opproof.harness.truth.slices.room import Room
-from opproof.harness.truth.slices.turns import in_turn
+from opproof.harness.reference.chunks.blocks import Block, blocks, containing, count, cover, region, taken, whole
+from opproof.harness.reference.chunks.expected import in_turn, values_in
+from opproof.harness.reference.chunks.memory_budget import Room
+from opproof.harness.reference.expected import values_of
+from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.roundoff import RUNS
 
 #: The most slices that are drawn, and the most of suspects' that are judged by noise of their own.
 DRAWN = 8

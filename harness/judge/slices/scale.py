@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference.expected import Expected
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.prove.mutation.arrays import Arrays, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant
+from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.question import pose
 from opproof.harness.run.arena.layout import NEAR, lay_out, write
 from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import expected_of
 from opproof.reference_ops import Op
 
 Judge = Callable[..., Judgement]

@@ -16,10 +16,10 @@ from opproof.core.arrays import Array, empty_tensor
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.data import to_dtype
 from opproof.harness.run.arena.buffer import Buffer, holding, written_as
 from opproof.harness.run.arena.poison import Bytes
 from opproof.harness.run.question import Question, Wanted
-from opproof.harness.truth.data import to_dtype
 
 #: Pages between two buffers, and where they travel to another machine and back.
 GUARD, NEAR = 16, 1

@@ -12,16 +12,15 @@ import numpy as np
 from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.chunks.question import Pair
+from opproof.harness.reference.data import arguments
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.finite_differences import Estimated
+from opproof.harness.reference.kinks import Kinked, Limits
+from opproof.harness.reference.question import Posed, redrawn
 from opproof.harness.run.cache.arrays import NotKept, Packed, encoded
 from opproof.harness.run.cache.judged import MOST, Passed
 from opproof.harness.run.cache.told import Told
-from opproof.harness.truth.data import arguments
-from opproof.harness.truth.differences import Estimated
-from opproof.harness.truth.kinks import Kinked
-from opproof.harness.truth.posed import Posed, redrawn
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.slices.pose import Pair
-from opproof.harness.truth.subgradient import Limits
 from opproof.reference_ops import Op
 
 

@@ -16,7 +16,7 @@ from opproof.core.verdicts import Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Figures
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.truth.posed import Posed
+from opproof.harness.reference.question import Posed
 from opproof.reports import Worst
 
 #: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.

@@ -13,13 +13,13 @@ import msgspec
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.chunks.memory_budget import MEMORY
+from opproof.harness.reference.chunks.question import Pair, pose
+from opproof.harness.reference.roundoff import RUNS
 from opproof.harness.run.cache import entry
 from opproof.harness.run.cache.arrays import NotKept, packed
 from opproof.harness.run.cache.sources import digest
 from opproof.harness.run.cache.store import Store
-from opproof.harness.truth.roundoff import RUNS
-from opproof.harness.truth.slices.pose import Pair, pose
-from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected

@@ -19,11 +19,11 @@ import opproof.cases
 import opproof.core
 import opproof.harness.diagnose
 import opproof.harness.judge
+import opproof.harness.reference
 import opproof.harness.run.cache
-import opproof.harness.truth
 import opproof.reference_ops
 
-_PACKAGES = (opproof.harness.truth, opproof.harness.judge, opproof.harness.run.cache, opproof.core)
+_PACKAGES = (opproof.harness.reference, opproof.harness.judge, opproof.harness.run.cache, opproof.core)
 _LIBRARIES = ("numpy", "scipy", "ml_dtypes")
 _OPERATORS = "opproof.reference_ops."
 _DOTTED = re.compile(rb"opproof\.reference_ops\.(\w+)")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.cache.judged import key_of
 from opproof.harness.run.cache.sources import of_diagnoses
-from opproof.harness.truth.posed import Posed
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.reference.chunks.question import pose
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.slices.pose import pose
 
 #: The longest series.
 MOST = 256

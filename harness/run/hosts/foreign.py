@@ -27,13 +27,13 @@ from opproof.core.dtypes import DECLARED, DTYPES, Declaration
 from opproof.core.errors import BackendError
 from opproof.core.text import plain
 from opproof.core.verdicts import Destination, Mode, Verdict
+from opproof.harness.reference.data import to_dtype
 from opproof.harness.run.hosts.exchange import exchanged
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.kept import check_kept
 from opproof.harness.run.hosts.placed import PROTOCOL, Placed
 from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed
 from opproof.harness.run.question import Question, Returned, Settled, received
-from opproof.harness.truth.data import to_dtype
 
 #: Seconds that a command may take to start and to say hello.
 START = 60.0

@@ -13,12 +13,12 @@ import msgspec
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
+from opproof.harness.reference.chunks.memory_budget import MEMORY
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results.file import key
 from opproof.harness.run.results.marks import kept_aside, marked
 from opproof.harness.run.settings import Settings
-from opproof.harness.truth.slices.room import MEMORY
 from opproof.reports import Header, Result, read_header, read_results
 
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from opproof.backends.worker.protocol import dtype_of
 from opproof.core.arrays import Array
+from opproof.harness.reference.chunks.question import Pair
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.unwatched.chosen import is_large
 from opproof.harness.run.unwatched.data import data_of, losses_of
 from opproof.harness.run.unwatched.process import run
-from opproof.harness.truth.data import to_dtype
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.slices.pose import Pair
 
 _PROGRAM = Path(__file__).with_name("program")
 #: Run the module of that name, which lies in that folder.

@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from opproof.cases import Case
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Verdict
-from opproof.harness.truth.slices.stored import elements
+from opproof.harness.reference.chunks.question import elements
 from opproof.reports import Result
 
 #: Elements of the largest case, so that a call takes no second; of larger ones, up to the second number, one call each.

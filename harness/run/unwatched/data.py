@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.slices.pose import Pair
+from opproof.harness.reference.chunks.question import Pair
+from opproof.harness.reference.question import Posed
 
 #: Every third row has no loss, the first too, as of tokens that are masked.
 _MASKED = 3

@@ -12,6 +12,8 @@ from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.reference.chunks.question import Pair, pose
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.attempt import Attempt, rules_of
 from opproof.harness.run.calls import by_reference, is_held
 from opproof.harness.run.hosts.host import Support
@@ -21,8 +23,6 @@ from opproof.harness.run.results.file import key
 from opproof.harness.run.task import Task, op_of
 from opproof.harness.run.unwatched.asked import Answered
 from opproof.harness.run.unwatched.data import data_of, losses_of
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.reports import Result
 
 _ELSEWHERE = "right where opproof calls it, and wrong where a program of its own does"

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import FAILED
+from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.unwatched.asked import Answered
 from opproof.harness.run.unwatched.judged import Asked, attempt
-from opproof.harness.truth.roundoff import COMPUTE_U
 
 
 def left_out(backend: str, status: int | None, came: int, count: int) -> str:

@@ -13,11 +13,11 @@ import pytest
 from opproof.backends.worker.memory import PAGE, Arena
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.arena.layout import lay_out, snapshot, write
 from opproof.harness.run.arena.poison import CANARY, POISON, poison, unwritten
 from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.question import Question, Wanted
-from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import load
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="guards need mprotect")

@@ -9,10 +9,10 @@ from _attacker import command, records, run, written
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.question import pose
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.question import Question, wanted_of
-from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 from opproof.reports import read_results
 

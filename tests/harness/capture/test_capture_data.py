@@ -11,8 +11,8 @@ from _runs import opproof
 import opproof as library
 from opproof.cases import Case
 from opproof.core.errors import CaseError
+from opproof.harness.reference.data import inputs_of
 from opproof.harness.run.plan import Selection, cases
-from opproof.harness.truth.data import inputs_of
 from opproof.reference_ops import load
 
 X = [[0.0, -0.0, 0.0, 1.5], [-2.0, 3.0, 0.25, -7.0]]  # three of them at relu's kink

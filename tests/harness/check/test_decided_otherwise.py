@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.truth.torch.anew import Decided  # noqa: E402
+from opproof.harness.reference.torch.alternatives import Decided  # noqa: E402
 
 
 def judged(candidate, like, inputs, **options):

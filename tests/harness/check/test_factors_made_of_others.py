@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.truth.torch.complements import roundoffs  # noqa: E402
+from opproof.harness.reference.torch.rounding import roundoffs  # noqa: E402
 
 
 def adam(p, g, m, v):

@@ -353,7 +353,7 @@ def test_show_says_what_a_domain_does_to_the_data(capfd, case, said):
 
 def test_show_has_the_data_of_the_mode_that_is_asked_for(capfd, tmp_path):
     """A forward record's: near 1 and -1 arc sines have no gradient that 16 bits hold, so its data are others."""
-    from opproof.harness.truth.posed import pose
+    from opproof.harness.reference.question import pose
     from opproof.reference_ops import load
 
     case, inputs = "asin[x=66x11;f16;fill=branches]", {}

@@ -15,9 +15,9 @@ from opproof.harness.judge.bound import compare
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.slices.screen import Screen
 from opproof.harness.judge.ties import in_any_order
-from opproof.harness.truth import flushed
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import Expected
+from opproof.harness.reference import question
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load, names
 
 NAN, INF = float("nan"), float("inf")
@@ -51,7 +51,7 @@ def test_a_result_on_the_way_may_be_taken_for_zero():
     """logsumexp of numbers far from the largest: their exponentials are below the normal range."""
     case = Case.parse("logsumexp[x=33x3;dim=-1;f32;fill=extreme;seed=5]")
     posed = pose(case, load("logsumexp"), Mode.GRADIENT).asked
-    ways = list(flushed.answers(posed))
+    ways = list(question.answers(posed))
     assert ways
     for way in ways:
         answer = Answer([None if d is None else np.asarray(d).astype(np.float32) for d in way])
@@ -222,7 +222,7 @@ def test_flushing_and_another_convention_in_one_answer():
 
 
 def test_flushing_is_not_asked_of_what_passes(monkeypatch):
-    monkeypatch.setattr(flushed, "answers", lambda posed: pytest.fail("nothing failed"))
+    monkeypatch.setattr(question, "answers", lambda posed: pytest.fail("nothing failed"))
     x = np.array([[0.5, 1.0, 2.0]])
     assert answered("scale[x=1x3;s=3.0;f32]", [x], 3 * x) == "PASS"
 

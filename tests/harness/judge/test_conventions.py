@@ -10,9 +10,10 @@ from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth import kinks, reference
-from opproof.harness.truth.data import inputs_of, ordered
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference import kinks
+from opproof.harness.reference.data import inputs_of, ordered
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 INF = math.inf

@@ -8,7 +8,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 

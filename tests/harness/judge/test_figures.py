@@ -12,9 +12,9 @@ from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import STORED, compare
 from opproof.harness.judge.figures import BIAS, RMS, Rounding, figures
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import Expected, vjp
-from opproof.harness.truth.slope import LEAST
+from opproof.harness.reference.array_bias import LEAST
+from opproof.harness.reference.expected import Expected, vjp
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 BF16 = DTYPES["bf16"]

@@ -9,8 +9,8 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.grid import fewer_digits
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import values_of
+from opproof.harness.reference.expected import values_of
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 F16, BF16, F32 = (DTYPES[name] for name in ("f16", "bf16", "f32"))

@@ -10,7 +10,7 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge.causes import explains, find_causes
 from opproof.harness.judge.judgement import Rules
 from opproof.harness.ledger.known import Known, read_known
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 FORMULAS = '''

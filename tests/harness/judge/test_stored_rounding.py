@@ -8,9 +8,9 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import values_of
-from opproof.harness.truth.steps import leaning
+from opproof.harness.reference.array_bias import leaning
+from opproof.harness.reference.expected import values_of
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 BF16 = DTYPES["bf16"]

@@ -12,9 +12,9 @@ from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.vacuity import vacuous
-from opproof.harness.truth.data import inputs_of
-from opproof.harness.truth.posed import Posed, pose
-from opproof.harness.truth.reference import Expected, expected_of
+from opproof.harness.reference.data import inputs_of
+from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.question import Posed, pose
 from opproof.reference_ops import load
 
 

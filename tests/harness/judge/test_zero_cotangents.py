@@ -8,9 +8,9 @@ from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth.data import cotangents_of
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import vjp
+from opproof.harness.reference.data import cotangents_of
+from opproof.harness.reference.expected import vjp
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 

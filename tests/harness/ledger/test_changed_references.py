@@ -12,9 +12,9 @@ from opproof.core.verdicts import Mode
 from opproof.harness.ledger.causes import function_of
 from opproof.harness.ledger.chosen import LEDGERS
 from opproof.harness.ledger.known import read_known
+from opproof.harness.reference.question import pose
+from opproof.harness.reference.roundoff import quiet
 from opproof.harness.run.plan import Selection, cases
-from opproof.harness.truth.posed import pose
-from opproof.harness.truth.quiet import quiet
 from opproof.reference_ops import gradients_of, load
 
 LIBRARIES = ("jax", "mlx")

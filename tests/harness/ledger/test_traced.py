@@ -24,7 +24,7 @@ from opproof.harness.ledger.traced import (
     where,
     widened,
 )
-from opproof.harness.truth.rounded import arithmetics, unwrap, wrap
+from opproof.harness.reference.rounded_arithmetic import arithmetics, unwrap, wrap
 
 X = np.array([[0.25, -0.5, 1.5], [2.0, -3.0, 0.75]])
 G = np.array([[1.0, -2.0, 0.5], [3.0, 0.25, -1.0]])

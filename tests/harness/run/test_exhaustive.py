@@ -7,9 +7,9 @@ from _runs import opproof
 from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.reference.question import pose
 from opproof.harness.run.exhaustive import chunks, ranges
 from opproof.harness.run.plan import Selection, cases
-from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 from opproof.reports import read_results
 

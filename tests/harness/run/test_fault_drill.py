@@ -22,8 +22,8 @@ from _drill_backend import KINDS, OF_VALUES, fault_of
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.verdicts import FAILED
+from opproof.harness.reference.data import inputs_of, ordered, parameters
 from opproof.harness.run.plan import Selection, cases
-from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.reference_ops import load
 
 RUN = Path(__file__).parents[2].joinpath("_drill_run.py")

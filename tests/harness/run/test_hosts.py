@@ -21,6 +21,7 @@ from opproof.backends.worker.protocol import from_metadata, to_metadata
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import MODES, Mode, Verdict
+from opproof.harness.reference.question import pose
 from opproof.harness.run.arena.layout import lay_out
 from opproof.harness.run.hosts import placed
 from opproof.harness.run.hosts.process import HostFault
@@ -30,7 +31,6 @@ from opproof.harness.run.plan import has_gradient
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.question import Question, wanted_of
 from opproof.harness.run.task import Task
-from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 from opproof.reports import read_results
 

@@ -13,6 +13,11 @@ from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.arrays import empty_tensor
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.chunks import question
+from opproof.harness.reference.chunks import question as posing
+from opproof.harness.reference.chunks.memory_budget import TooLarge
+from opproof.harness.reference.chunks.question import pose
+from opproof.harness.reference.data import inputs_of, to_dtype
 from opproof.harness.run import own_memory
 from opproof.harness.run.arena.buffer import Buffer
 from opproof.harness.run.arena.layout import lay_out, snapshot, write
@@ -21,11 +26,6 @@ from opproof.harness.run.hosts.inside import Inside
 from opproof.harness.run.own_memory import INPUTS, check_free, free_bytes, held_to, killed, outgrown, reserve
 from opproof.harness.run.question import Question, wanted_of
 from opproof.harness.run.task import Task
-from opproof.harness.truth.data import inputs_of, to_dtype
-from opproof.harness.truth.slices import pose as posing
-from opproof.harness.truth.slices import stored
-from opproof.harness.truth.slices.pose import pose
-from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import load
 
 MIB = 2**20
@@ -191,7 +191,7 @@ def test_data_are_kept_off_kinks_a_part_at_a_time(text, variant, monkeypatch):
     """The same numbers as of all at once."""
     case, op = Case.parse(text), load(text.partition("[")[0])
     whole = inputs_of(case, op, variant)
-    monkeypatch.setattr(stored, "inputs_of", None)  # else it would be they
-    posed = stored.stored(case, op, Mode.FORWARD, variant)
+    monkeypatch.setattr(question, "inputs_of", None)  # else it would be they
+    posed = question.stored(case, op, Mode.FORWARD, variant)
     for name, values in zip(posed.names, posed.inputs, strict=True):
         assert values.tobytes() == to_dtype(whole[name], case.dtype_of(name)).tobytes()

@@ -53,8 +53,8 @@ def test_methods_of_arrays_are_functions(capsys, tmp_path, body):
 def test_sums_of_methods_have_the_bound_of_functions(tmp_path):
     from opproof.cases import Case
     from opproof.core.verdicts import Mode
-    from opproof.harness.truth.posed import pose
-    from opproof.harness.truth.reference import expected_of
+    from opproof.harness.reference.expected import expected_of
+    from opproof.harness.reference.question import pose
     from opproof.reference_ops import load_file
 
     def scale(folder, body):

@@ -7,11 +7,11 @@ import pytest
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.reference.chunks.question import pose
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.question import Question, Settled, wanted_of
-from opproof.harness.truth.slices.pose import pose
 from opproof.reference_ops import load
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hosts of their own need POSIX")

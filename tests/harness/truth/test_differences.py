@@ -9,7 +9,7 @@ from _ask import judged as judged_by
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
-from opproof.harness.truth.data import inputs_of
+from opproof.harness.reference.data import inputs_of
 from opproof.reference_ops import load
 
 

@@ -9,7 +9,7 @@ from opproof.cases import Case, cases_of
 from opproof.core.arrays import tuple_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
-from opproof.harness.truth.data import inputs_of, ordered, parameters
+from opproof.harness.reference.data import inputs_of, ordered, parameters
 from opproof.reference_ops import load, names
 
 TYPED = [c for name in names() if load(name).partials is not None for c in cases_of(name) if DTYPES[c.dtype].whole]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from opproof.harness.truth.flushed import Flushing, flushing
+from opproof.harness.reference.question import Flushing, flushing
 
 
 def test_flushing_stores_after_a_selection():

@@ -7,9 +7,10 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth import kinks, reference
-from opproof.harness.truth.data import distances, inputs_of, to_dtype
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference import kinks
+from opproof.harness.reference.data import distances, inputs_of, to_dtype
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 

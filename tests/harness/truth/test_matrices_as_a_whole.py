@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.judge.bound import compare  # noqa: E402
-from opproof.harness.truth.torch.evaluate import Question, truth  # noqa: E402
+from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
 
 DRAWS = np.random.default_rng(3)
 DTYPES = {"f32": torch.float32, "f64": torch.float64}

@@ -8,12 +8,12 @@ from opproof.cases._registry import all_names
 from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
 from opproof.core.verdicts import Mode
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import inputs_of
-from opproof.harness.truth.noise.array import Noisy, Source
-from opproof.harness.truth.noise.pool import Pooled
-from opproof.harness.truth.posed import Posed, pose
-from opproof.harness.truth.reference import Expected, expected_of
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference.data import inputs_of
+from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.montecarlo.array import Noisy, Source
+from opproof.harness.reference.montecarlo.sampling import Pooled
+from opproof.harness.reference.question import Posed, pose
 from opproof.reference_ops import load
 
 U = 2.0**-24

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-from opproof.harness.truth.noise.array import Noisy, Source
-from opproof.harness.truth.noise.moves import _RULES, _each_run
-from opproof.harness.truth.noise.pool import Pooled
-from opproof.harness.truth.noise.sums import exact_of, mapped
+from opproof.harness.reference.montecarlo.array import Noisy, Source
+from opproof.harness.reference.montecarlo.moves import _RULES, _each_run
+from opproof.harness.reference.montecarlo.sampling import Pooled
+from opproof.harness.reference.montecarlo.sums import exact_of, mapped
 
 SHAPE = (3, 4, 5)
 PLAIN = np.arange(60.0).reshape(SHAPE)

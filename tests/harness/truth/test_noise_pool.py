@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.truth.noise.pool import WINDOW, Pooled
+from opproof.harness.reference.montecarlo.sampling import WINDOW, Pooled
 
 
 def draws(key, shape, times=1):

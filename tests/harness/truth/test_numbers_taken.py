@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 
 from opproof.harness.check.compared import compared  # noqa: E402
 from opproof.harness.check.wish import Wish  # noqa: E402
-from opproof.harness.truth.torch.evaluate import Question, truth  # noqa: E402
-from opproof.harness.truth.torch.numbers import Number  # noqa: E402
+from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
+from opproof.harness.reference.torch.python_scalars import Number  # noqa: E402
 
 #: A sum of which nothing is left but rounding, in a row of its own.
 CANCELS = np.array([[2.0**20 + 1, -(2.0**20), 0.5], [1.0, 2.0, 3.0]])

@@ -5,9 +5,9 @@ import pytest
 
 from opproof.cases import Case
 from opproof.core.verdicts import MODES
-from opproof.harness.truth import deviations, reference
-from opproof.harness.truth.noise.orthogonal import Orthogonal, runs_for
-from opproof.harness.truth.posed import pose
+from opproof.harness.reference import error_scale, expected
+from opproof.harness.reference.montecarlo.sampling import Orthogonal, runs_for
+from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 
 OPS = ("exp", "gelu", "silu", "tanh", "mish", "softplus", "hardswish", "log1p", "sinh", "erf", "rsqrt")
@@ -25,9 +25,9 @@ def test_columns_are_orthogonal():
 def test_scales_are_those_of_normal_noise(name, mode, monkeypatch):
     case = Case.parse(f"{name}[x=64x64;f16;fill=every:5/16]")  # numbers of 0.004 to 8
     posed = pose(case, load(name), mode).asked
-    few = reference.expected_of(posed)[0].scale
-    monkeypatch.setattr(deviations, "is_every", lambda _: False)
-    many = reference.expected_of(posed.given(runs=256, together=256))[0].scale
+    few = expected.expected_of(posed)[0].scale
+    monkeypatch.setattr(error_scale, "is_every", lambda _: False)
+    many = expected.expected_of(posed.given(runs=256, together=256))[0].scale
     counts = many > 0
     assert counts.any()
     ratio = few[counts] / many[counts]

@@ -2,9 +2,9 @@
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
+from opproof.harness.reference import expected
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.truth import reference
 from opproof.reference_ops import load
 
 CASE = Case.parse("softmax[x=7x33;dim=-1;f32]")
@@ -20,8 +20,8 @@ def test_a_question_is_drawn_once():
 def test_what_is_expected_is_evaluated_once_for_each_precision(monkeypatch):
     posed = Questions()(CASE, load("softmax"), Mode.FORWARD).asked
     evaluated = []
-    exact = reference.expected_of
-    monkeypatch.setattr(reference, "expected_of", lambda *a: evaluated.append(a[1]) or exact(*a))
+    exact = expected.expected_of
+    monkeypatch.setattr(expected, "expected_of", lambda *a: evaluated.append(a[1]) or exact(*a))
     again = [posed.expected(declared) for declared in (None, None, "bf16", None)]
     assert evaluated == [None, "bf16"]
     assert again[0] is again[1] is again[3]

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.truth.torch.draws import recorded  # noqa: E402
+from opproof.harness.reference.torch.random_draws import recorded  # noqa: E402
 
 F = torch.nn.functional
 ZEROS = torch.zeros

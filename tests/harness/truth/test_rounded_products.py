@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.truth.rounded import arithmetics, unwrap, wrap
+from opproof.harness.reference.rounded_arithmetic import arithmetics, unwrap, wrap
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.harness.truth.noise.ties import lean, lean_of_products, lean_of_scan, tied
+from opproof.harness.reference.montecarlo.sums import lean, lean_of_products, lean_of_scan, tied
 
 
 class InTurn:

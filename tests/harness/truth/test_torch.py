@@ -13,9 +13,9 @@ from opproof.cases import cases_of  # noqa: E402
 from opproof.core.arrays import tuple_of  # noqa: E402
 from opproof.core.errors import OpError  # noqa: E402
 from opproof.core.verdicts import Mode  # noqa: E402
-from opproof.harness.truth.posed import pose  # noqa: E402
-from opproof.harness.truth.reference import expected_of  # noqa: E402
-from opproof.harness.truth.torch.evaluate import Question, truth  # noqa: E402
+from opproof.harness.reference.expected import expected_of  # noqa: E402
+from opproof.harness.reference.question import pose  # noqa: E402
+from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
 from opproof.reference_ops import load  # noqa: E402
 
 F = torch.nn.functional

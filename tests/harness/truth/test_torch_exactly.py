@@ -4,8 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way  # noqa: E402
-from opproof.harness.truth.torch.exactly import in_places, is_power_of_two  # noqa: E402
+from opproof.harness.reference.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way  # noqa: E402
+from opproof.harness.reference.torch.rounding import in_places, is_power_of_two  # noqa: E402
 
 
 def test_powers_of_two():

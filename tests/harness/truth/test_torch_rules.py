@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape  # noqa: E402
-from opproof.harness.truth.torch.evaluate import Question, evaluated, truth  # noqa: E402
+from opproof.harness.reference.torch.arithmetic import Arithmetic, Tape  # noqa: E402
+from opproof.harness.reference.torch.evaluate import Question, evaluated, truth  # noqa: E402
 
 F = torch.nn.functional
 

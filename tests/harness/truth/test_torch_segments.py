@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.errors import OpError  # noqa: E402
-from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape  # noqa: E402
-from opproof.harness.truth.torch.evaluate import Question, evaluated, truth  # noqa: E402
+from opproof.harness.reference.torch.arithmetic import Arithmetic, Tape  # noqa: E402
+from opproof.harness.reference.torch.evaluate import Question, evaluated, truth  # noqa: E402
 
 F = torch.nn.functional
 

@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 
 from opproof.harness.check.compared import compared  # noqa: E402
 from opproof.harness.check.wish import Wish  # noqa: E402
-from opproof.harness.truth.torch.evaluate import Question, truth  # noqa: E402
-from opproof.harness.truth.torch.ways import widened  # noqa: E402
+from opproof.harness.reference.torch.alternatives import widened  # noqa: E402
+from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
 
 F = torch.nn.functional
 ALONE = Wish(dtype="f32", seconds=1e9, neighbours=False)

@@ -12,19 +12,16 @@ from opproof.cases._fills import PIECE, PIECEWISE
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.chunks import expected
+from opproof.harness.reference.chunks import expected as expected_module
+from opproof.harness.reference.chunks.blocks import Axis, axes_of, blocks, containing, cover, region, results_of, whole
+from opproof.harness.reference.chunks.expected import expected_in, in_turn, values_in
+from opproof.harness.reference.chunks.memory_budget import Noise, Room, TooLarge
+from opproof.harness.reference.chunks.question import pose, stored
+from opproof.harness.reference.data import inputs_of
+from opproof.harness.reference.expected import expected_of, values_of
+from opproof.harness.reference.question import pose as pose_whole
 from opproof.harness.run.plan import checked
-from opproof.harness.truth.data import inputs_of
-from opproof.harness.truth.posed import pose as pose_whole
-from opproof.harness.truth.reference import expected_of, values_of
-from opproof.harness.truth.slices import expected as expected_module
-from opproof.harness.truth.slices import turns
-from opproof.harness.truth.slices.axes import Axis, axes_of
-from opproof.harness.truth.slices.blocks import blocks, containing, cover, region, results_of, whole
-from opproof.harness.truth.slices.expected import expected_in, values_in
-from opproof.harness.truth.slices.pose import pose
-from opproof.harness.truth.slices.room import Noise, Room, TooLarge
-from opproof.harness.truth.slices.stored import stored
-from opproof.harness.truth.slices.turns import in_turn
 from opproof.reference_ops import load
 
 HEADS = Axis(8, {"query": -3, "key": -3, "y": -3})
@@ -113,7 +110,7 @@ def test_noise_of_few_runs_is_that_of_one_part(monkeypatch):
 @pytest.mark.parametrize("count", [1, 2])
 def test_blocks_are_made_in_turn(monkeypatch, count):
     """In their order, two at most in the making, and what one raises is raised."""
-    monkeypatch.setattr(turns, "cores", lambda: count)
+    monkeypatch.setattr(expected, "cores", lambda: count)
     taken, begun = [], []
 
     def make(n):
@@ -123,7 +120,7 @@ def test_blocks_are_made_in_turn(monkeypatch, count):
 
     for n, made in in_turn(make, range(12)):
         taken.append((n, made))
-        assert len(begun) - len(taken) < turns.AT_ONCE
+        assert len(begun) - len(taken) < expected.AT_ONCE
     assert taken == [(n, n * n) for n in range(12)]
     filters = list(warnings.filters)
     with pytest.raises(ZeroDivisionError):
@@ -184,7 +181,7 @@ def test_what_a_mask_hides_is_hidden_in_slices_too(text, fill):
 def test_what_surely_fits_is_not_measured(monkeypatch):
     """Chunks of every number of f32 are so many that each is drawn once; in less memory they are measured."""
     case = Case.parse("gelu[x=512x512;f32;fill=every:9000/16384]")
-    monkeypatch.setattr("opproof.harness.truth.slices.pose.stored", None)
+    monkeypatch.setattr("opproof.harness.reference.chunks.question.stored", None)
     for mode in (Mode.FORWARD, Mode.GRADIENT):
         assert pose(case, load("gelu"), mode).room is None
     with pytest.raises(TypeError, match="NoneType"):

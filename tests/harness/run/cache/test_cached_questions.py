@@ -12,6 +12,7 @@ from opproof import reference_ops
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import coarse, gradient, judgement
+from opproof.harness.reference import expected, kinks
 from opproof.harness.run.cache import question, sources
 from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
 from opproof.harness.run.cache.place import Place
@@ -19,7 +20,6 @@ from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
-from opproof.harness.truth import kinks, reference
 from opproof.reference_ops import load
 
 CASES = (
@@ -59,7 +59,7 @@ def test_a_second_run_has_the_same_records_and_evaluates_nothing(at, monkeypatch
         raise AssertionError("the reference was asked again")
 
     for module, name in (
-        *((reference, n) for n in ("expected_of", "forward", "vjp")),
+        *((expected, n) for n in ("expected_of", "forward", "vjp")),
         *((kinks, "intervals"), (judgement, "vacuous"), (gradient, "distances"), (question, "pose")),
     ):
         monkeypatch.setattr(module, name, evaluated)
@@ -69,7 +69,7 @@ def test_a_second_run_has_the_same_records_and_evaluates_nothing(at, monkeypatch
 def test_of_a_large_case_only_the_data_are_drawn_again(at, monkeypatch):
     texts = ("silu[x=90x100;f16]",)
     plain = records(at, texts=texts)
-    monkeypatch.setattr(reference, "expected_of", None)
+    monkeypatch.setattr(expected, "expected_of", None)
     assert records(at, texts=texts) == plain
 
 
@@ -175,8 +175,8 @@ def test_what_a_changed_operator_answers_is_not_that_of_before(at, monkeypatch):
     plain = records(at, texts=texts)
     question._digest.cache_clear()
     monkeypatch.setattr(question, "digest", lambda source, *, torch: b"another source")
-    evaluated, exact = [], reference.expected_of
-    monkeypatch.setattr(reference, "expected_of", lambda *a: evaluated.append(a) or exact(*a))
+    evaluated, exact = [], expected.expected_of
+    monkeypatch.setattr(expected, "expected_of", lambda *a: evaluated.append(a) or exact(*a))
     try:
         assert records(at, texts=texts) == plain
         assert len(evaluated) == 2

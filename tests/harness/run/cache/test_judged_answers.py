@@ -12,6 +12,7 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules, judge
+from opproof.harness.reference.question import pose
 from opproof.harness.run import calls
 from opproof.harness.run.cache.judged import MOST, judged
 from opproof.harness.run.cache.place import Place
@@ -21,7 +22,6 @@ from opproof.harness.run.calls import arranged
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task
-from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "gelu[x=20x20;bf16]", "relu[x=4x33;f32;fill=kink]", "sort[x=3x8;dim=-1;f32]")

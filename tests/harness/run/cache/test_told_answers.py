@@ -11,6 +11,7 @@ from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.diagnose import diagnosis
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules
+from opproof.harness.reference.question import pose
 from opproof.harness.run import calls
 from opproof.harness.run.cache import sources
 from opproof.harness.run.cache import told as module
@@ -18,7 +19,6 @@ from opproof.harness.run.cache.place import Place
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.cache.told import Told, told
-from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "relu[x=4x33;f32]")

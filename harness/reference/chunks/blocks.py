@@ -1,0 +1,179 @@
+"""Blocks of slices: which there are, and the question that each of them is.
+
+Axes along which an operator's slices are independent: evaluated by themselves and joined they give the whole.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Mode
+from opproof.harness.reference.question import Posed, output_names
+from opproof.reference_ops import Op, Trait
+
+Shape = tuple[int, ...]
+#: Of every axis the first slice of a block and the one after its last.
+Block = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`extent` slices; `of` says which axis of a tensor, input or output, counted from the last, it is.
+
+    A tensor that is not named, or has too few axes, belongs to every slice as a whole. One that is shorter there, by
+    a whole factor, has slices that several share: groups of heads, what is broadcast. Their gradients add up.
+    """
+
+    extent: int
+    of: Mapping[str, int]
+
+    def within(self, name: str, shape: Shape) -> int | None:
+        """Which axis it is of a tensor of this shape; None where it is none."""
+        at = self.of.get(name)
+        return None if at is None or -at > len(shape) else at
+
+    def sharing(self, name: str, shape: Shape) -> int:
+        """How many slices share one of the tensor's."""
+        at = self.within(name, shape)
+        return self.extent if at is None else self.extent // max(shape[at], 1)
+
+    def valid(self, size: int, shapes: Mapping[str, Shape]) -> bool:
+        """Whether blocks of `size` slices split no tensor between two of them unevenly."""
+        factors = [self.sharing(name, shape) for name, shape in shapes.items()]
+        return all(size % f == 0 or f % size == 0 for f in factors if f < self.extent) or size == self.extent
+
+    def larger(self, size: int, shapes: Mapping[str, Shape]) -> int:
+        """The next valid size, about twice `size`."""
+        return next(n for n in range(min(2 * size, self.extent), self.extent + 1) if self.valid(n, shapes))
+
+
+def axes_of(case: Case, op: Op) -> tuple[Axis, ...]:
+    """The axes of `case` that are longer than 1; empty where its operator declares none."""
+    shapes = case.shapes
+    if (
+        op.ties is not None
+        or op.settled is not None
+        or op.drawn_from
+        or any(isinstance(s, str) for _, s in case.tensors)
+    ):
+        return ()
+    if any(0 in shape for shape in shapes.values()) or DTYPES[case.dtype].whole:  # drawn so that the whole fits
+        return ()
+    found = []
+    for of in _declared(op, shapes, case):
+        named = [(name, shape) for name, shape in shapes.items() if name in of and -of[name] <= len(shape)]
+        extent = max((shape[of[name]] for name, shape in named), default=1)
+        if extent > 1 and all(extent % shape[of[name]] == 0 for name, shape in named):
+            found.append(Axis(extent, of))
+    return tuple(found)
+
+
+def _declared(op: Op, shapes: Mapping[str, Shape], case: Case) -> Sequence[Mapping[str, int]]:
+    if op.independent is not None:
+        return tuple(op.independent(shapes, **{**op.params, **case.kwargs}))
+    if Trait.POINTWISE not in op.traits or len(set(shapes.values())) != 1:
+        return ()
+    tensors = (*shapes, *op.outputs)
+    return [dict.fromkeys(tensors, -k) for k in range(len(next(iter(shapes.values()))), 0, -1)]
+
+
+Region = tuple[slice, ...]
+
+
+def whole(axes: Sequence[Axis]) -> Block:
+    """The block of all slices."""
+    return tuple((0, axis.extent) for axis in axes)
+
+
+def blocks(within: Block, sizes: Sequence[int]) -> Iterator[Block]:
+    """`within` in blocks of `sizes`, the last ones smaller."""
+    ranges = [
+        [(start, min(start + size, stop)) for start in range(first, stop, size)]
+        for (first, stop), size in zip(within, sizes, strict=True)
+    ]
+    yield from itertools.product(*ranges)
+
+
+def region(axes: Sequence[Axis], block: Block, name: str, shape: Shape) -> Region:
+    """Where a tensor of `shape` lies in the block."""
+    slices = [slice(0, n) for n in shape]
+    for axis, (start, stop) in zip(axes, block, strict=True):
+        at = axis.within(name, shape)
+        if at is not None:
+            n = shape[at]
+            slices[at] = slice(start * n // axis.extent, -(-stop * n // axis.extent))
+    return tuple(slices)
+
+
+def cover(axes: Sequence[Axis], block: Block, name: str, shape: Shape) -> Block:
+    """The smallest block around `block` in which the tensor's gradient is summed up, and nothing of it is lacking."""
+    ranges = []
+    for axis, (start, stop) in zip(axes, block, strict=True):
+        of = axis.sharing(name, shape)
+        ranges.append((start // of * of, -(-stop // of) * of))
+    return tuple(ranges)
+
+
+def containing(axes: Sequence[Axis], name: str, shape: Shape, index: Sequence[int]) -> Block:
+    """The block of one slice, of those that hold the element `index` of the tensor the first."""
+    ranges = []
+    for axis in axes:
+        at = axis.within(name, shape)
+        start = 0 if at is None else index[at] * axis.sharing(name, shape)
+        ranges.append((start, start + 1))
+    return tuple(ranges)
+
+
+def count(blocks_of: Block) -> int:
+    """How many slices a block holds."""
+    return math.prod(stop - start for start, stop in blocks_of)
+
+
+def taken(posed: Posed, axes: Sequence[Axis], block: Block, *, stored: bool = False) -> Posed:
+    """The question of one block, in float64: its inputs, its cotangents, noise of its own.
+
+    `stored`: in the dtypes of the case instead, and not copied: for who computes nothing of them.
+    """
+    of = np.asarray if stored else _wide
+    inputs = [
+        None if v is None or name is None else of(v[region(axes, block, name, v.shape)])
+        for name, v in zip(posed.names, posed.inputs, strict=True)
+    ]
+    given = zip(posed.names, inputs, strict=True)
+    shapes = {name: v.shape for name, v in given if name is not None and v is not None}
+    number = sum(start * 7919**k for k, (start, _) in enumerate(block))
+    tensors = tuple((name, shapes[name]) for name, _ in posed.case.tensors)
+    case = replace(posed.case, tensors=tensors, layout="contiguous", seed=posed.case.seed + 1 + number)
+    cotangents = [
+        None if g is None else of(g[region(axes, block, name, g.shape)])
+        for name, g in zip(output_names(posed.op, len(posed.cotangents)), posed.cotangents, strict=True)
+    ]
+    return Posed(case, posed.op, posed.mode, posed.names, tuple(inputs), tuple(cotangents), posed.needs)
+
+
+def one_of(case: Case, axes: Sequence[Axis]) -> Case:
+    """`case` of one slice along every axis: what it is can be tried quickly."""
+    block: Block = tuple((0, 1) for _ in axes)
+    shapes = {n: tuple(s.stop - s.start for s in region(axes, block, n, shape)) for n, shape in case.shapes.items()}
+    return replace(case, tensors=tuple((name, shapes[name]) for name, _ in case.tensors))
+
+
+def _wide(values: Array) -> Array:
+    """Floats as float64, an array of its own."""
+    return np.array(values) if values.dtype.kind in "iub" else values.astype(np.float64)
+
+
+def results_of(posed: Posed, outputs: Sequence[Array]) -> Mapping[str, Shape]:
+    """Shapes of the results by name: outputs, or gradients that are asked for."""
+    if posed.mode is Mode.FORWARD:
+        return {n: y.shape for n, y in zip(output_names(posed.op, len(outputs)), outputs, strict=True)}
+    given = zip(posed.names, posed.inputs, posed.needs, strict=True)
+    return {n: v.shape for n, v, need in given if n is not None and v is not None and need}

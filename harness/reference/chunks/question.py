@@ -1,0 +1,185 @@
+"""A case is posed whole, or to be judged a slice at a time, as the judge's memory allows.
+
+A large case as it is posed: its data in their own dtypes, drawn a part at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.cases._data import draw_stored, stored_cotangent
+from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
+from opproof.core.arrays import Array
+from opproof.core.dtypes import FLOATS
+from opproof.core.verdicts import Mode
+from opproof.harness.reference import expected
+from opproof.harness.reference import question as whole
+from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, taken
+from opproof.harness.reference.chunks.memory_budget import (
+    FEW,
+    MEMORY,
+    Room,
+    is_held_whole,
+    room_of,
+    surely,
+    without_axes,
+)
+from opproof.harness.reference.data import TRIES, again, arguments, inputs_of, near_kinks, repeat_slices, to_dtype
+from opproof.harness.reference.question import Posed, output_names
+from opproof.reference_ops import Op, Trait
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The question that is judged, and the same of other data, which is asked before and after it.
+
+    Where there is `room` for slices only, all arrays are in the dtype under test.
+    """
+
+    asked: Posed
+    other: Posed
+    outputs: tuple[Array, ...]  # of the shapes and dtypes of the outputs; no values that are judged
+    room: Room | None = None
+
+
+def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | None = None) -> Pair:
+    """Draw the data of `case`, to be judged in `memory` bytes; `beside` is its question in the other mode.
+
+    Raises TooLarge.
+    """
+    if elements(case) < FEW or surely(elements(case), memory, op):
+        pair = _whole(case, op, mode, beside)
+        made = sum(y.size for y in pair.outputs)
+        if made <= max(FEW, elements(case)) or is_held_whole(made, memory):
+            return pair
+        del pair  # of a few rows an outer product makes many elements
+    axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
+    asked = stored(case, op, mode) if axes else None
+    outputs = None if asked is None else templates(asked, axes)
+    if asked is None or outputs is None:
+        together = without_axes(elements(case), memory, case)
+        pair = _whole(case, op, mode)
+        made = max(elements(case), sum(y.size for y in pair.outputs))
+        return _together(pair, min(together, without_axes(made, memory, case)))
+    if mode is Mode.GRADIENT:
+        asked = with_cotangents(asked, axes, outputs)
+    room = room_of(asked, axes, results_of(asked, outputs), memory)
+    if room.in_one:
+        return _whole(case, op, mode)
+    other = stored(case, op, mode, variant=1)
+    if mode is Mode.GRADIENT:
+        other = with_cotangents(other, axes, outputs, asked.needs)
+    return Pair(asked, other, outputs, room)
+
+
+def _together(pair: Pair, runs: int) -> Pair:
+    """The pair of which so many noisy runs fit at once."""
+    return Pair(pair.asked.given(together=runs), pair.other, pair.outputs)
+
+
+class Posing(Protocol):
+    """Draws the data of a case."""
+
+    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+        """See `pose`."""
+        ...
+
+
+def _whole(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
+    pair = whole.pose(case, op, mode, None if beside is None else whole.Pair(beside.asked, beside.other))
+    return Pair(pair.asked, pair.other, pair.other.outputs)
+
+
+def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:
+    """`case` with its inputs, of the same values as in any other form, but no cotangents yet."""
+    names = tuple(arguments(case, op))
+    values = _inputs(case, op, variant)
+    inputs = tuple(None if name is None else values[name] for name in names)
+    return Posed(case, op, mode, names, inputs, (), tuple(v is not None for v in inputs))
+
+
+def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
+    moved = op.kinks is not None and (case.fill == "kink" or not is_on_kinks(case.fill))
+    hiding = op.hidden is not None and case.fill in HIDDEN
+    off = moved and not hiding and _by_element(case, op)
+    if (moved or hiding) and not off:  # by what all values are
+        whole = inputs_of(case, op, variant)
+        return {n: to_dtype(v, case.dtype_of(n)) for n, v in whole.items()}
+    constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
+    shapes = case.shapes.items()
+    values = {n: draw_stored(case, n, shape, constraints.get(n), f"variant={variant}") for n, shape in shapes}
+    repeat_slices(case, values)
+    return _off_kinks(case, op, values, constraints, variant) if off else values
+
+
+def _by_element(case: Case, op: Op) -> bool:
+    """Whether elements are kept off kinks each by itself: those of all tensors in one place alone."""
+    alike = len(set(case.shapes.values())) == 1
+    return Trait.POINTWISE in op.traits and alike and case.fill in PIECEWISE and case.dtype in FLOATS
+
+
+def _off_kinks(
+    case: Case, op: Op, values: dict[str, Array], constraints: Mapping[str, Any], variant: int
+) -> dict[str, Array]:
+    """`values` kept off kinks as in `inputs_of`, a part of the elements at a time."""
+    first = case.tensors[0][0]
+    flat = {name: v.reshape(-1) for name, v in values.items()}
+    parts = [slice(i, i + PIECE) for i in range(0, flat[first].size, PIECE)]
+    for attempt in range(TRIES):
+        largest = max(float(np.max(np.abs(flat[first][part].astype(np.float64)))) for part in parts)
+        fresh: Array | None = None
+        for part in parts:
+            near = near_kinks(case, op, {name: v[part].astype(np.float64) for name, v in flat.items()}, largest)
+            if near.any():
+                if fresh is None:
+                    shape, salt = case.shapes[first], again(variant, attempt)
+                    fresh = draw_stored(case, first, shape, constraints.get(first), salt).reshape(-1)
+                flat[first][part][near] = fresh[part][near]
+        if fresh is None:
+            break
+        repeat_slices(case, values)
+    return values
+
+
+def templates(posed: Posed, axes: Sequence[Axis]) -> tuple[Array, ...] | None:
+    """Arrays of the outputs' shapes and dtypes, found out on one slice; None where an axis is none of an output."""
+    one = taken(posed, axes, tuple((0, 1) for _ in axes))
+    outputs = []
+    for name, y in zip(output_names(posed.op, len(one.outputs)), one.outputs, strict=True):
+        shape = list(y.shape)
+        for axis in axes:
+            at = axis.within(name, y.shape)
+            if at is None or shape[at] != 1:
+                return None
+            shape[at] = axis.extent
+        outputs.append(np.broadcast_to(np.zeros((), y.dtype), shape))
+    return tuple(outputs)
+
+
+def with_cotangents(
+    posed: Posed, axes: Sequence[Axis], outputs: Sequence[Array], needs: tuple[bool, ...] | None = None
+) -> Posed:
+    """`posed` with cotangents of all outputs that are floats, and the gradients that there are.
+
+    With `needs`, those of the question that is judged, it is the one of other data.
+    """
+    case, variant = posed.case, 0 if needs is None else 1
+    drawn = [
+        stored_cotangent(case, f"g{i}", y.shape, variant) if y.dtype.kind == "f" else None
+        for i, y in enumerate(outputs)
+    ]
+    if needs is None:
+        one = taken(posed, axes, tuple((0, 1) for _ in axes))
+        needs = tuple(expected.needs_of(case, posed.op, one.inputs, one.outputs))
+    return posed.given(cotangents=tuple(drawn), needs=needs)
+
+
+def elements(case: Case) -> int:
+    """Elements of all input tensors."""
+    return sum(math.prod(shape) for shape in case.shapes.values())

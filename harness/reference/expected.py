@@ -1,0 +1,231 @@
+"""Expected values and gradients of a case, and the scale of honest rounding for each element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES, Dtype, round_to
+from opproof.core.errors import OpError
+from opproof.core.verdicts import Mode
+from opproof.harness.reference import array_bias
+from opproof.harness.reference.array_bias import is_narrow, sampled, spread
+from opproof.harness.reference.data import differentiable, parameters
+from opproof.harness.reference.error_scale import Deviation, deviations
+from opproof.harness.reference.roundoff import DELTA, STORED_RMS, compute_roundoff, quiet
+from opproof.reference_ops import Op, Trait, gradients_of
+
+if TYPE_CHECKING:
+    from opproof.harness.reference.question import Posed
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One expected array with, per element, the error of honest rounding in units of u(dtype)."""
+
+    values: Array  # float64, int64 or bool
+    scale: Array  # float64; zeros where the array is exact
+    exact: bool = False  # to be met bit for bit
+    faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
+    each: bool = False  # every element is computed for itself, by few operations
+    stored: float | None = None  # where 16-bit intermediates are declared, the most that the RMS of units may be
+    spread: float | None = None  # by what factor honest answers are off as a whole (slope.py); None: not measured
+    leaning: float | None = (
+        None  # by how many steps a stored constant has the whole lean (steps.py); None: not measured
+    )
+    held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
+
+
+def forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> tuple[Array, ...]:
+    """Outputs in float64 (or int64, bool)."""
+    with quiet():
+        return tuple(np.asarray(y) for y in tuple_of(op.forward(*inputs, **params)))
+
+
+def vjp(
+    op: Op, inputs: Sequence[Any], params: Mapping[str, Any], cotangents: Sequence[Any], outputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
+    with quiet():
+        return gradients_of(op, cotangents, outputs, inputs, params)
+
+
+def gradients_exist(
+    op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
+) -> list[bool]:
+    """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
+    floats = [v is not None and v.dtype.kind == "f" for v in inputs]
+    if op.vjp is not None and sum(v is not None for v in inputs) == 1:
+        return floats
+    cotangents = [np.ones(y.shape) if y.dtype.kind == "f" else None for y in outputs]
+    if op.vjp is None:
+        return [f and any(g is not None for g in cotangents) for f in floats]
+    return [d is not None for d in vjp(op, inputs, params, cotangents, outputs)]
+
+
+def needs_of(case: Case, op: Op, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> list[bool]:
+    """Which arguments have a gradient that the case asks for and the op gives; the data need not be the judged one."""
+    asked = differentiable(case, op, inputs)
+    exist = gradients_exist(op, inputs, parameters(case, op), outputs)
+    return [a and e for a, e in zip(asked, exist, strict=True)]
+
+
+def expected_of(posed: Posed, declared: str | None = None) -> list[Expected | None]:
+    """Expected outputs, or gradients where needed, with the scale of honest rounding; the op must have a vjp then."""
+    return [*expected_forward(posed, declared)] if posed.mode is Mode.FORWARD else expected_vjp(posed, declared)
+
+
+def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected]:
+    """Expected outputs, with the scale of honest rounding, whatever the mode that is posed."""
+    posed = posed if posed.mode is Mode.FORWARD else posed.given(mode=Mode.FORWARD)
+    if is_bitwise(posed):
+        return [unscaled(posed, v) for v in posed.outputs]
+    if posed.op.reference is not None:
+        from opproof.harness.reference.torch.evaluate import expected
+
+        return [*expected(posed, declared).outputs]
+    off = deviations(posed, declared)
+    dtype = DTYPES[posed.case.dtype]
+    scaled = map(partial(_scaled, posed, declared, dtype), posed.outputs, off, _moved(posed, posed.outputs, off))
+    return [replace(e, held=e.faithful and d is not None) for e, d in zip(scaled, off, strict=True)]
+
+
+def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | None]:
+    """Expected gradients of the inputs where needed, with the scale of honest rounding."""
+    if posed.op.reference is not None and not is_bitwise(posed):
+        from opproof.harness.reference.torch.evaluate import expected
+
+        return [*expected(posed, declared).gradients]
+    values = values_of(posed)
+    if is_bitwise(posed):
+        return [None if v is None else unscaled(posed, v) for v in values]
+    off = deviations(posed, declared)
+    kinds = [DTYPES[posed.dtype_of(i)] for i in range(len(values))]
+    return [
+        None if v is None else _scaled(posed, declared, kind, v, d, m)
+        for kind, v, d, m in zip(kinds, values, off, _moved(posed, values, off), strict=True)
+    ]
+
+
+def values_of(posed: Posed) -> list[Array | None]:
+    """Expected outputs, or gradients where needed, without their scale: one evaluation."""
+    if posed.mode is Mode.FORWARD:
+        return [*posed.outputs]
+    return _gradients(posed, posed.inputs, posed.params, posed.outputs)
+
+
+def _gradients(
+    posed: Posed, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
+) -> list[Array | None]:
+    """Those that are needed."""
+    exact = vjp(posed.op, inputs, params, posed.cotangents, outputs)
+    return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
+
+
+def is_bitwise(posed: Posed) -> bool:
+    """Whether no result of the case commits a rounding error."""
+    op, mode = posed.op, posed.mode
+    whole = DTYPES[posed.case.dtype].whole or (op.multilinear and posed.case.fill in ("exact", "signs"))
+    return whole or op.is_exact(mode)
+
+
+def unscaled(posed: Posed, values: Array) -> Expected:
+    """What is expected where nothing rounds."""
+    # g sign(x) is g x / |x| to some: pointwise arithmetic may round once, what moves elements may not.
+    once = posed.mode is Mode.GRADIENT and Trait.POINTWISE in posed.op.traits
+    return Expected(values, np.zeros(values.shape), exact=not once, faithful=posed.mode is Mode.GRADIENT)
+
+
+def _moved(posed: Posed, values: Sequence[Array | None], off: Sequence[Deviation | None]) -> list[list[Array]]:
+    """Of results whose whole is looked at the changes by a factor of one operand, divided by that factor less 1.
+
+    Each is `sampled`.
+    """
+    changes: list[list[Array]] = [[] for _ in values]
+    if not any(d is not None and d.few for d in off):
+        return changes
+    for inputs, params in _with_a_factor(posed):
+        try:
+            moved = _evaluated(posed, inputs, params)
+        except (OpError, ValueError):  # what the operator does not take moves nothing
+            continue
+        for to, old, new in zip(changes, values, moved, strict=True):
+            if old is not None and new is not None and old.dtype.kind == "f" and new.shape == old.shape:
+                with np.errstate(all="ignore"):
+                    to.append((sampled(new) - sampled(old)) / DELTA)
+    return changes
+
+
+def _with_a_factor(posed: Posed) -> Iterator[tuple[Sequence[Array | None], Mapping[str, Any]]]:
+    """Inputs and parameters, one of which is a little less than it was."""
+    for i, x in enumerate(posed.inputs):
+        if x is not None and x.dtype.kind == "f":
+            yield (*posed.inputs[:i], x * (1 - DELTA), *posed.inputs[i + 1 :]), posed.params
+    for name, number in posed.params.items():
+        if isinstance(number, float):
+            yield posed.inputs, {**posed.params, name: number * (1 - DELTA)}
+
+
+def _evaluated(posed: Posed, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array | None]:
+    """What `values_of` gives of other inputs and parameters."""
+    outputs = forward(posed.op, inputs, params)
+    return [*outputs] if posed.mode is Mode.FORWARD else _gradients(posed, inputs, params, outputs)
+
+
+def _scaled(
+    posed: Posed, declared: str | None, kind: Dtype, values: Array, off: Deviation | None, moved: Sequence[Array]
+) -> Expected:
+    """The RMS deviation of the runs, in units of u(kind), the result's own dtype."""
+    if values.dtype.kind != "f" or off is None:
+        return Expected(values, np.zeros(values.shape), exact=values.dtype.kind != "f")
+    dtype = DTYPES[posed.case.dtype]
+    real = max(compute_roundoff(dtype, declared), dtype.u) / DELTA
+    with np.errstate(all="ignore"):
+        scale = off.root * (real / kind.u)
+    scale = _coarse(np.where(np.isfinite(scale), scale, 0.0))
+    each = Trait.POINTWISE in posed.op.traits
+    whole = leaning = stored = None
+    if off.few and is_narrow(values, kind):
+        stored = STORED_RMS
+        whole = max(spread(off.few, values, scale) * real, array_bias.of_a_constant(moved, values, scale, kind.u))
+        leaning = array_bias.step_of_a_constant(moved, sampled(values), kind) if _has_no_constant(posed) else None
+    return Expected(
+        values,
+        scale,
+        faithful=is_faithful(posed.case, declared, kind),
+        each=each,
+        stored=stored,
+        spread=whole,
+        leaning=leaning,
+    )
+
+
+def _has_no_constant(posed: Posed) -> bool:
+    """Whether results are sums of products of operands alone.
+
+    A number of 16 bits times a constant of 16 bits, such as 1 / 6, is stored to one side more often than to the other.
+    """
+    return posed.op.multilinear and not any(isinstance(v, float) for v in posed.params.values())
+
+
+def _coarse(scale: Array) -> Array:
+    """`scale` to 8 digits, 0.2 % of what 16 runs leave open by 18 %: a cache holds it in two bytes."""
+    rounded: Array = (((np.asarray(scale).view(np.int64) + (1 << 44)) >> 45) << 45).view(np.float64)
+    return rounded
+
+
+def is_faithful(case: Case, declared: str | None, kind: Dtype) -> bool:
+    """Whether interior arithmetic is more precise than what is stored, in the dtype `kind`."""
+    return compute_roundoff(DTYPES[case.dtype], declared) < kind.u
+
+
+def saved_overflow(case: Case, outputs: Sequence[Array]) -> bool:
+    """Whether an output that a backward saves overflows the case's dtype."""
+    dtype = DTYPES[case.dtype]
+    return any(bool(np.any(np.isinf(round_to(y, dtype)) & np.isfinite(y))) for y in outputs if y.dtype.kind == "f")

@@ -1,0 +1,274 @@
+"""A case as it is posed: what the operator is given, and what is asked of it; drawn once and handed on.
+
+The reference as a machine computes it that takes numbers below the normal range for zero.
+
+Processors and compilers may do so with what is read, with what is computed on the way, or with both
+(flush-to-zero and denormals-are-zero of x86 and ARM; XLA and CUDA's -ftz=true as a matter of course).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import repeat
+from typing import Any, TypeVar
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.cases._every import is_every
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
+from opproof.harness.reference import expected
+from opproof.harness.reference.data import (
+    arguments,
+    cotangents_of,
+    differentiable,
+    inputs_of,
+    ordered,
+    parameters,
+    where_computable,
+    where_defined,
+)
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.roundoff import RUNS, least_normal
+from opproof.reference_ops import Op
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Posed:
+    """One case in one mode with its data. Arrays are float64, rounded to their dtype, or int64, bool."""
+
+    case: Case
+    op: Op
+    mode: Mode
+    names: tuple[str | None, ...]  # of the arguments; None where an optional one is absent
+    inputs: tuple[Array | None, ...]
+    cotangents: tuple[Array | None, ...]  # of every output, None of those that are not floats; empty in forward mode
+    needs: tuple[bool, ...]  # which arguments' gradients are asked for
+    runs: int = RUNS  # of noise, for the scale of honest rounding,
+    together: int = RUNS  # so many at once
+
+    @cached_property
+    def params(self) -> Mapping[str, Any]:
+        """Every parameter of the operator, defaults filled in."""
+        return parameters(self.case, self.op)
+
+    @cached_property
+    def outputs(self) -> tuple[Array, ...]:
+        """The exact outputs, evaluated when first asked for: a judge asks after the backend has answered."""
+        return expected.forward(self.op, self.inputs, self.params)
+
+    def dtype_of(self, number: int) -> str:
+        """The dtype of the result of that number: of a gradient that of its tensor."""
+        uniform = self.mode is Mode.FORWARD or not self.case.mixed
+        return self.case.dtype if uniform else self.case.dtype_of(self.names[number])
+
+    def expected(self, declared: str | None = None) -> list[Expected | None]:
+        """reference.expected_of, evaluated once for each precision that backends declare."""
+        return self.once(f"expected {declared or ''}", lambda: expected.expected_of(self, declared))
+
+    def once(self, name: str, found: Callable[[], T]) -> T:
+        """The fact called `name`, by `found` when it is first asked for: one that follows from the question alone."""
+        if name not in self.facts:
+            self.read()
+        if name not in self.facts:
+            self.facts[name] = found()
+        fact: T = self.facts[name]
+        return fact
+
+    def read(self) -> None:
+        """Take the facts that were kept, if any, into those that are known."""
+        while self.unread:
+            self.facts.update(self.unread.pop()())
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the question so far, by name."""
+        return {}
+
+    @cached_property
+    def unread(self) -> list[Callable[[], Mapping[str, Any]]]:
+        """What reads facts that were kept elsewhere: for most answers none is needed."""
+        return []
+
+    @cached_property
+    def passed(self) -> dict[bytes, Any]:
+        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/judged.py)."""
+        return {}
+
+    @cached_property
+    def told(self) -> dict[bytes, Any]:
+        """How wrong answers look, by the answer (harness/run/cache/told.py)."""
+        return {}
+
+    @cached_property
+    def noisy(self) -> dict[str | None, Any]:
+        """By declared precision the noisy forward that the question of gradients goes on from, where it was kept."""
+        return {}
+
+    @cached_property
+    def flushed(self) -> tuple[Sequence[Array | None], ...]:
+        """What is as right where zero stands for numbers below the normal range; asked for where an answer fails."""
+        return tuple(answers(self))
+
+    def given(self, **changes: Any) -> Posed:
+        """The same question of other inputs, cotangents or needs."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The question that is judged, and the same of other data, which is asked before and after it."""
+
+    asked: Posed
+    other: Posed
+
+
+def pose(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
+    """Draw the data of `case`. Shapes, dtypes and needs are found out on the other data, which are not judged.
+
+    What the question of the other mode, `beside`, has of them already is taken from there.
+    """
+    names = tuple(arguments(case, op))
+    if beside is None or _by_mode(case):
+        inputs, others = (tuple(ordered(case, op, _drawn(case, op, mode, variant))) for variant in (0, 1))
+        beside = None
+    else:
+        inputs, others = beside.asked.inputs, beside.other.inputs
+    asked = Posed(case, op, mode, names, inputs, (), tuple(differentiable(case, op, inputs)))
+    other = asked.given(case=redrawn(case, op), inputs=others)
+    if beside is not None:
+        asked, other = _keeping(beside.asked, asked), _keeping(beside.other, other)
+    if mode is Mode.FORWARD:
+        return Pair(asked, other)
+    needs = tuple(expected.needs_of(case, op, others, other.outputs))
+    return Pair(
+        _keeping(asked, asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs)),
+        _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
+    )
+
+
+def redrawn(case: Case, op: Op) -> Case:
+    """The case as the call of other data has it: where the operator draws, it draws from another number."""
+    if not op.drawn_from:
+        return case
+    start = parameters(case, op)[op.drawn_from]
+    return replace(case, params=(*(p for p in case.params if p[0] != op.drawn_from), (op.drawn_from, start + 1)))
+
+
+def _by_mode(case: Case) -> bool:
+    """Whether the two modes have data of their own."""
+    return is_every(case.fill) or case.fill == "branches"
+
+
+def _drawn(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
+    values = inputs_of(case, op, variant)
+    if is_every(case.fill):
+        within = mode is Mode.GRADIENT or (op.domain is not None and not op.facts["BEYOND"])
+        defined = where_defined(case, op, values) if within else values
+        return where_computable(case, op, mode, defined)
+    return where_computable(case, op, mode, values) if case.fill == "branches" and mode is Mode.GRADIENT else values
+
+
+def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
+    return tuple(cotangents_of(case, outputs, variant))
+
+
+def _keeping(old: Posed, new: Posed) -> Posed:
+    """`new`, with what `old` has evaluated already of the same inputs."""
+    for name in ("outputs", "noisy"):
+        if name in old.__dict__:
+            new.__dict__[name] = old.__dict__[name]
+    return new
+
+
+def output_names(op: Op, count: int) -> list[str]:
+    """Names of `count` outputs."""
+    return list(op.outputs) if len(op.outputs) == count else [f"y{i}" for i in range(count)]
+
+
+class Flushing(np.ndarray):
+    """A float64 array of which every result smaller than `tiny` is zero."""
+
+    tiny: float
+
+    def __array_finalize__(self, origin: Any) -> None:
+        self.tiny = getattr(origin, "tiny", 0.0)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        if out is not None:
+            kwargs["out"] = tuple(_plain(x) for x in out)
+        results = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
+        if out is not None:
+            for array in out:
+                _plain(array)[...] = _zeroed(_plain(array), self.tiny)
+            return out[0] if len(out) == 1 else out
+        if isinstance(results, tuple):
+            return tuple(self._of(r) for r in results)
+        return None if results is None else self._of(results)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        result = super().__array_function__(func, types, args, kwargs)
+        if isinstance(result, tuple | list):
+            made = map(self._of, result)
+            return result._make(made) if hasattr(result, "_make") else type(result)(made)
+        return self._of(result)  # np.where and its kin give plain arrays, which would flush no more
+
+    def _of(self, result: Any) -> Any:
+        return flushing(result, self.tiny) if np.asarray(result).dtype.kind == "f" else result
+
+
+def flushing(values: Any, tiny: float) -> Flushing:
+    """`values`, those smaller than `tiny` zero, as an array whose results are treated alike."""
+    array = _zeroed(np.asarray(values), tiny).view(Flushing)
+    array.tiny = tiny
+    return array
+
+
+def _plain(x: Any) -> Any:
+    return x.view(np.ndarray) if isinstance(x, Flushing) else x
+
+
+def _zeroed(values: Array, tiny: float) -> Array:
+    """With zeros of the numbers' own signs, as processors make them: 1 / -1e-39 is -inf."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
+
+
+def answers(posed: Posed) -> Iterator[Sequence[Array | None]]:
+    """Outputs, or gradients, with numbers below the normal range taken for zero: read, computed, or both."""
+    kind = DTYPES[posed.case.dtype]
+    interior = least_normal(kind)
+    own = [DTYPES[posed.case.dtype_of(name)].tiny for name in posed.names] if posed.case.mixed else repeat(kind.tiny)
+    read = posed.given(inputs=tuple(None if x is None else _read(x, tiny) for x, tiny in zip(posed.inputs, own)))  # noqa: B905
+    pairs = zip(read.inputs, posed.inputs, strict=True)
+    if any(x is not None and y is not None and np.any(x != y) for x, y in pairs if x is not y):
+        yield _answer(read, 0.0)
+        yield _answer(read, interior)
+    yield _answer(posed, interior)
+
+
+def _read(x: Array, tiny: float) -> Array:
+    return _zeroed(x, tiny) if x.dtype.kind == "f" else x
+
+
+def _answer(posed: Posed, tiny: float) -> Sequence[Array | None]:
+    """What the operator gives where everything smaller than `tiny` is zero."""
+
+    def wrap(x: Array | None) -> Array | None:
+        return x if x is None or x.dtype.kind != "f" else flushing(x, tiny)
+
+    inputs = [wrap(x) for x in posed.inputs]
+    outputs = expected.forward(posed.op, inputs, posed.params)
+    if posed.mode is Mode.FORWARD:
+        return [_plain(y) for y in outputs]
+    kind = DTYPES[posed.case.dtype]
+    stored = [wrap(round_to(_plain(y), kind)) if y.dtype.kind == "f" else y for y in outputs]
+    gradients = expected.vjp(posed.op, inputs, posed.params, [wrap(g) for g in posed.cotangents], stored)
+    return [_plain(np.asarray(d)) if n else None for d, n in zip(gradients, posed.needs, strict=True)]

@@ -1,0 +1,268 @@
+"""What other honest ways of computing the same may be off by; measured before a failure is believed.
+
+The noise of `truth` is that of the formula in which the reference is written. A candidate may choose another:
+
+- softmax by a logsumexp saved per row, as attention's backward and merged chunks have it: the roundoff of a large
+  logsumexp is in all shares of the row alike, and their sum stands where 1 stood;
+- attention's backward by its output, sum(g o), with o as it was stored in 16 bits, and by scores that it computes
+  again, which round otherwise where the keys are scaled and not the product (attended.py): the gradients of a row's
+  scores do not add up to 0 then;
+- softmax of two by s = sigmoid(a - b) and 1 - s, which has a roundoff of 1 where a share is small; so has its
+  backward;
+- softmax of x - max(x) by autograd, which goes through the largest element too: there the roundoffs of a whole row
+  come together, in a row of equal shares n times what one of them has;
+- sigmoid by its complement, so that y (1 - y) has a roundoff of 1 at either end;
+- a backward in other steps. y (g - sum(g y)) of a saturated row cancels where another formula has nothing to cancel, so
+  an element may be off by a roundoff of what its terms amount to. How much that is, a backward tells in which every
+  rounded result draws its sign: nothing cancels, neither of the terms of y (g - sum(g y)) nor of another formula's;
+- where something saturates by a formula that is not known here (1 / (1 + exp(-x)), tanh of its own), the derivative
+  by another is off by a roundoff of the largest one: in float32 y (1 - y) is 0 where exp(-x) y^2 is 1e-9. Of 16 x 32
+  normal numbers times 6 that is the error of sigmoid's own backward, 10^6 times the bound of the formula. It is not
+  given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
+- of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
+  time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
+- 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`complements.py`);
+- 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`constants.py`);
+- below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
+- of elements that are equal, sort and topk may take any;
+- the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all
+  are chosen from and divided by their sum, as routers do: it has a few roundoffs of the largest gradient.
+
+How far honest rounding moves results where it decides otherwise: a sum that is compared, a ratio that is rounded.
+
+Bounds are measured with the decisions of the exact evaluation, so that no flipped branch widens them. A candidate that
+is wrong by such a bound may have decided otherwise, of a number that it computed and rounded as anybody does. Noise
+larger than of true roundings decides anew here; beside it stands the same noise with the decisions of the exact
+evaluation, and what the two differ by is what deciding is worth, element by element. Inputs come as they are: whoever
+compares one with a constant has nothing to round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.harness.reference.array_bias import slope, spread
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.roundoff import compute_roundoff
+from opproof.harness.reference.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
+from opproof.harness.reference.torch.evaluate import (
+    Question,
+    Truth,
+    amplitudes_of,
+    deviations,
+    evaluated,
+    key_of,
+    true_amplitudes,
+)
+
+#: Evaluations in which the other formulas have noise, and in which signs are drawn: of two terms every second of these
+#: cancels, of two such stages three of four, and of the rest each row needs some. And how many roundoffs of what terms
+#: amount to make one unit of scale.
+_NOISY, _SCATTERED = 8, 32
+TERMS = 1 / 2
+#: Roundoffs of the largest gradient that another formula leaves where a gradient is 0: terms cancel to make it.
+_LEFT = 8.0
+#: Interior arithmetic without noise, its decisions from the tape.
+_SILENT = Amplitudes(0.0, 0.0, 0.0)
+
+
+def widened(question: Question, known: Truth) -> Truth:
+    """The truth with the bounds of other honest ways where they are wider, and what equal elements leave open."""
+    import torch
+
+    exact = Arithmetic(torch, Tape())
+    values = evaluated(exact, question, 0.0)
+    other = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
+    terms = _terms(exact.tape, question, values)
+    kinds = question.results
+    unit = amplitudes_of(question)[1]
+    silent = replace(_SILENT, tiny=amplitudes_of(question)[0].tiny)
+    flushed = evaluated(Arithmetic(torch, exact.tape.rewound(), silent, way=Way.FLUSHED), question, 0.0)
+    summed = evaluated(Arithmetic(torch, exact.tape.rewound(), _SILENT, way=Way.SEQUENTIAL), question, 0.0)
+    if exact.saturates:
+        terms = [None if t is None else np.maximum(t, _largest(t)) for t in terms]
+    with np.errstate(all="ignore"):
+        expected = [
+            e
+            if e is None or s is None or not k
+            else _summed(
+                _wider(_steeper(e, few, unit), np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute),
+                a - v,
+                k,
+            )
+            for e, s, few, t, f, a, v, k in zip(
+                (*known.outputs, *known.gradients),
+                other.squares,
+                other.few,
+                terms,
+                flushed,
+                summed,
+                values,
+                kinds,
+                strict=True,
+            )
+        ]
+    count = len(known.outputs)
+    return replace(
+        known,
+        outputs=tuple(e for e in expected[:count] if e is not None),
+        gradients=tuple(map(partial(_of_zero_gradients, compute=question.compute), expected[count:], kinds[count:])),
+        open=_open(question, values),
+    )
+
+
+def _of_zero_gradients(e: Expected | None, kind: str, compute: str | None) -> Expected | None:
+    """With roundoffs of the largest gradient where a gradient is 0 and has none, as of what is not chosen."""
+    if e is None or e.exact or not kind:
+        return e
+    zero = (e.values == 0) & (e.scale == 0)
+    size = compute_roundoff(DTYPES[kind], compute) / DTYPES[kind].u * _LEFT * _largest(e.values)
+    return replace(e, scale=np.where(zero, size, e.scale))
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+
+
+def _wider(
+    e: Expected, rounding: Array, terms: Array | None, flushed: Array, kind: str, compute: str | None
+) -> Expected:
+    dtype = DTYPES[kind]
+    scale = np.maximum(e.scale, np.nan_to_num(rounding / dtype.u, nan=0.0, posinf=0.0))
+    if terms is not None:
+        scale = np.maximum(scale, TERMS * compute_roundoff(dtype, compute) / dtype.u * terms)
+    lost = np.nan_to_num(flushed / dtype.u / 16, nan=0.0, posinf=0.0)
+    return replace(e, scale=np.maximum(scale, lost))
+
+
+def _steeper(e: Expected, few: Sequence[Array], unit: float) -> Expected:
+    """With the factor that other ways give the whole, where theirs is larger."""
+    return e if e.spread is None else replace(e, spread=max(e.spread, spread(few, e.values, e.scale) / unit))
+
+
+def _summed(e: Expected, off: Array, kind: str) -> Expected:
+    """With the scale of sums term after term, where these are further off in the RMS than one unit."""
+    size = e.scale + np.abs(e.values)
+    if e.spread is not None:
+        e = replace(e, spread=max(e.spread, abs(slope(off, e.values, e.scale))))
+    with np.errstate(all="ignore"):
+        units = np.abs(off) / DTYPES[kind].u / size
+    units = units[np.isfinite(units)]
+    most = float(np.sqrt(np.mean(np.square(units)))) if units.size and kind != "f64" else 0.0
+    with np.errstate(all="ignore"):
+        scale = np.nan_to_num(most * size - np.abs(e.values), nan=0.0, posinf=0.0)
+    return e if most <= 1 else replace(e, scale=scale)
+
+
+def _terms(tape: Tape, question: Question, values: Sequence[Any]) -> list[Array | None]:
+    """Of every gradient, per element, what its terms amount to: the RMS of gradients in which nothing cancels."""
+    import torch
+
+    count = len(question.dtypes)
+    squares: list[Any] = [None] * len(values)
+    if not (any(question.needs) and question.cotangents):
+        return squares
+    for run in range(_SCATTERED):
+        noise = Arithmetic(torch, tape.rewound(), _SILENT, key_of(question, run))
+        found = evaluated(noise, question, 0.0, scatter=True)
+        with np.errstate(all="ignore"):
+            squares[count:] = [
+                None if y is None else np.abs(y) ** 2 + (0.0 if s is None else s)
+                for s, y in zip(squares[count:], found[count:], strict=True)
+            ]
+    return [None if s is None else np.nan_to_num(np.sqrt(s / _SCATTERED), nan=0.0, posinf=0.0) for s in squares]
+
+
+def _open(question: Question, values: Sequence[Any]) -> tuple[Array | None, ...]:
+    """Of every output and gradient the elements that are others where sort and topk take the last of equals."""
+    import torch
+
+    others = evaluated(Arithmetic(torch, Tape(), way=Way.LAST), question, 0.0)
+    with np.errstate(all="ignore"):
+        return tuple(
+            None
+            if x is None or x.shape != y.shape
+            else (np.abs(x - y) > 1e-9 * np.abs(x) if x.dtype.kind in "fc" else x != y)
+            for x, y in zip(values, others, strict=True)
+        )
+
+
+#: Evaluations, and by what their roundings are larger than true ones: a decision that true ones flip once in 30,000
+#: times, at four standard deviations, is flipped by one in six of these.
+_RUNS, _LARGER = 16, 4.0
+#: What may come lies so many times the span of what came beyond its ends: many decisions meet in one sum.
+_BEYOND = 1.0
+#: Decisions that take some elements by their order.
+_SELECTIONS = frozenset("ordered argmax argmin argsort median searchsorted bucketize unique".split())
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Of one result, by how much it may be lower and higher by deciding otherwise."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def reaches(self, off: Array, bound: Array) -> NDArray[np.bool_]:
+        """Which elements that are `off` by so much are so by deciding otherwise, and by no more than a bound beside.
+
+        Where it is whole numbers that are decided, the bound is 0, and none but what came may come.
+        """
+        with np.errstate(all="ignore"):
+            beyond = np.where(bound > 0, bound + _BEYOND * (self.high - self.low), 0.0)
+            within = (off >= self.low - beyond) & (off <= self.high + beyond)
+        return np.asarray(within & ((self.low < 0) | (self.high > 0)))
+
+
+def selects(question: Question) -> bool:
+    """Whether the reference takes some elements for their size, as topk and argmax do."""
+    import torch
+
+    tape = Tape()
+    evaluated(Arithmetic(torch, tape), question, 0.0)
+    return any(name in _SELECTIONS for name, _ in tape.entries)
+
+
+def decided_anew(question: Question) -> list[Decided | None]:
+    """Of every output and gradient; None where it is no number, or nothing is decided otherwise.
+
+    Raises OpError where the reference takes other ways then, so that nothing is known.
+    """
+    import torch
+
+    tape = Tape()
+    evaluated(Arithmetic(torch, tape), question, 0.0)
+    large = true_amplitudes(question, _LARGER)
+    ends: list[Decided | None] = [None] * len(question.results)
+    for run in range(_RUNS):
+        seed = key_of(question, run)
+        free = Arithmetic(torch, tape.rewound(), large, seed, Way.ANEW)
+        try:
+            others = evaluated(free, question, _LARGER)
+        except (RuntimeError, IndexError):  # what is decided otherwise points past an end
+            continue
+        if free.otherwise:
+            kept = evaluated(Arithmetic(torch, tape.rewound(), large, seed, Way.GIVEN), question, _LARGER)
+            ends = [_wider_anew(end, x, y) for end, x, y in zip(ends, kept, others, strict=True)]
+    return ends
+
+
+def _wider_anew(end: Decided | None, kept: Any, other: Any) -> Decided | None:
+    if kept is None or np.array_equal(kept, other, equal_nan=kept.dtype.kind in "fc"):
+        return end
+    with np.errstate(all="ignore"):
+        off = np.nan_to_num(_numbers(other) - _numbers(kept), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    low, high = np.minimum(off, 0.0), np.maximum(off, 0.0)
+    return Decided(low, high) if end is None else Decided(np.minimum(end.low, low), np.maximum(end.high, high))
+
+
+def _numbers(values: Array) -> Array:
+    return np.asarray(values.real if values.dtype.kind == "c" else values, dtype=np.float64)

@@ -1,0 +1,303 @@
+"""One operation of PyTorch under noise: what it is, by its name, decides where the noise goes.
+
+Rules first, then what moves or makes, what is decided, what rounds once; all else is decomposed, under the same noise,
+and what cannot be decomposed is refused.
+
+Which operations of PyTorch round once per element, which only move, make or decide. By name, without overload.
+
+What stands nowhere here and has no rule is decomposed; what cannot be decomposed is refused, so that nothing
+escapes the noise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from opproof.core.errors import OpError
+from opproof.harness.reference.torch import dtype_leaks, rounding, stored_outputs
+from opproof.harness.reference.torch.arithmetic import Arithmetic, OutOfTime, copied, scattered
+from opproof.harness.reference.torch.formulas import FORMULAS, MEASURED
+from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
+from opproof.harness.reference.torch.intercept import intercepted
+from opproof.harness.reference.torch.interpolation import RESIZED, SAMPLED
+from opproof.harness.reference.torch.linear_algebra import MATRICES
+from opproof.harness.reference.torch.losses import ALIGNMENTS, LOSSES
+from opproof.harness.reference.torch.python_scalars import taking
+from opproof.harness.reference.torch.random_draws import draws
+from opproof.harness.reference.torch.rounding import made_of_others
+from opproof.harness.reference.torch.selections import SELECTIONS
+from opproof.harness.reference.torch.sums import SUMS
+from opproof.harness.reference.torch.windows import WINDOWS
+
+#: What is said of operations that take functions; `{}` is the operation.
+TAKES_FUNCTIONS = (
+    "{} takes functions and compiles them, so that the judge does not see their steps: write the reference with plain "
+    "operations, attention with a score function as scores + bias, softmax and a product."
+)
+#: What is said where bits of floats become another number; `{}` is the dtype that they are read as.
+READS_BITS = (
+    "The reference reads bits as {0} (x.view({0})): of float64, in which it is evaluated, they are others. Give what "
+    "it reads as an input, or leave this step out of the reference and the candidate."
+)
+
+#: What gives places, by an order that NaN has none in.
+_CHOOSES = frozenset(("argmax", "argmin", "argsort", "max", "min", "sort", "topk", "kthvalue", "median"))
+_RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
+_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES, **SEGMENTS, **ALIGNMENTS}
+
+
+@contextlib.contextmanager
+def noisy(noise: Arithmetic) -> Iterator[None]:
+    """A block in which PyTorch computes as `noise` says: float64 by default, attention as its formula."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    torch = noise.torch
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        alike = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
+        with alike[0], alike[1], intercepted(partial(_counted, noise)), dtype_leaks.constants(noise), taking(noise):
+            yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+def _counted(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    return stored_outputs.counted(noise, func, _flat((args, kwargs)), lambda: answer(noise, mode, func, args, kwargs))
+
+
+def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule, and OutOfTime."""
+    if noise.late():
+        raise OutOfTime
+    if not hasattr(func, "_schema"):
+        raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))
+    if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone
+        return func(*args, **kwargs)
+    if str(func) == "aten.view.dtype" and _is_float(args[0]):
+        raise OpError(READS_BITS.format(args[1]))
+    if str(func) == "aten.view.dtype" and args[1].is_floating_point:  # whole numbers are bits as they are
+        return func(*args).to(noise.torch.float64)
+    if (narrowed := dtype_leaks.to_eight_bits(noise, func, args, kwargs)) is not None:
+        return narrowed
+    args, kwargs = dtype_leaks.promoted(noise, func, args, kwargs)
+    if noise.scattered:
+        return scattered(noise, (args, kwargs), lambda: _answered(noise, mode, func, args, kwargs))
+    return _answered(noise, mode, func, args, kwargs)
+
+
+def _answered(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if func._schema.is_mutable:
+        return _in_place(noise, mode, func, args, kwargs)
+    return _functional(noise, mode, func, args, kwargs)
+
+
+def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    name = name_of(func)
+    if draws(func):
+        return noise.random(func._schema.name, lambda: func(*args, **kwargs))
+    args, kwargs = rounding.round_constant(noise, name, *made_of_others(noise, name, args, kwargs))
+    floats = any(map(_is_float, args)) or any(_is_float(v) for v in _flat((args, kwargs)))
+    if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
+        return func(*args, **kwargs)
+    if noise.exact and name in _CHOOSES:
+        noise.tape.unordered |= any(bool(v.isnan().any()) for v in args if _is_float(v))
+    if name in _RULES:
+        return noise.laid(_RULES[name](noise, func, *args, **kwargs))
+    if name in STEPS or name in DECIDES or kwargs.get("rounding_mode") is not None:
+        return noise.decided(name, lambda: func(*args, **kwargs))
+    if name in MOVES or name in CREATES:
+        return _moved(noise, name, func(*args, **kwargs))
+    if name in ROUNDS:
+        noise.saturates |= name in SATURATES
+        y = func(*args, **kwargs)
+        if not _is_float(y):
+            return y
+        if not floats:  # whole numbers with a factor: float32 elsewhere
+            dtype_leaks.kept(noise, y)
+        if name in ("mul", "div") and any(rounding.is_power_of_two(v) for v in args[:2]):
+            return y
+        if y.is_complex():
+            return rounding.round_complex(noise, name, args, y)
+        if name in ("add", "sub") and "alpha" not in kwargs:
+            return _added(noise, y, *args[:2])
+        return rounding.in_places(noise, name, args, y, noise.rounded(y))
+    return _decomposed(noise, mode, func, args, kwargs)
+
+
+def _added(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
+    """`y` = a ± b, rounded; the nearest number is no further off than a or b, which are numbers themselves.
+
+    So gradients of slices meet, one number and zeros, without an error, and -1e30 + b, which is -1e30, has that of b.
+    """
+    z, torch = noise.rounded(y), noise.torch
+    if noise.amplitudes is None or not y.numel():
+        return z
+    least = torch.minimum(*(v.abs() if hasattr(v, "shape") else torch.tensor(abs(float(v))) for v in (a, b)))
+    most = noise.amplitudes.u * y.abs()
+    small = (least <= most) & y.isfinite()
+    if not bool(small.any()):
+        return z
+    return torch.where(small, y if noise.scattered else y + (z - y) * (least / most).nan_to_num(0.0), z)
+
+
+def _moved(noise: Arithmetic, name: str, y: Any) -> Any:
+    """`y`; where it became whole numbers or booleans, those of the exact evaluation."""
+    return noise.decided(name, lambda: y) if hasattr(y, "shape") and not _is_float(y) else y
+
+
+def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    from torch._decomp import decomposition_table
+
+    name, saturates = name_of(func), noise.saturates
+    with mode:
+        if name in _STEPWISE:
+            y = noise.laid(_STEPWISE[name](noise, func, *args, **kwargs))
+            noise.saturates = saturates if name in MEASURED else noise.saturates
+            return y
+        if func in decomposition_table:
+            y = decomposition_table[func](*args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        y = func.decompose(*args, **kwargs)
+    if y is not NotImplemented:
+        return y
+    result = func(*args, **kwargs)  # what only decides needs no rule
+    if all((hasattr(v, "shape") and not _is_float(v)) or isinstance(v, bool) for v in _flat(result)):
+        return noise.decided(name, lambda: result)
+    raise OpError(
+        f"{func} of PyTorch has no rule under noise: write the reference with other operations, "
+        f"or give it a rule in harness/truth/torch/."
+    )
+
+
+def _in_place(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """An operation that changes what it is given: the functional one, and its result copied."""
+    name, target = name_of(func), args[0]
+    if name in MOVES_IN_PLACE:
+        return func(*args, **kwargs)
+    if name in ("copy_", "fill_"):
+        y = func(*args, **kwargs)
+        source = args[1]
+        return target.copy_(noise.decided(name, lambda: y)) if _is_float(source) and not _is_float(target) else y
+    if draws(func):
+        return target.copy_(noise.random(func._schema.name, lambda: copied(func(*args, **kwargs))))
+    if name.endswith("_") and func._schema.returns:
+        plain = _functional_of(noise, name[:-1], func)
+        if plain is not None:
+            return target.copy_(answer(noise, mode, plain, args, kwargs))
+    into = [a.name for a in func._schema.arguments if a.is_out and a.name in kwargs]
+    plain = _functional_of(noise, name, func) if into else None
+    if plain is not None:
+        y = answer(noise, mode, plain, args, {k: v for k, v in kwargs.items() if k not in into})
+        made = y if isinstance(y, tuple) else (y,)
+        found = [kwargs[k].resize_(v.shape).copy_(v) for k, v in zip(into, made, strict=True)]
+        return tuple(found) if isinstance(y, tuple) else found[0]
+    return _decomposed(noise, mode, func, args, kwargs)
+
+
+def _functional_of(noise: Arithmetic, name: str, func: Any) -> Any:
+    """The overload of `name` that takes what `func` does: pow.Tensor_Scalar for pow_.Scalar, add.Tensor for add.out."""
+    packet = getattr(noise.torch.ops.aten, name, None)
+
+    def taken(overload: Any) -> list[str]:
+        return [str(a.type) for a in overload._schema.arguments if not a.is_out]
+
+    named = [func._overloadname or "default", *(packet.overloads() if packet is not None else ())]
+    found = (_overload(noise, name, overload) for overload in named)
+    return next((f for f in found if f is not None and not f._schema.is_mutable and taken(f) == taken(func)), None)
+
+
+def _overload(noise: Arithmetic, name: str, overload: str) -> Any:
+    return getattr(getattr(noise.torch.ops.aten, name, None), overload or "default", None)
+
+
+@functools.cache
+def name_of(func: Any) -> str:
+    """The operation's name without namespace and overload."""
+    return str(func._schema.name.partition("::")[2])
+
+
+def _is_float(value: Any) -> bool:
+    return hasattr(value, "untyped_storage") and (value.is_floating_point() or value.is_complex())
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    if isinstance(values, Mapping):
+        values = list(values.values())
+    if isinstance(values, tuple | list):
+        for v in values:
+            yield from _flat(v)
+    else:
+        yield values
+
+
+#: Elementwise, rounded once.
+ROUNDS = frozenset(
+    """
+    add sub rsub mul div true_divide exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal square pow
+    sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc erfinv lgamma digamma hypot i0 i0e i1
+    i1e special_erfcx special_i0e special_i1 special_i1e special_ndtri special_log_ndtr igamma igammac polygamma
+    deg2rad rad2deg angle sinc special_entr special_airy_ai special_bessel_y0 special_bessel_y1 bessel_j0 bessel_j1
+    spherical_bessel_j0 special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0
+    special_modified_bessel_k1 special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1
+    special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
+    special_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he
+    special_laguerre_polynomial_l special_legendre_polynomial_p special_shifted_chebyshev_polynomial_t
+    special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
+    special_shifted_chebyshev_polynomial_w
+    """.split()
+)
+
+#: What saturates: where it is flat, the derivative by another formula has a roundoff of what it is elsewhere.
+SATURATES = frozenset("exp exp2 expm1 tanh erf erfc".split())
+
+#: Movement and selection by positions and conditions, and what is exact by itself.
+MOVES = frozenset(
+    """
+    view _unsafe_view reshape _reshape_alias permute transpose t expand slice select index gather cat stack split
+    split_with_sizes unbind flip roll constant_pad_nd clone _to_copy alias detach squeeze unsqueeze as_strided diagonal
+    tril triu where masked_fill index_select embedding repeat unfold pixel_shuffle pixel_unshuffle scatter
+    masked_scatter masked_select fill lift_fresh lift lift_fresh_copy neg conj _conj _conj_physical resolve_conj
+    resolve_neg _neg_view real imag view_as_real view_as_complex complex slice_scatter select_scatter
+    diagonal_scatter as_strided_scatter slice_backward select_backward diagonal_backward index_fill movedim
+    im2col channel_shuffle rot90 contiguous positive copysign broadcast_in_dim convert_element_type view_of
+    as_strided_copy collapse_view split_dim unsafe_split unsafe_split_with_sizes view_copy expand_copy permute_copy
+    transpose_copy t_copy squeeze_copy unsqueeze_copy slice_copy select_copy _reshape_copy copy narrow_copy unfold_copy
+    reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d
+    repeat_interleave zero diag_embed block_diag upsample_nearest1d upsample_nearest2d upsample_nearest3d
+    _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d diagonal_copy alias_copy
+    masked_scatter_backward lu_unpack _pack_padded_sequence
+    nan_to_num _sparse_mask take chunk glu_jvp unflatten flatten narrow _nested_view view_element_type clone_preserve
+    """.split()
+)
+
+#: New tensors.
+CREATES = frozenset(
+    """
+    empty empty_like empty_strided new_empty new_empty_strided zeros zeros_like new_zeros ones ones_like new_ones full
+    full_like new_full arange eye linspace logspace scalar_tensor tril_indices triu_indices _efficientzerotensor iota
+    empty_permuted hann_window hamming_window kaiser_window blackman_window
+    """.split()
+)
+
+#: Piecewise constant: the numbers of the exact evaluation, in every one.
+STEPS = frozenset("sign sgn floor ceil round trunc fix floor_divide heaviside special_zeta ".split())
+
+#: Comparisons, predicates, positions: those of the exact evaluation.
+DECIDES = frozenset(
+    """
+    eq ne lt le gt ge isnan isinf isfinite isneginf isposinf signbit logical_and logical_or logical_xor logical_not
+    argmax argmin argsort any all nonzero searchsorted bucketize equal is_nonzero isclose isreal multinomial isin
+    count_nonzero histc bincount unique_consecutive
+    """.split()
+)
+
+#: In place, and nothing but movement.
+MOVES_IN_PLACE = frozenset(
+    "zero_ resize_ set_ t_ transpose_ squeeze_ unsqueeze_ swapdims_ swapaxes_ detach_ as_strided_ resize_as_".split()
+)

@@ -1,0 +1,190 @@
+"""Where a reference leaves float64: float32 constants, conversions, factories with a dtype; kept, named, promoted.
+
+Casts of a reference's own: shares that it rounds to bfloat16 for a product, as eager code does, a kernel may too.
+
+Which calls cast floats is known of the reference in its own dtypes; in float64 the same calls do nothing, and come in
+the same order. There what they give is stored once under noise, and so are the gradients that come back through them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import linecache
+import sys
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from opproof.harness.reference.torch.arithmetic import Arithmetic
+from opproof.harness.reference.torch.intercept import functions
+
+_NARROW = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+_HERE = str(Path(__file__).parent)
+
+
+def promoted(
+    noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """The arguments with narrow floats, and dtypes of narrow floats, made float64; the line is kept."""
+    torch, narrow, seen = noise.torch, _wider(), False
+
+    def wide(value: Any) -> Any:
+        nonlocal seen
+        if isinstance(value, torch.dtype) and value in narrow:
+            seen = True
+            return narrow[value]
+        if isinstance(value, torch.Tensor) and value.dtype in narrow:
+            seen = True
+            return value.to(narrow[value.dtype])
+        if isinstance(value, tuple | list) and any(isinstance(v, torch.Tensor) for v in value):
+            return type(value)(wide(v) for v in value)
+        return value
+
+    if func._schema.is_mutable and args and isinstance(args[0], torch.Tensor):
+        given = [args[0], *map(wide, args[1:])]
+    else:
+        given = [wide(v) for v in args]
+    named = {k: v if k == "out" else wide(v) for k, v in kwargs.items()}
+    if seen:
+        noise.promoted.setdefault(line())
+    return given, named
+
+
+@functools.cache
+def _wider() -> dict[Any, Any]:
+    import torch
+
+    return {**{getattr(torch, name): torch.float64 for name in _NARROW}, torch.complex64: torch.complex128}
+
+
+def to_eight_bits(noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A conversion to floats of 8 bits, which is a step like round(): what comes after it knows nothing finer.
+
+    None for all else. `unrounded` of the result is what was converted: an output is rounded where it is judged.
+    """
+    torch = noise.torch
+    dtype = kwargs.get("dtype")
+    if func._schema.name != "aten::_to_copy" or dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
+        return None
+    wide = args[0].to(torch.float64)
+    noise.promoted.setdefault(line())
+    y = noise.decided("a conversion to 8 bits", lambda: wide.to(dtype).to(torch.float64))
+    y.unrounded = wide
+    return y
+
+
+def constants(noise: Arithmetic) -> Any:
+    """A block that names the lines at which numbers become tensors without a dtype, which are float32 elsewhere.
+
+    Here they are float64, the default while the reference is evaluated. Only the exact evaluation looks.
+    """
+    if not noise.exact:
+        return contextlib.nullcontext()
+    torch = noise.torch
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    makers = {torch.tensor, torch.as_tensor, torch.scalar_tensor, torch.full, torch.linspace, torch.logspace}
+
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        if func in makers and kwargs.get("dtype") is None and y.dtype == torch.float64:
+            given = any(isinstance(v, torch.Tensor) or hasattr(v, "dtype") for v in args[:1])
+            if not given:
+                with _disable_current_modes():  # or the comparison would be one of the reference's
+                    kept(noise, y)
+        return y
+
+    return functions(answered)
+
+
+def kept(noise: Arithmetic, y: Any) -> None:
+    """Keep the line at which `y` came into being, where it holds what float32 does not."""
+    if noise.exact and not noise.torch.equal(y, y.float().double()):
+        noise.promoted.setdefault(line())
+
+
+def line() -> str:
+    """The line of the reference that is being evaluated: file, number, text."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_HERE) and f"{'/'}torch{'/'}" not in file.replace("\\", "/"):
+            text = linecache.getline(file, frame.f_lineno).strip()
+            return f"{file}:{frame.f_lineno}: {text}" if text else f"{file}:{frame.f_lineno}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return "the backward pass"
+
+
+#: Methods of tensors that cast.
+_CASTS = frozenset("to type type_as half bfloat16 float double".split())
+#: Calls of the judge's own are none of the reference's.
+_OWN = str(Path(__file__).parents[2])
+_NARROW_CASTS = {"torch.float16": "f16", "torch.bfloat16": "bf16"}
+
+#: By the number of a call among all that cast: the dtype in 16 bits that it takes or gives.
+Casts = tuple[tuple[int, str], ...]
+
+
+@contextlib.contextmanager
+def recorded(given: Container[int]) -> Iterator[dict[int, str]]:
+    """A block of which the casts between floats of 16 bits and wider ones are kept.
+
+    `given`: memory of what it is given, which is widened as it is, and has nothing to be rounded.
+    """
+    found: dict[int, str] = {}
+
+    def kept(number: int, x: Any, y: Any) -> Any:
+        dtypes = str(x.dtype), str(y.dtype)
+        own = dtypes[0] not in _NARROW_CASTS or x.untyped_storage().data_ptr() not in given
+        if own and x.is_floating_point() and y.is_floating_point() and len({d in _NARROW_CASTS for d in dtypes}) > 1:
+            found[number] = next(_NARROW_CASTS[d] for d in dtypes if d in _NARROW_CASTS)
+        return y
+
+    with _counted(kept):
+        yield found
+
+
+def stored(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """A block in which what these casts give is stored in their dtype, once, and the gradients of it are."""
+    of = dict(casts)
+    if noise.exact or not of:
+        return contextlib.nullcontext()
+
+    def given(number: int, x: Any, y: Any) -> Any:
+        del x
+        if number not in of or not y.is_floating_point():
+            return y
+        store = stores[of[number]]
+        z = y + _off(noise, store, y)
+        if z.requires_grad:
+            z.register_hook(lambda g: g + _off(noise, store, g))
+        return z
+
+    return _counted(given)
+
+
+def _off(noise: Any, store: Any, y: Any) -> Any:
+    """What one store puts `y` off, which has no gradient."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes(), noise.torch.no_grad():
+        plain = y.detach()
+        return store.of(noise, plain) - plain
+
+
+def _counted(answer: Callable[[int, Any, Any], Any]) -> AbstractContextManager[Any]:
+    """A block in which `answer` gives what every call gives that casts: by its number, what is cast, and the cast."""
+    numbers = count(1)
+
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        if getattr(func, "__name__", "") not in _CASTS or not hasattr(y, "untyped_storage"):
+            return y
+        if sys._getframe(2).f_code.co_filename.startswith(_OWN):  # who called the function, past the mode
+            return y
+        return answer(next(numbers), args[0], y)
+
+    return functions(answered)

@@ -1,0 +1,340 @@
+"""Values and gradients of a PyTorch function, and the size of honest rounding for each element.
+
+What is expected of a case whose operator is a PyTorch function alone: noise where PyTorch dispatches.
+
+logsumexp by autograd through x - amax(x): what the largest element gets is 1 - sum(shares), all of it roundoff.
+
+PyTorch's own has a backward of its own, so that no operation can be answered otherwise: its result goes on with a part
+that is 0, and whose gradient is that.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES, Dtype
+from opproof.harness.reference.array_bias import is_narrow, sampled, spread
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, TRACED_RMS, compute_roundoff
+from opproof.harness.reference.torch import dtype_leaks
+from opproof.harness.reference.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way, pulled
+from opproof.harness.reference.torch.dispatch import noisy
+from opproof.harness.reference.torch.dtype_leaks import Casts
+from opproof.harness.reference.torch.formulas import roundoff
+from opproof.harness.reference.torch.intercept import functions
+from opproof.harness.reference.torch.stored_outputs import Store, read_again
+from opproof.harness.reference.torch.sums import axes_of
+
+if TYPE_CHECKING:
+    from opproof.harness.reference.question import Posed
+
+
+#: A function of tensors that gives its outputs in order.
+Outputs = Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a reference is asked. Arrays are float64, rounded to their dtype, or int64, bool; None where absent."""
+
+    outputs: Outputs
+    inputs: tuple[Array | None, ...]
+    needs: tuple[bool, ...]  # of which inputs the gradient is asked for
+    dtypes: tuple[str, ...]  # of the outputs, "" where it is no float
+    kinds: tuple[str, ...]  # of the inputs, alike
+    cotangents: tuple[Array | None, ...] = ()
+    compute: str | None = None  # a declared lower precision
+    seed: int = 0  # of the reference's own random numbers
+    draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
+    casts: Casts = ()  # its own to and from 16 bits, where a candidate may round as it does
+    saves: bool = True  # whether outputs are read again as they are stored, by a backward or by what comes after
+    late: Callable[[], bool] = lambda: False  # whether evaluations are to raise OutOfTime
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The dtype of every output, and of every input's gradient."""
+        return (*self.dtypes, *self.kinds)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is expected of a question."""
+
+    outputs: tuple[Expected, ...]
+    gradients: tuple[Expected | None, ...]  # by input
+    promoted: tuple[str, ...]  # lines at which the reference left float64
+    taken: tuple[str, ...] = ()  # lines at which it took numbers out of tensors
+    unordered: bool = False  # whether the reference chose places among numbers of which one is NaN
+    open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
+
+
+def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
+    """Expected outputs and gradients. Raises OpError where an operation has no rule."""
+    import torch
+
+    exact = Arithmetic(torch, Tape())
+    values = evaluated(exact, question, 0.0)
+    off = deviations(exact.tape, question, values, runs, way)
+    unit = amplitudes_of(question)[1]
+    expected = [
+        _expected(v, s, f, DTYPES.get(k), unit, runs, question.compute)
+        for v, s, f, k in zip(values, off.squares, off.few, question.results, strict=True)
+    ]
+    count = len(question.dtypes)
+    return Truth(
+        tuple(e for e in expected[:count] if e is not None),
+        tuple(expected[count:]),
+        tuple(exact.promoted),
+        tuple(exact.tape.taken),
+        unordered=exact.tape.unordered,
+    )
+
+
+def exact(noise: Arithmetic, question: Question) -> list[Any]:
+    """Gradients without noise, None where none is asked for."""
+    return evaluated(noise, question, 0.0)[len(question.dtypes) :]
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """Of every output and gradient, over noisy runs."""
+
+    squares: list[Any]  # their sum
+    few: list[list[Array]]  # those of some elements, by run; of floats of fewer digits than float32
+
+
+def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int, way: Way = Way.PLAIN) -> Deviations:
+    """Evaluate so often under noise of the least amplitude."""
+    import torch
+
+    amplitudes, unit = amplitudes_of(question)
+    squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in values]
+    few: list[list[Array]] = [[] for _ in values]
+    narrow = [k in DTYPES and is_narrow(v, DTYPES[k]) for v, k in zip(values, question.results, strict=True)]
+    for run in range(runs):
+        noise = Arithmetic(torch, tape.rewound(), amplitudes, key_of(question, run), way)
+        found = evaluated(noise, question, unit)
+        with np.errstate(all="ignore"):
+            squares = [
+                s if s is None else s + np.abs(y - x) ** 2 for s, x, y in zip(squares, values, found, strict=True)
+            ]
+            for kept, x, y in compress(zip(few, values, found, strict=True), narrow):
+                kept.append(sampled(y) - sampled(x))
+    return Deviations(squares, few)
+
+
+def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
+    """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
+    floats = [DTYPES[d] for d in question.results if d] or [DTYPES["f32"]]
+    compute = question.compute
+    most = max if compute == "storage" else min  # of a result in float32 what lies on the way is stored all the same
+    interior = most(compute_roundoff(d, compute) for d in floats)
+    unit = DELTA / max(interior, *(d.u for d in floats))
+    summing = min(interior, COMPUTE_U["f32"]) if compute in ("storage", "q8") else interior
+    finest = min(floats, key=lambda d: d.u)
+    own = compute in ("storage", finest.name) or finest.name == "f64"
+    tiny = finest.tiny if own else DTYPES["f32"].tiny
+    return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
+
+
+def true_amplitudes(question: Question, times: float = 1.0) -> Amplitudes:
+    """Those of roundings of their true size, so many times; `evaluated` takes `times` as its unit then."""
+    small, unit = amplitudes_of(question)
+    return replace(small, interior=times * small.interior / unit, summing=times * small.summing / unit)
+
+
+def key_of(question: Question, run: int) -> int:
+    """The seed of a run's noise."""
+    shapes = [None if x is None else x.shape for x in question.inputs]
+    text = f"{shapes}|{question.kinds}|{question.seed}|{run}"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=7).digest(), "little")
+
+
+def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bool = False) -> list[Any]:
+    """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
+    torch, noise.late = noise.torch, question.late
+    leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
+    if noise.way not in (Way.GIVEN, Way.ANEW):
+        leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]
+    asked = any(question.needs) and bool(question.cotangents)
+    for x, need in zip(leaves, question.needs, strict=True):
+        if x is not None and need and asked:
+            x.requires_grad_()
+    with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.set_grad_enabled(asked):
+        warnings.simplefilter("ignore")
+        torch.default_generator.manual_seed(question.seed)  # torch.manual_seed formats tracebacks, each time three
+        noise.draws = list(question.draws)
+        stored = noise.tape.stored.items() if question.saves else ()
+        noise.operations.stores = {i: _stored_as(question, DTYPES[d], unit) for i, d in stored}
+        cast = {d: _stored_as(question, DTYPES[d], unit) for _, d in question.casts}
+        with noisy(noise), through_largest(noise, roundoff), dtype_leaks.stored(noise, question.casts, cast):
+            outputs = list(question.outputs(*leaves))
+        if noise.exact:
+            noise.tape.stored = read_again(noise, outputs, question.dtypes)
+        arrays = [_array(getattr(y, "unrounded", y)) for y in outputs]
+        if not asked:
+            return arrays + [None] * len(leaves)
+        narrow = [(y, DTYPES[d]) for y, d in zip(outputs, question.dtypes, strict=True) if d in ("f16", "bf16")]
+        noise.products.outputs = [y for y, _ in narrow]
+        noise.saved = max((_once(question, d, unit) for _, d in narrow), default=0.0) if question.saves else 0.0
+        _store(noise, question, outputs, leaves, unit)
+        noise.scattered = scatter
+        cotangents = [None if g is None else pulled(noise.rounded(torch.from_numpy(g))) for g in question.cotangents]
+        pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y.requires_grad]
+        wanted = [x for x, n in zip(leaves, question.needs, strict=True) if n]
+        found: Any = iter([torch.zeros_like(x) for x in wanted])
+        if pairs:
+            with noisy(noise):
+                ys, gs = zip(*pairs, strict=True)
+                found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+    return arrays + [_array(next(found)) if n else None for n in question.needs]
+
+
+def _mask(x: Any) -> bool:
+    """Whether floats are 0 and 1 alone: nobody rounds them, and (1 - mask) * -1e9 is 0 where nothing is masked."""
+    return bool(((x == 0) | (x == 1)).all())
+
+
+def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves: Sequence[Any], unit: float) -> None:
+    """Round outputs as a backend saves them for its backward: to their dtype, to the spacing of subnormals below it."""
+    if noise.exact or not question.saves:
+        return
+    torch = noise.torch
+    taken = {x.untyped_storage().data_ptr() for x in leaves if x is not None}
+    for y, name in zip(outputs, question.dtypes, strict=True):
+        place = y.untyped_storage().data_ptr()
+        expanded = any(n > 1 and step == 0 for n, step in zip(y.shape, y.stride(), strict=True))
+        if not name or place in taken or not y.numel() or expanded or hasattr(y, "unrounded"):
+            continue
+        taken.add(place)
+        with torch.no_grad():
+            y.data.copy_(_stored_as(question, DTYPES[name], unit).of(noise, y))
+
+
+def _stored_as(question: Question, dtype: Dtype, unit: float) -> Store:
+    return Store(_once(question, dtype, unit), dtype.tiny)
+
+
+def _once(question: Question, dtype: Dtype, unit: float) -> float:
+    """Amplitude of one store of this dtype."""
+    return unit * dtype.u * (ONCE if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
+
+
+def _array(y: Any) -> Any:
+    whole = y.detach().resolve_conj().resolve_neg()
+    return np.array(whole.numpy(force=True))  # PyTorch has zeros without memory
+
+
+def _expected(
+    values: Any, squares: Any, few: Sequence[Array], dtype: Dtype | None, unit: float, runs: int, compute: str | None
+) -> Expected | None:
+    if values is None:
+        return None
+    if squares is None or dtype is None:
+        whole = values if values.dtype.kind == "b" else values.astype(np.int64)
+        return Expected(whole, np.zeros(values.shape), exact=True)
+    scale = np.nan_to_num(np.sqrt(squares / runs) / (unit * dtype.u), nan=0.0, posinf=0.0)
+    return Expected(
+        values,
+        scale,
+        faithful=compute_roundoff(dtype, compute) < dtype.u,
+        stored=TRACED_RMS if compute == "storage" and dtype.narrow else None,
+        spread=spread(few, values, scale) / unit if few else None,
+    )
+
+
+def question_of(posed: Posed, declared: str | None) -> Question:
+    """The case as a question to its reference."""
+    op, params, name = posed.op, dict(posed.params), posed.case.dtype
+    assert op.reference is not None
+    function = op.reference
+    return Question(
+        outputs=lambda *tensors: tuple_of(function(*tensors, **params)),
+        inputs=posed.inputs,
+        needs=posed.needs,
+        dtypes=tuple(name if y.dtype.kind == "f" else "" for y in posed.outputs),
+        kinds=tuple(name if x is not None and np.asarray(x).dtype.kind == "f" else "" for x in posed.inputs),
+        cotangents=posed.cotangents,
+        compute=declared,
+    )
+
+
+def expected(posed: Posed, declared: str | None) -> Truth:
+    """Expected outputs and gradients. Raises OpError where an operation has no rule."""
+    return truth(question_of(posed, declared), posed.runs)
+
+
+#: What rounding a tensor changes.
+Roundoff = Callable[[Arithmetic, Callable[[], Any]], Any]
+
+
+def through_largest(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextManager[Any]:
+    """A block in which logsumexp has it, where other ways are measured."""
+    if noise.exact or noise.way is not Way.OTHER:
+        return nullcontext()
+    torch = noise.torch
+    named = (torch.logsumexp, torch.Tensor.logsumexp)
+
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        # Under vmap and grad of torch.func there is no such part: shares of theirs have the noise of the formula.
+        if func not in named or not y.requires_grad or torch._C._functorch.peek_interpreter_stack() is not None:
+            return y
+        x, dim, keepdim = _along(*args, **kwargs)
+        sent = lambda x, y, g: _sent(noise, roundoff, x, y, g, dim, keepdim)  # noqa: E731 - of the part's own tensors
+        return y + _part().apply(x, y.detach(), sent)
+
+    return functions(answered)
+
+
+@functools.cache
+def _part() -> Any:
+    """The class of a part that is 0, whose gradient is sent on by a function of x, y and its cotangent."""
+    import torch
+
+    class Part(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any, sent: Callable[[Any, Any, Any], Any]) -> Any:
+            ctx.save_for_backward(x, y)
+            ctx.sent = sent
+            return _plain(lambda: torch.zeros_like(y))
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            x, y = ctx.saved_tensors
+            return _plain(lambda: ctx.sent(x, y, g)), None, None
+
+    return Part
+
+
+def _along(input: Any, dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, Any, bool]:  # noqa: A002 - PyTorch's name
+    return input, dim, keepdim
+
+
+def _sent(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: Any, dim: Any, keepdim: bool) -> Any:
+    """The roundoffs of a row, at its largest element."""
+    torch = noise.torch
+    axes = sorted(axes_of(x, dim)) if x.dim() else []
+    for a in axes if not keepdim else ():
+        y, g = y.unsqueeze(a), g.unsqueeze(a)
+    shares = (x.detach() - y).exp()
+    off = roundoff(noise, lambda: g * shares).sum(axes, keepdim=True) + roundoff(noise, lambda: g)
+    largest = shares == shares.amax(axes, keepdim=True)
+    return torch.where(largest, off, torch.zeros_like(off))
+
+
+def _plain(made: Callable[[], Any]) -> Any:
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        return made()

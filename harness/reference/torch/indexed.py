@@ -1,0 +1,247 @@
+"""Bags of embeddings: sums, means and maxima of rows, and their backward.
+
+scatter_reduce and index_reduce: sums, means, products and extremes by index.
+
+segment_reduce and its backward: sums, means, products and extremes of runs of rows, as additions by index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from opproof.core.errors import OpError
+from opproof.harness.reference.torch.arithmetic import Arithmetic
+from opproof.harness.reference.torch.sums import Rule, by_index
+
+#: PyTorch's numbers of what is done to a bag.
+_MEAN, _MAX = 1, 2
+
+
+def bags(
+    noise: Arithmetic, func: Any, weight: Any, indices: Any, offsets: Any, by_count: bool = False, mode: int = 0,
+    sparse: bool = False, weights: Any = None, closed: bool = False, padding: int = -1,
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    """_embedding_bag: the bags, of each index its bag, sizes, and which row was the largest."""
+    torch = noise.torch
+    known = noise.decided(
+        "bags", lambda: _plain(func, weight, indices, offsets, by_count, mode, sparse, None, closed, padding)
+    )
+    count = offsets.shape[0] - int(closed)
+    bag = _bag_of(torch, indices, offsets[:count])
+    sizes, largest = known[2], known[3]
+    if mode == _MAX:
+        y = weight.gather(0, largest.clamp_min(0))
+        return torch.where((sizes > 0)[:, None], y, 0.0), bag, sizes, largest
+    rows = weight.index_select(0, indices)
+    rows = rows if weights is None else rows * weights[:, None]
+    kept = indices != padding
+    y = weight.new_zeros(count, weight.shape[1]).index_add(0, bag[kept], rows[kept])
+    return (y / sizes.clamp_min(1)[:, None].double() if mode == _MEAN else y), bag, sizes, largest
+
+
+def _plain(func: Any, *args: Any) -> Any:
+    """PyTorch's own answer, in which positions are true."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        return func(*args)
+
+
+def _bag_of(torch: Any, indices: Any, offsets: Any) -> Any:
+    places = torch.arange(indices.shape[0])
+    return torch.searchsorted(offsets.to(places.dtype).contiguous(), places, right=True) - 1
+
+
+def bags_backward(
+    noise: Arithmetic, func: Any, g: Any, indices: Any, offsets: Any, bag: Any, sizes: Any, largest: Any, rows: int,
+    by_count: bool, mode: int, sparse: bool, weights: Any, padding: int = -1,
+) -> Any:  # fmt: skip
+    """_embedding_bag_backward."""
+    del noise, func, offsets, sparse
+    if by_count:
+        raise OpError("embedding_bag of scale_grad_by_freq=True has no rule under noise: leave it out.")
+    if mode == _MAX:
+        held = sizes > 0
+        return g.new_zeros(rows, g.shape[1]).scatter_add(0, largest[held], g[held])
+    shares = g / sizes.clamp_min(1)[:, None].double() if mode == _MEAN else g
+    each = shares.index_select(0, bag)
+    each = each if weights is None else each * weights[:, None]
+    kept = indices != padding
+    return g.new_zeros(rows, g.shape[1]).index_add(0, indices[kept], each[kept])
+
+
+def weights_backward(
+    noise: Arithmetic,
+    func: Any,
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    bag: Any,
+    mode: int,
+    padding: int = -1,
+) -> Any:
+    """_embedding_bag_per_sample_weights_backward."""
+    del func, bag, mode
+    each = (g.index_select(0, _bag_of(noise.torch, indices, offsets)) * weight.index_select(0, indices)).sum(1)
+    return each.masked_fill(indices == padding, 0.0)
+
+
+BAGS: dict[str, Rule] = {
+    "_embedding_bag": bags,
+    "_embedding_bag_forward_only": bags,
+    "_embedding_bag_backward": bags_backward,
+    "_embedding_bag_per_sample_weights_backward": weights_backward,
+}
+
+
+def scattered(
+    noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """scatter_reduce. Raises OpError where `reduce` has no rule."""
+    if not x.dim():
+        y = scattered(noise, func, x[None], 0, index.reshape(-1), src.reshape(-1), reduce, include_self=include_self)
+        return y[0]
+    if reduce in ("amax", "amin"):
+        return _extreme(noise, func, x, dim, index, src, reduce, include_self=include_self)
+    if reduce in _SUMMED:
+        return _SUMMED[reduce](noise, func, x, dim, index, src, include_self=include_self)
+    raise OpError(f"{func} with reduce={reduce!r} has no rule under noise: write the reference with other operations.")
+
+
+def by_rows(
+    noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """index_reduce: one index for all that lies at a place of `dim`."""
+    del func
+    if not x.dim():
+        x, src = x[None], src.reshape(-1)
+        return by_rows(noise, None, x, 0, index.reshape(-1), src, reduce, include_self=include_self)[0]
+    shape = [-1 if axis == dim % src.dim() else 1 for axis in range(src.dim())]
+    places = index.reshape(shape).expand(src.shape)
+    full = noise.torch.ops.aten.scatter_reduce.two
+    return scattered(noise, full, x, dim, places, src, reduce, include_self=include_self)
+
+
+def _extreme(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, **self: Any) -> Any:
+    """Of several the exact evaluation chooses the place, -1 where x stays; the value has its noise."""
+
+    def winners() -> Any:
+        y = func(x, dim, index, src, reduce, **self)
+        shape = [-1 if axis == dim % src.dim() else 1 for axis in range(src.dim())]
+        rows = noise.torch.arange(src.shape[dim]).reshape(shape).expand(src.shape)
+        inside = rows[tuple(slice(n) for n in index.shape)]
+        wins = src[tuple(slice(n) for n in index.shape)] == y.gather(dim, index)
+        none = noise.torch.full(x.shape, -1)
+        return none.scatter_reduce(dim, index, inside.where(wins, -1), "amax")
+
+    winner = noise.decided("scattered", winners)
+    if noise.exact or not src.numel():
+        return func(x, dim, index, src, reduce, **self)
+    y = x.clone()
+    inside = tuple(slice(None) if axis == dim % src.dim() else slice(n) for axis, n in enumerate(src.shape))
+    y[inside] = src.gather(dim, winner[inside].clamp_min(0)).where(winner[inside] >= 0, x[inside])
+    return y
+
+
+def _sum(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:
+    return by_index(noise, func, x, dim, index, src, "sum", **self)
+
+
+def _mean(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:
+    ones = noise.torch.ones_like
+    counts = func(ones(x), dim, index, ones(src), "sum", **self)
+    return noise.rounded(_sum(noise, func, x, dim, index, src, **self) / counts)
+
+
+def _product(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:
+    """Every factor but one rounds once: as so many roundings of the result."""
+    y = func(x, dim, index, src, "prod", **self)
+    ones = noise.torch.ones_like
+    factors = func(ones(x), dim, index, ones(src), "sum", **self)
+    return noise.summed(y, noise.size("scattered", lambda: y.abs() * (factors - 1).clamp_min(0).sqrt()))
+
+
+_SUMMED: dict[str, Callable[..., Any]] = {"sum": _sum, "add": _sum, "mean": _mean, "prod": _product}
+
+SCATTERED: dict[str, Rule] = {"scatter_reduce": scattered, "index_reduce": by_rows}
+
+
+_EMPTY = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": float("-inf"), "min": float("inf")}
+_EXTREMES = {"max": "amax", "min": "amin"}
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Rows (batch x length, rest), of each the number of its run, one past all where it is in none; and the lengths."""
+
+    rows: Any
+    place: Any  # (rows,)
+    lengths: Any  # (runs, 1)
+    shape: tuple[int, ...]  # of the result
+
+
+def _runs(torch: Any, x: Any, lengths: Any, offsets: Any, axis: int) -> _Runs:
+    lengths = (offsets.diff(dim=-1) if lengths is None else lengths).long()
+    batch, n, runs = x.shape[:axis].numel(), x.shape[axis], lengths.shape[-1]
+    ends = lengths.reshape(batch, runs).cumsum(-1)
+    within = torch.searchsorted(ends, torch.arange(n).expand(batch, n).contiguous(), right=True)
+    place = torch.where(within < runs, within + runs * torch.arange(batch)[:, None], batch * runs)
+    shape = (*x.shape[:axis], runs, *x.shape[axis + 1 :])
+    return _Runs(x.reshape(batch * n, -1), place.reshape(-1), lengths.reshape(-1, 1), shape)
+
+
+def reduced(
+    noise: Arithmetic, func: Any, x: Any, reduce: str, *, lengths: Any = None, offsets: Any = None, axis: int = 0,
+    initial: Any = None, **_: Any,
+) -> Any:  # fmt: skip
+    """segment_reduce; a mean of nothing is NaN, unless something is there before."""
+    del func
+    runs = _runs(noise.torch, x, lengths, offsets, axis)
+    first = _EMPTY[reduce] if initial is None else float(initial)
+    base = x.new_full((len(runs.lengths) + 1, runs.rows.shape[1]), first)
+    if reduce in ("sum", "mean"):
+        y = base.index_add(0, runs.place, runs.rows)[:-1]
+    else:
+        y = base.index_reduce(0, runs.place, runs.rows, _EXTREMES.get(reduce, reduce))[:-1]
+    if reduce == "mean":
+        some = runs.lengths > 0
+        y = noise.torch.where(some, y / runs.lengths.clamp_min(1).double(), float("nan") if initial is None else y)
+    return y.reshape(runs.shape)
+
+
+def reduced_backward(
+    noise: Arithmetic, func: Any, g: Any, y: Any, x: Any, reduce: str, *, lengths: Any = None, offsets: Any = None,
+    axis: int = 0, **_: Any,
+) -> Any:  # fmt: skip
+    """_segment_reduce_backward: equal extremes share; a product is divided by the factor, or made of the others."""
+    del func
+    torch = noise.torch
+    runs = _runs(torch, x, lengths, offsets, axis)
+
+    def by_row(of: Any) -> Any:
+        flat = of.reshape(len(runs.lengths), -1)
+        return torch.cat([flat, flat.new_zeros(1, flat.shape[1])]).index_select(0, runs.place)
+
+    def counted(marks: Any) -> Any:
+        none = runs.rows.new_zeros(len(runs.lengths) + 1, runs.rows.shape[1])
+        return none.index_add(0, runs.place, marks.double()).index_select(0, runs.place)
+
+    if reduce == "mean":
+        g = g.reshape(len(runs.lengths), -1) / runs.lengths.clamp_min(1).double()
+    each = by_row(g)
+    if reduce in _EXTREMES:
+        wins = runs.rows == by_row(y)
+        each = torch.where(wins, each / counted(wins).clamp_min(1), 0.0)
+    if reduce == "prod":
+        zero = runs.rows == 0
+        zeros, factors = counted(zero), runs.rows.masked_fill(zero, 1.0)
+        ones = x.new_ones(len(runs.lengths) + 1, runs.rows.shape[1])
+        others = ones.index_reduce(0, runs.place, factors, "prod").index_select(0, runs.place) / factors
+        each = torch.where(zeros == zero, each * others, 0.0)
+    return torch.where(runs.place[:, None] < len(runs.lengths), each, 0.0).reshape(x.shape)
+
+
+SEGMENTS: dict[str, Rule] = {"segment_reduce": reduced, "_segment_reduce_backward": reduced_backward}

@@ -1,0 +1,268 @@
+"""Interpolation between cells, linear and cubic, and its backward: along each axis a small matrix of weights.
+
+With antialiasing a weight is that of a filter as wide as a step, over the sum of a row's.
+A weight is the fraction of a coordinate, so it has the rounding of a number as large as the axis is long; which cells
+it stands between is that of the exact coordinate.
+
+Sampling a grid at places between its cells, and its backward: along each axis a few taps with their weights.
+
+Which cells a place stands between is decided by the exact evaluation; places, weights and sums have the noise.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opproof.harness.reference.torch.arithmetic import Arithmetic
+from opproof.harness.reference.torch.sums import Rule, accumulated
+
+#: Keys' constant, as PyTorch has it, and with antialiasing.
+_CUBIC, _CUBIC_SMOOTH = -0.75, -0.5
+
+
+def resized(noise: Arithmetic, func: Any, x: Any, out: Sequence[int], align: bool, *scales: float | None) -> Any:
+    """Interpolation to `out` cells along the last axes."""
+    exact = func(x, out, align, *scales) if noise.exact else None
+    made, cubic = _of(func)
+    axes = [made(noise, n, m, align, s, cubic) for n, m, s in _each(x.shape[2:], out, scales)]
+    y = _applied(noise, x, axes)
+    return y if exact is None else exact
+
+
+def resized_backward(
+    noise: Arithmetic, func: Any, g: Any, out: Sequence[int], shape: Sequence[int], align: bool, *scales: float | None
+) -> Any:
+    """Its backward: the weights' transposes."""
+    exact = func(g, out, shape, align, *scales) if noise.exact else None
+    made, cubic = _of(func)
+    axes = [made(noise, n, m, align, s, cubic).mT for n, m, s in _each(shape[2:], out, scales)]
+    d = _applied(noise, g, axes)
+    return d if exact is None else exact
+
+
+def _of(func: Any) -> tuple[Callable[..., Any], bool]:
+    """What makes the weights, and whether they are cubic."""
+    return _smooth_weights if "_aa" in func._schema.name else _weights, "cubic" in func._schema.name
+
+
+def _each(cells: Sequence[int], out: Sequence[int], scales: Sequence[float | None]) -> list[tuple[int, int, Any]]:
+    return [(n, m, scales[i] if i < len(scales) else None) for i, (n, m) in enumerate(zip(cells, out, strict=True))]
+
+
+def _applied(noise: Arithmetic, x: Any, axes: Sequence[Any]) -> Any:
+    """Each matrix along its axis; sizes go on the tape, in the exact evaluation too."""
+    for i, w in enumerate(axes):
+        moved = x.movedim(2 + i, -1)
+        total, squares = moved @ w.mT, moved.square() @ w.square().mT
+        terms = max(2, int((w != 0).sum(-1).max())) if w.numel() else 2
+        size = noise.size("resized", functools.partial(accumulated, total, squares, terms))
+        x = noise.summed(total, size).movedim(-1, 2 + i)
+    return x.contiguous()
+
+
+def _weights(noise: Arithmetic, n: int, out: int, align: bool, scale: float | None, cubic: bool) -> Any:
+    """(out, n); a tap outside the axis reads its nearest cell."""
+    torch = noise.torch
+    step = ((n - 1) / (out - 1) if out > 1 else 0.0) if align else (1 / scale if scale else n / out)
+    at = torch.arange(out, dtype=torch.float64) + (0.0 if align else 0.5)
+    back = 0.0 if align else 0.5
+    plain = at * step - back
+    place = noise.rounded(noise.rounded(at * noise.rounded(torch.full((), step, dtype=torch.float64))) - back)
+    if not cubic:
+        plain, place = plain.clamp_min(0), place.clamp_min(0)
+    cell = plain.floor()
+    t = place - cell
+    taps = _cubic(noise, t) if cubic else [(0, noise.rounded(1 - t)), (1, t)]
+    w = torch.zeros(out, n, dtype=torch.float64)
+    for offset, weight in taps:
+        w.scatter_add_(1, (cell.long() + offset).clamp(0, n - 1)[:, None], weight[:, None])
+    return w
+
+
+def _smooth_weights(noise: Arithmetic, n: int, out: int, align: bool, scale: float | None, cubic: bool) -> Any:
+    """(out, n) with antialiasing; the window of cells is that of the exact centre."""
+    torch, r = noise.torch, noise.rounded
+    step = ((n - 1) / (out - 1) if out > 1 else 0.0) if align else (1 / scale if scale else n / out)
+    wide = max(step, 1.0)
+    reach = (2 if cubic else 1) * wide
+    at = torch.arange(out, dtype=torch.float64)[:, None] + 0.5
+    cells = torch.arange(n, dtype=torch.float64)
+    first = (at * step - reach + 0.5).trunc().clamp_min(0)
+    last = (at * step + reach + 0.5).trunc().clamp_max(n)
+    centre = r(at * r(torch.full((), step, dtype=torch.float64)))
+    d = r(r(cells - centre + 0.5) / wide).abs()
+    w = torch.where(d < 1, _near(noise, d, _CUBIC_SMOOTH), _far(noise, d, _CUBIC_SMOOTH)) if cubic else r(1 - d)
+    inside = (cells >= first) & (cells < last) & (d < (2 if cubic else 1))
+    w = torch.where(inside, w, 0.0)
+    return r(w / r(w.sum(-1, keepdim=True)))
+
+
+def _near(noise: Arithmetic, d: Any, a: float) -> Any:
+    r = noise.rounded
+    return r(r(r(r(r((a + 2) * d) - (a + 3)) * d) * d) + 1)
+
+
+def _far(noise: Arithmetic, d: Any, a: float) -> Any:
+    r = noise.rounded
+    return r(r(r(r(r(r(a * d) - 5 * a) * d) + 8 * a) * d) - 4 * a)
+
+
+def _cubic(noise: Arithmetic, t: Any) -> list[tuple[int, Any]]:
+    r, a = noise.rounded, _CUBIC
+    return [
+        (-1, _far(noise, r(t + 1), a)),
+        (0, _near(noise, t, a)),
+        (1, _near(noise, r(1 - t), a)),
+        (2, _far(noise, r(2 - t), a)),
+    ]
+
+
+_NAMES = (
+    "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d", "_upsample_bilinear2d_aa",
+    "_upsample_bicubic2d_aa",
+)  # fmt: skip
+RESIZED: dict[str, Rule] = {
+    **dict.fromkeys(_NAMES, resized),
+    **dict.fromkeys((f"{name}_backward" for name in _NAMES), resized_backward),
+}
+
+
+#: PyTorch's numbers of the ways to interpolate and to pad.
+_NEAREST, _CUBIC_SAMPLED = 1, 2
+_ZEROS, _BORDER, _REFLECTION = 0, 1, 2
+#: Keys' constant, as PyTorch has it.
+_KEYS = -0.75
+
+
+@dataclass(frozen=True)
+class _Tap:
+    """A cell along an axis for every place, whether it exists, its weight and how that changes with the grid."""
+
+    cell: Any
+    exists: Any
+    weight: Any
+    change: Any
+
+
+def sampled(noise: Arithmetic, func: Any, x: Any, grid: Any, way: int, padding: int, align: bool) -> Any:
+    """grid_sampler_3d."""
+    del func
+    torch, flat = noise.torch, x.flatten(2)
+    parts = []
+    for taps in itertools.product(*_axes(torch, x, grid, way, padding, align)):
+        index, exists = _index(taps, x.shape[2:])
+        weight = torch.where(exists, math.prod(t.weight for t in taps), 0.0)
+        parts.append(_read(flat, index) * weight[:, None])
+    return torch.stack(parts).sum(0).reshape(*x.shape[:2], *grid.shape[1:-1])
+
+
+def sampled_backward(
+    noise: Arithmetic, func: Any, g: Any, x: Any, grid: Any, way: int, padding: int, align: bool, wanted: Sequence[bool]
+) -> tuple[Any, Any]:
+    """grid_sampler_2d_backward and grid_sampler_3d_backward."""
+    del func
+    torch, flat, g = noise.torch, x.flatten(2), g.flatten(2)
+    axes = _axes(torch, x, grid, way, padding, align)
+    indices, values = list[Any](), list[Any]()
+    along: list[list[Any]] = [[] for _ in axes]
+    for taps in itertools.product(*axes):
+        index, exists = _index(taps, x.shape[2:])
+        weight = torch.where(exists, math.prod(t.weight for t in taps), 0.0)
+        indices.append(index[:, None].expand(-1, x.shape[1], -1))
+        values.append(g * weight[:, None])
+        share = torch.where(exists, (g * _read(flat, index)).sum(1), 0.0)
+        for k, parts in enumerate(along):
+            parts.append(share * math.prod(t.change if j == k else t.weight for j, t in enumerate(taps)))
+    dx = x.new_zeros(flat.shape).scatter_add(2, torch.cat(indices, 2), torch.cat(values, 2)).reshape(x.shape)
+    dgrid = torch.stack([torch.stack(parts).sum(0) for parts in reversed(along)], -1).reshape(grid.shape)
+    return (dx if wanted[0] else None), (dgrid if wanted[1] else None)
+
+
+def _read(flat: Any, index: Any) -> Any:
+    return flat.gather(2, index[:, None].expand(-1, flat.shape[1], -1))
+
+
+def _index(taps: Sequence[_Tap], shape: Sequence[int]) -> tuple[Any, Any]:
+    """Positions of the taps' cells in a flattened grid of `shape`, and whether all of them exist."""
+    index, exists = 0, True
+    for tap, n in zip(taps, shape, strict=True):
+        index, exists = index * n + tap.cell, tap.exists & exists
+    return index, exists
+
+
+def _axes(torch: Any, x: Any, grid: Any, way: int, padding: int, align: bool) -> list[list[_Tap]]:
+    """The taps of every axis, outermost first; the grid names the innermost first."""
+    count = x.dim() - 2
+    places = [grid[..., count - 1 - k].flatten(1) for k in range(count)]
+    return [_taps(torch, p, n, way, padding, align) for p, n in zip(places, x.shape[2:], strict=True)]
+
+
+def _taps(torch: Any, grid: Any, n: int, way: int, padding: int, align: bool) -> list[_Tap]:
+    slope = (n - 1) / 2 if align else n / 2
+    place, change = grid * slope + (n - 1) / 2, torch.full_like(grid, slope)
+    if way == _CUBIC_SAMPLED:
+        cell = place.floor()
+        weights = _keys(place - cell)
+        cells = [_padded(torch, cell + i - 1, n, padding, align)[0].round() for i in range(4)]
+    else:
+        place, toward = _padded(torch, place, n, padding, align)
+        change = change * toward
+        if way == _NEAREST:
+            cells, weights = [place.round()], [(torch.ones_like(place), torch.zeros_like(place))]
+        else:
+            cell = place.floor()
+            t = place - cell
+            cells, weights = [cell, cell + 1], [(1 - t, -torch.ones_like(t)), (t, torch.ones_like(t))]
+    taps = []
+    for c, (weight, slopes) in zip(cells, weights, strict=True):
+        whole = c.clamp(-1, n).long()
+        taps.append(_Tap(whole.clamp(0, n - 1), (whole >= 0) & (whole < n), weight, slopes * change))
+    return taps
+
+
+def _padded(torch: Any, place: Any, n: int, padding: int, align: bool) -> tuple[Any, Any]:
+    """Places brought within the axis, and how they change with it: 1, -1 behind a mirror, 0 beyond the edge."""
+    toward = torch.ones_like(place)
+    if padding == _ZEROS:
+        return place, toward
+    if padding == _REFLECTION:
+        place, toward = _mirrored(torch, place, n, align)
+    inside = (place > 0) & (place < n - 1)
+    return place.clamp(0, n - 1), torch.where(inside, toward, 0.0)
+
+
+def _mirrored(torch: Any, place: Any, n: int, align: bool) -> tuple[Any, Any]:
+    low, span = (0.0, n - 1) if align else (-0.5, n)
+    if not span:
+        return torch.zeros_like(place), torch.zeros_like(place)
+    away = (place - low).abs()
+    turns = (away / span).floor()
+    rest, odd = away - turns * span, turns.remainder(2) != 0
+    toward = torch.where((place < low) ^ odd, -1.0, 1.0).to(place.dtype)
+    return torch.where(odd, span - rest, rest) + low, toward
+
+
+def _keys(t: Any) -> list[tuple[Any, Any]]:
+    """Weights and their slopes of the four cells around a place, `t` behind the second."""
+    a = _KEYS
+
+    def near(d: Any) -> tuple[Any, Any]:
+        return ((a + 2) * d - (a + 3)) * d * d + 1, (3 * (a + 2) * d - 2 * (a + 3)) * d
+
+    def far(d: Any) -> tuple[Any, Any]:
+        return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a, (3 * a * d - 10 * a) * d + 8 * a
+
+    (w0, s0), (w1, s1), (w2, s2), (w3, s3) = far(t + 1), near(t), near(1 - t), far(2 - t)
+    return [(w0, s0), (w1, s1), (w2, -s2), (w3, -s3)]
+
+
+SAMPLED: dict[str, Rule] = {
+    "grid_sampler_3d": sampled,
+    "grid_sampler_2d_backward": sampled_backward,
+    "grid_sampler_3d_backward": sampled_backward,
+}

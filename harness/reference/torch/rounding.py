@@ -1,0 +1,164 @@
+"""Python's numbers that become elements, or stand beside them in a sum: 0.9999 in float32 is 0.99989998.
+
+The nearest number of float32 is as far from 1 as 0.9999 is but for 1.6e-4 of it, and what divides by the distance has
+that error. A reference in float64 has it not, and no noise of a result shows it: the number itself is off, by the same
+roundoff wherever it stands. In `Way.OTHER` it is.
+
+Factors that another honest way makes of each other: 1 - 0.999 in float32 is off by 1.3e-5 of 0.001.
+
+Moving averages m = b m + (1 - b) g, and their corrections by 1 - b^t, have factors that a reference computes in
+float64, as Python does. A kernel that is given b makes them in float32, where 1 - b has the roundoff of b. Where a
+reference multiplies by b and by 1 - b, or divides by 1 - b^t or its root, these have that roundoff in `Way.OTHER`.
+
+Where what rounds as a rule rounds nothing: a product with a power of two, a power of two with a whole exponent.
+
+Complex numbers under noise: a part rounds by itself, of a product by what its two terms amount to.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from opproof.harness.reference.torch.arithmetic import Arithmetic, Way
+
+#: Operations with such numbers, and where these stand.
+_PLACES = {
+    "add": (0, 1), "sub": (0, 1), "rsub": (0, 1), "clamp": (1, 2), "clamp_min": (1,), "clamp_max": (1,),
+    "hardtanh": (1, 2), "threshold": (1, 2), "masked_fill": (2,), "where": (1, 2), "full": (1,), "full_like": (1,),
+    "scalar_tensor": (0,),
+}  # fmt: skip
+_NAMES = ("min", "max", "value", "other", "fill_value")
+#: Roundoffs of interior arithmetic that is no finer than float32.
+_COARSE = 2.0**-30
+
+
+def round_constant(
+    noise: Arithmetic, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """The arguments of an operation; in the other way numbers that float32 has not have a roundoff of their own."""
+    places = _PLACES.get(name)
+    if places is None or noise.way is not Way.OTHER or noise.amplitudes is None or noise.scattered:
+        return args, kwargs
+    if noise.amplitudes.u < _COARSE:
+        return args, kwargs
+    moved = [_moved(noise, v) if i in places else v for i, v in enumerate(args)]
+    return moved, {k: _moved(noise, v) if k in _NAMES else v for k, v in kwargs.items()}
+
+
+def _moved(noise: Arithmetic, value: Any) -> Any:
+    if not isinstance(value, float) or not math.isfinite(value) or noise.amplitudes is None or _single(value):
+        return value
+    return value * (1 + noise.drawn_once("in float32", value) * noise.amplitudes.summing)
+
+
+def _single(value: float) -> bool:
+    """Whether float32 has the number."""
+    try:
+        return bool(struct.unpack("f", struct.pack("f", value))[0] == value)
+    except OverflowError:
+        return False
+
+
+#: Operations with factors, and where these stand: by place and by name.
+_PLACES_COMPLEMENTS = {"mul": (0, 1), "div": (1,), "lerp": (2,)}
+_NAMES_COMPLEMENTS = {"add": "alpha", "sub": "alpha", "lerp": "weight", "addcmul": "value", "addcdiv": "value"}
+#: Powers beyond are no step's number.
+_STEPS = 1 << 20
+
+
+def made_of_others(
+    noise: Arithmetic, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """The arguments of an operation; in the other way its factors have the roundoff of what they may be made of."""
+    if name not in _PLACES_COMPLEMENTS and name not in _NAMES_COMPLEMENTS:
+        return args, kwargs
+    places = [i for i in _PLACES_COMPLEMENTS.get(name, ()) if i < len(args) and isinstance(args[i], float)]
+    named = [k for k in (_NAMES_COMPLEMENTS.get(name, ""),) if isinstance(kwargs.get(k), float)]
+    if noise.exact:
+        found = [abs(v) for v in (*(args[i] for i in places), *(kwargs[k] for k in named))]
+        noise.tape.factors.update(found if name != "lerp" else (*found, *(1 - v for v in found)))
+    if noise.exact or noise.way is not Way.OTHER or noise.amplitudes is None or noise.scattered:
+        return args, kwargs
+    moved = [_moved_complements(noise, v) if i in places else v for i, v in enumerate(args)]
+    return moved, {k: _moved_complements(noise, v) if k in named else v for k, v in kwargs.items()}
+
+
+def _moved_complements(noise: Arithmetic, factor: float) -> float:
+    size = roundoffs(abs(factor), noise.tape.factors)
+    if not size or noise.amplitudes is None:
+        return factor
+    return factor + math.copysign(size, factor) * noise.drawn_once("of others", factor) * noise.amplitudes.interior
+
+
+def roundoffs(factor: float, factors: Iterable[float]) -> float:
+    """How many roundoffs of 1 `factor` has where it is made of the others; 0 where it is made of none.
+
+    It is 1 - b, 1 - b^t, which has t b^t of them and one more, or the root of either.
+    """
+    for whole, slope in ((factor, 1.0), (factor * factor, 0.5 / factor if factor else 0.0)):
+        power = 1 - whole
+        if not 0 < power < 1:
+            continue
+        for b in factors:
+            if not 0.5 < b < 1:
+                continue
+            steps = round(math.log(power) / math.log(b))
+            if 1 <= steps <= _STEPS and math.isclose(b**steps, power, rel_tol=1e-12):
+                return slope * (steps * power + (steps > 1))
+    return 0.0
+
+
+#: The mantissa of a power of two.
+_HALF = 0.5
+
+
+def is_power_of_two(value: Any) -> bool:
+    """Whether multiplying or dividing by a number of Python's rounds nothing."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value == 0 or (math.isfinite(value) and abs(math.frexp(value)[0]) == _HALF)
+
+
+def in_places(noise: Arithmetic, name: str, args: Sequence[Any], y: Any, rounded: Any) -> Any:
+    """`rounded`, but `y` where the operation is exact.
+
+    Inputs with noise are no powers of two; where they have none, x / scale is a half for everyone or nobody.
+    """
+    if noise.way not in (Way.GIVEN, Way.ANEW) or not y.is_floating_point():
+        return rounded
+    torch = noise.torch
+    exact = torch.zeros((), dtype=torch.bool)
+    for factor in {"div": args[1:2], "mul": args[:2]}.get(name, ()):
+        if hasattr(factor, "shape") and factor.is_floating_point():
+            exact = exact | (torch.frexp(factor).mantissa.abs() == _HALF)
+    if name == "exp2":
+        exact = args[0] == args[0].round()
+    return torch.where(exact, y, rounded) if bool(exact.any()) else rounded
+
+
+#: What either part goes through alone, where at most one operand is complex, or both are added.
+_BY_PART = frozenset(("add", "sub", "rsub", "mul", "div", "true_divide"))
+
+
+def round_complex(noise: Arithmetic, name: str, args: Sequence[Any], y: Any) -> Any:
+    """`y`, complex, rounded as the result of `name`."""
+    if noise.exact or noise.scattered or not y.numel():
+        return noise.rounded(y)
+    whole = [v for v in args[:2] if isinstance(v, complex) or (hasattr(v, "is_complex") and v.is_complex())]
+    if name in _BY_PART and (name in ("add", "sub", "rsub") or (len(whole) == 1 and args[0] is whole[0])):
+        return noise.torch.complex(noise.rounded(y.real), noise.rounded(y.imag))
+    if name != "mul" or not all(hasattr(v, "shape") for v in args[:2]):
+        return noise.rounded(y)
+    a, b = (v if v.is_complex() else v.to(y.dtype) for v in args[:2])
+    delta = noise.amplitudes.interior if noise.amplitudes is not None else 0.0
+    parts = []
+    for part, one, other in (
+        (y.real, a.real * b.real, a.imag * b.imag),
+        (y.imag, a.real * b.imag, a.imag * b.real),
+    ):
+        size = (one.square() + other.square()).sqrt()
+        parts.append(noise.rounded(part + noise.drawn(part) * size * delta))
+    return noise.torch.complex(*parts)

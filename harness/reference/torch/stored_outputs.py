@@ -1,0 +1,187 @@
+"""Outputs in 16 bits that the reference goes on with: an honest kernel takes them as they are stored, or as they were.
+
+h = x + residual, the norm of h, and h itself: whoever stores h in bfloat16 reads it there again, forward and backward.
+Operations are counted, so that noisy evaluations know by its number which one made such an output.
+
+Attention's backward by its output: sum(g o) stands where the formula has sum(dP P), with o as it was stored.
+
+For shares P of a softmax and o = P v the two are one number, and a fused backward pass has o saved, rounded to the
+dtype of the output: in 16 bits that is more than anything in between rounds. So they are where a column of the shares,
+the first or the last, is of no key: an attention sink has a share, and no value.
+Source: Dao et al., FlashAttention (2022), appendix B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+#: What autograd keeps an output with, for its own backward.
+_SAVES = ("aten.detach.default", "aten.alias.default")
+
+
+@dataclass(frozen=True)
+class Store:
+    """One store in 16 bits: the amplitude of its rounding, which is absolute below `tiny`."""
+
+    once: float
+    tiny: float
+
+    def of(self, noise: Any, y: Any) -> Any:
+        """`y` as it is stored."""
+        size = noise.torch.where((y == 0) | y.isinf(), 0.0, y.abs().clamp_min(self.tiny))
+        return y + self.once * size * noise.drawn(y)
+
+
+@dataclass
+class Operations:
+    """Those of one evaluation, without what they are made of."""
+
+    count: int = 0
+    within: bool = False  # whether one is on its way
+    stores: dict[int, Store] = field(default_factory=dict)  # of outputs, by the operation that made them
+    made: dict[int, int] = field(default_factory=dict)  # operations by the id of what they made
+    taken: set[int] = field(default_factory=set)  # operations whose result another one took
+    changed: set[int] = field(default_factory=set)  # memory that was written to later
+
+
+def counted(noise: Any, func: Any, given: Iterable[Any], made: Callable[[], Any]) -> Any:
+    """What an operation makes; where it is an output that others take, and noise enters, stored once.
+
+    `unrounded` of such an output is what it was before: it is rounded where it is judged.
+    """
+    own = noise.operations
+    if own.within:
+        return made()
+    own.count, own.within = own.count + 1, True
+    try:
+        y = made()
+    finally:
+        own.within = False
+    if noise.exact:
+        _note(own, func, list(given), y)
+    elif own.count in own.stores:
+        return _stored(noise, y, own.stores[own.count])
+    return y
+
+
+def _note(own: Operations, func: Any, given: Sequence[Any], y: Any) -> None:
+    if str(func) not in _SAVES:
+        own.taken.update(own.made[id(v)] for v in given if id(v) in own.made)
+    if getattr(func, "_schema", None) is not None and func._schema.is_mutable:
+        own.changed.update(_place(v) for v in given if _is_dense(v))
+    elif _is_dense(y):
+        own.made[id(y)] = own.count
+
+
+def read_again(noise: Any, outputs: Sequence[Any], dtypes: Sequence[str]) -> dict[int, str]:
+    """Dtypes of outputs in 16 bits that the exact evaluation went on with, by the operations that made them."""
+    own = noise.operations
+    found = {
+        own.made.get(id(y), 0): dtype
+        for y, dtype in zip(outputs, dtypes, strict=True)
+        if dtype in ("f16", "bf16") and _is_dense(y) and _place(y) not in own.changed
+    }
+    own.made.clear()
+    return {i: dtype for i, dtype in found.items() if i in own.taken}
+
+
+def _is_dense(value: Any) -> bool:
+    return hasattr(value, "untyped_storage") and str(value.layout) == "torch.strided"
+
+
+def _place(value: Any) -> int:
+    place: int = value.untyped_storage().data_ptr()
+    return place
+
+
+def _stored(noise: Any, y: Any, store: Store) -> Any:
+    z = store.of(noise, y)
+    z.unrounded = y
+    return z
+
+
+#: By so much less than the largest, a score has no share.
+_NO_SHARE = 100.0
+
+
+@dataclass
+class Products:
+    """What the exact evaluation has met: shares of softmax, and the products that they and their gradients came in."""
+
+    outputs: Sequence[Any] = ()  # of the reference, those that are stored in 16 bits
+    shares: list[tuple[Any, Any]] = field(default_factory=list)  # and the largest score of each row
+    weighed: list[tuple[Any, Any]] = field(default_factory=list)  # P and P v
+    pulled: list[tuple[Any, Any]] = field(default_factory=list)  # a product as large as some P, and its first factor
+
+    def met(self, a: Any, y: Any) -> None:
+        """Note y = a b, if it may be of use."""
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        with _disable_current_modes():
+            if any(_holds(p, a) for p, _ in self.shares):
+                self.weighed.append((a.detach(), y.detach()))
+            elif any(p.numel() == y.numel() for p, _ in self.weighed):
+                self.pulled.append((y.detach(), a.detach()))
+
+    def largest(self, y: Any) -> Any:
+        """The largest score in each row of the shares `y`, in size; None: they are no result that was met."""
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        with _disable_current_modes():
+            return next((most for p, most in reversed(self.shares) if p.shape == y.shape and _same(p, y)), None)
+
+    def rounding(self, g: Any, y: Any) -> Any:
+        """By how many roundoffs of o sum(g o) is off in each row of the shares `y`, whose gradient is `g`; None: no o.
+
+        Shape of y, with 1 in place of the last axis.
+        """
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        with _disable_current_modes():
+            return self._rounding(g, y)
+
+    def _rounding(self, g: Any, y: Any) -> Any:
+        o = next((o for p, o in reversed(self.weighed) if _holds(y, p)), None)
+        incoming = next((a for product, a in reversed(self.pulled) if _holds(g, product)), None)
+        if (
+            o is None
+            or incoming is None
+            or o.shape != incoming.shape
+            or not any(_stored_attended(o, y) for y in self.outputs)
+        ):
+            return None
+        return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
+
+
+def largest_score(x: Any, dim: int) -> Any:
+    """The size of the largest score of each row, of those that have a share: e^-100 is none, nor is a mask's -1e9."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        plain = x.detach().nan_to_num(0.0, 0.0, float("-inf"))
+        if not plain.numel() or not plain.dim():
+            return plain.abs()
+        seen = plain >= plain.amax(dim, keepdim=True) - _NO_SHARE
+        return plain.masked_fill(~seen | plain.isinf(), 0.0).abs().amax(dim, keepdim=True)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a.numel() == b.numel() and bool((a.detach().reshape(-1) == b.detach().reshape(-1)).all())
+
+
+def _holds(rows: Any, part: Any) -> bool:
+    """Whether `part` has the elements of `rows`, all or those of the first columns, or the last."""
+    if rows.numel() == part.numel():
+        return _same(rows, part)
+    count = part.shape[-1] if part.dim() else 0
+    if not count or not rows.numel() or not rows.dim() or rows.numel() // rows.shape[-1] * count != part.numel():
+        return False
+    columns = rows.reshape(-1, rows.shape[-1])
+    return _same(columns[:, :count], part) or _same(columns[:, -count:], part)
+
+
+def _stored_attended(o: Any, output: Any) -> bool:
+    """Whether the output holds the elements of `o`, in any order: heads come side by side in it."""
+    return o.numel() == output.numel() and _same(*(v.detach().reshape(-1).sort().values for v in (o, output)))
