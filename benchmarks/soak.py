@@ -29,7 +29,7 @@ from opproof.core.text import dumped, kept
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.bound import STORED, C
 from opproof.harness.judge.figures import BIAS, RMS
-from opproof.harness.ledger.entries import read_entries
+from opproof.harness.known_failures.known import read_entries
 from opproof.reports import Result
 from opproof.reports._kinds import severity
 from opproof.reports._results import read_results

@@ -2,8 +2,8 @@
 
 from opproof.backends import precision
 from opproof.core.verdicts import FAILED
-from opproof.harness.ledger.chosen import built_in
-from opproof.harness.ledger.known import mark
+from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.known import mark
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool

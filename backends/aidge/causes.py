@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import tuple_of
-from opproof.harness.ledger.formulas import cut_off, multiply_in_turn, stored
+from opproof.harness.known_failures.formulas import cut_off, multiply_in_turn, stored
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, axes
 from opproof.reference_ops._conv import Geometry, geometry, transposed_size

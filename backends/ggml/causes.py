@@ -14,7 +14,7 @@ import numpy as np
 from opproof.backends.ggml.misread import offsets, row_major, rows_along, rows_apart, rows_counted
 from opproof.backends.ggml.q8 import q8_blocks
 from opproof.backends.ggml.std_sort import std_sort
-from opproof.harness.ledger.formulas import exact, lies, stored
+from opproof.harness.known_failures.formulas import exact, lies, stored
 from opproof.reference_ops import conv1d, conv2d, conv3d, conv_transpose2d, gelu, gelu_quick, hardsigmoid, softmax_ext
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._gated import halves

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.ledger.formulas import standardised_back, stored
+from opproof.harness.known_failures.formulas import standardised_back, stored
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast

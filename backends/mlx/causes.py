@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.ledger.formulas import stored
+from opproof.harness.known_failures.formulas import stored
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._losses import each

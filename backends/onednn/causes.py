@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.ledger.formulas import computed
+from opproof.harness.known_failures.formulas import computed
 from opproof.reference_ops._axes import Dim
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._windows import Sizes

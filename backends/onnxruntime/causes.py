@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.dtypes import DTYPES
-from opproof.harness.ledger.formulas import stored
+from opproof.harness.known_failures.formulas import stored
 from opproof.reference_ops import grid_sample
 from opproof.reference_ops._cells import gates, products
 from opproof.reference_ops._fourier import transformed

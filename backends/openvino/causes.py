@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.dtypes import DTYPES
-from opproof.harness.ledger.formulas import stored
+from opproof.harness.known_failures.formulas import stored
 from opproof.harness.reference.montecarlo.array import Noisy
 from opproof.harness.reference.rounded_arithmetic import unwrap
 from opproof.reference_ops._arrays import sigmoid

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from opproof.core.verdicts import Mode
-from opproof.harness.ledger.formulas import double_before_halving, stored
+from opproof.harness.known_failures.formulas import double_before_halving, stored
 from opproof.reference_ops import cross_entropy, det, kl_div, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._gated import halves

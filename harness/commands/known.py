@@ -64,10 +64,9 @@ def check(
 
 def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
     """Check the lists that spoke of a run by its records."""
-    from opproof.harness.ledger.check import checks
-    from opproof.harness.ledger.chosen import built_in, of_versions
-    from opproof.harness.ledger.known import read_known
-    from opproof.harness.ledger.table import summary, table
+    from opproof.harness.known_failures.audit import checks, summary, table
+    from opproof.harness.known_failures.findings import built_in, of_versions
+    from opproof.harness.known_failures.known import read_known
     from opproof.reports import read_results
 
     header, results = read_results(folder)
@@ -94,10 +93,9 @@ def _check_backend(
 ) -> int:
     """Run what a list covers, with several seeds, and check it by that."""
     from opproof.core.system import cores
-    from opproof.harness.ledger.check import checks, rewrite
-    from opproof.harness.ledger.chosen import entries_for, of_versions
+    from opproof.harness.known_failures.audit import checks, rewrite, summary, table
+    from opproof.harness.known_failures.findings import entries_for, of_versions
     from opproof.harness.ledger.records import planned, records
-    from opproof.harness.ledger.table import summary, table
     from opproof.harness.run.limits import Limits
     from opproof.harness.run.pool import Pool
 

@@ -21,8 +21,8 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
     from opproof.core.errors import UsageError
-    from opproof.harness.ledger.chosen import built_in, of_versions
-    from opproof.harness.ledger.known import read_known
+    from opproof.harness.known_failures.findings import built_in, of_versions
+    from opproof.harness.known_failures.known import read_known
     from opproof.harness.run.extent import Extent, extent
     from opproof.harness.run.finish import finish
     from opproof.harness.run.merge import merge, selection_of

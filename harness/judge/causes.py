@@ -24,8 +24,8 @@ from opproof.harness.judge.bound import bound_of, stored_of
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judged, Judgement, compare_answer, judge
-from opproof.harness.ledger.causes import function_of
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.causes import function_of
+from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.expected import Expected, values_of
 from opproof.harness.reference.question import Posed, output_names
 from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, arithmetics, unwrap, wrap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opproof.core.verdicts import Mode
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.known import Known
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task

@@ -12,8 +12,8 @@ import pytest
 
 from opproof.core.errors import BackendError, CaseError, OpError, UsageError
 from opproof.core.verdicts import FAILED, MODES
-from opproof.harness.ledger.chosen import built_in, of_versions
-from opproof.harness.ledger.known import Known, mark, read_known
+from opproof.harness.known_failures.findings import built_in, of_versions
+from opproof.harness.known_failures.known import Known, mark, read_known
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
 from opproof.harness.run.pool import Pool

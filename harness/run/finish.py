@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opproof.core.system import uncollected
-from opproof.harness.ledger.findings import Finding, findings, idle, news, objections
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.findings import Finding, findings, idle, news, objections
+from opproof.harness.known_failures.known import Known
 from opproof.harness.run.colour import coloured
 from opproof.harness.run.exhaustive import lines, ranges, table
 from opproof.harness.run.extent import Extent

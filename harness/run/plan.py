@@ -19,7 +19,7 @@ from opproof.cases._stored import check_stored, is_stored
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import CaseError, UsageError, meant
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.known import Known
 from opproof.harness.reference import expected as reference
 from opproof.harness.reference import valid_case
 from opproof.harness.reference.chunks.blocks import axes_of, one_of

@@ -14,9 +14,9 @@ from opproof.core.errors import UsageError
 from opproof.core.system import host, uncollected
 from opproof.harness import __version__
 from opproof.harness.judge.figures import CONSTANTS
-from opproof.harness.ledger import proposals
-from opproof.harness.ledger.chosen import built_in, of_versions
-from opproof.harness.ledger.known import Known, mark, read_known
+from opproof.harness.known_failures import proposals
+from opproof.harness.known_failures.findings import built_in, of_versions
+from opproof.harness.known_failures.known import Known, mark, read_known
 from opproof.harness.run.cache.place import Place, known_key, place
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.capabilities import told

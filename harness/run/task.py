@@ -12,7 +12,7 @@ from typing import Any
 
 from opproof.core.capabilities import backend_of, options_of
 from opproof.core.verdicts import Mode
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.chunks.memory_budget import MEMORY
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.reference_ops import Op, load, load_folder

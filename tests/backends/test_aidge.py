@@ -13,7 +13,7 @@ pytest.importorskip("aidge_backend_cpu", reason="the aidge adapter needs pip aid
 
 from opproof.backends.aidge import create
 from opproof.backends.aidge.apart import apart
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 #: aidge's defect of broadcasting in the backward of Mul, as its own test has it.

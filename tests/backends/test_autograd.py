@@ -6,7 +6,7 @@ from _adapters import declared, results, unexpected
 pytest.importorskip("autograd", reason="the autograd adapter needs pip autograd")
 
 from opproof.backends.autograd import create
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 NEGATIVE = "repeat_interleave[x=5x31;repeats=2;dim=-1;f32;fill=wide]"

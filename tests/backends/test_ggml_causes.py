@@ -13,8 +13,8 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.causes import explains
 from opproof.harness.judge.judgement import Rules
-from opproof.harness.ledger.causes import function_of
-from opproof.harness.ledger.known import read_known
+from opproof.harness.known_failures.causes import function_of
+from opproof.harness.known_failures.known import read_known
 from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 

@@ -10,7 +10,7 @@ import pytest
 import opproof.backends
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.ledger.causes import function_of
+from opproof.harness.known_failures.causes import function_of
 from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 

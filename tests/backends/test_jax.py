@@ -6,7 +6,7 @@ from _adapters import declared, results, unexpected
 pytest.importorskip("jax", reason="the JAX adapter needs pip jax[cpu]")
 
 from opproof.backends.jax import create
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 #: Of every kind one: XLA compiles each case anew, and all of them would take minutes.

@@ -6,7 +6,7 @@ from _adapters import declared, results, unexpected
 pytest.importorskip("mlx.core", reason="the MLX adapter needs pip mlx[cpu]")
 
 from opproof.backends.mlx import create
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 

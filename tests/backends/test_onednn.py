@@ -13,7 +13,7 @@ from _adapters import results, unexpected
 
 from opproof.backends import Unsupported, onednn
 from opproof.core.errors import BackendError
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 

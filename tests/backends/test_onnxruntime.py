@@ -7,7 +7,7 @@ pytest.importorskip("onnx", reason="the ONNX Runtime adapter needs pip onnx")
 pytest.importorskip("onnxruntime", reason="the ONNX Runtime adapter needs pip onnxruntime")
 
 from opproof.backends.onnxruntime import create
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 

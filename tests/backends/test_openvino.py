@@ -9,7 +9,7 @@ pytest.importorskip("openvino", reason="the OpenVINO adapter needs pip openvino"
 import openvino
 
 from opproof.backends.openvino import create
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 OPS = ("add", "gelu", "matmul", "conv2d", "softmax", "layer_norm", "transpose", "sum", "where", "upsample_bilinear")

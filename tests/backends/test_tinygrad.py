@@ -9,7 +9,7 @@ pytest.importorskip("tinygrad", reason="the tinygrad adapter needs pip tinygrad"
 
 from opproof.backends import tinygrad
 from opproof.core.errors import BackendError
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 

@@ -6,7 +6,7 @@ from _adapters import declared, results, unexpected
 pytest.importorskip("warp", reason="the Warp adapter needs pip warp-lang")
 
 from opproof.backends.warp.calls import OPERATORS
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.known_failures.findings import built_in
 from opproof.reference_ops import names
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opproof.harness.ledger.entries import read_entries
+from opproof.harness.known_failures.known import read_entries
 from opproof.harness.prove.mutation.trials import JUDGED, TYPED, Fate
 
 #: The mutants that are no defects, and why.

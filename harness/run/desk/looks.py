@@ -13,7 +13,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.verdicts import WRONG, Verdict
-from opproof.harness.ledger.known import mark
+from opproof.harness.known_failures.known import mark
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.calls import STALE, same_bits
 from opproof.harness.run.desk.seats import Seats

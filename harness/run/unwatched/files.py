@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opproof.core.capabilities import backend_of
-from opproof.harness.ledger.known import Known, mark
+from opproof.harness.known_failures.known import Known, mark
 from opproof.harness.run.reach import withdrawn
 from opproof.harness.run.results.file import ResultsFile, key
 from opproof.harness.run.task import Task

@@ -9,7 +9,7 @@ from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.causes import explains, find_causes
 from opproof.harness.judge.judgement import Rules
-from opproof.harness.ledger.known import Known, read_known
+from opproof.harness.known_failures.known import Known, read_known
 from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 

@@ -9,9 +9,9 @@ import pytest
 from opproof.cases import Case
 from opproof.core.arrays import tuple_of
 from opproof.core.verdicts import Mode
-from opproof.harness.ledger.causes import function_of
-from opproof.harness.ledger.chosen import LEDGERS
-from opproof.harness.ledger.known import read_known
+from opproof.harness.known_failures.causes import function_of
+from opproof.harness.known_failures.findings import LEDGERS
+from opproof.harness.known_failures.known import read_known
 from opproof.harness.reference.question import pose
 from opproof.harness.reference.roundoff import quiet
 from opproof.harness.run.plan import Selection, cases

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from _runs import opproof
 
-from opproof.harness.ledger.check import checks, rewrite
-from opproof.harness.ledger.known import Known, read_known
-from opproof.harness.ledger.limits import allowed, limits_of
-from opproof.harness.ledger.table import summary, table
+from opproof.harness.known_failures.audit import checks, rewrite, summary, table
+from opproof.harness.known_failures.known import Known, read_known
+from opproof.harness.known_failures.limits import allowed, limits_of
 from opproof.reports import Result
 
 FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"

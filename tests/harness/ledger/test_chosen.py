@@ -5,10 +5,10 @@ import platform
 import pytest
 
 from opproof.core.errors import UsageError
-from opproof.harness.ledger import chosen
-from opproof.harness.ledger.causes import Where
-from opproof.harness.ledger.chosen import built_in, entries_for, of_versions
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures import findings
+from opproof.harness.known_failures.causes import Where
+from opproof.harness.known_failures.findings import built_in, entries_for, of_versions
+from opproof.harness.known_failures.known import Known
 
 LEDGER = """
 [[known]]
@@ -37,7 +37,7 @@ def ledger(tmp_path, monkeypatch):
     path = tmp_path / "lib" / "known.toml"
     path.parent.mkdir()
     path.write_text(LEDGER, encoding="utf-8")
-    monkeypatch.setattr(chosen, "LEDGERS", tmp_path)
+    monkeypatch.setattr(findings, "LEDGERS", tmp_path)
     return path
 
 

@@ -4,8 +4,8 @@ import datetime
 
 import pytest
 
-from opproof.harness.ledger.findings import findings, idle, news, objections
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.findings import findings, idle, news, objections
+from opproof.harness.known_failures.known import Known
 from opproof.harness.run.extent import Extent, extent
 from opproof.harness.run.plan import Selection
 from opproof.reports import Result

@@ -9,10 +9,10 @@ import pytest
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Verdict
-from opproof.harness.ledger.causes import FUNCTIONS, _functions_in
-from opproof.harness.ledger.chosen import LEDGERS, built_in
-from opproof.harness.ledger.known import Known, mark, read_known
-from opproof.harness.ledger.limits import SIZED
+from opproof.harness.known_failures.causes import FUNCTIONS, _functions_in
+from opproof.harness.known_failures.findings import LEDGERS, built_in
+from opproof.harness.known_failures.known import Known, mark, read_known
+from opproof.harness.known_failures.limits import SIZED
 from opproof.reports import Result
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.ledger.traced import (
+from opproof.harness.known_failures.traced import (
     Traced,
     cos,
     derivative_of,

@@ -10,10 +10,8 @@ from _runs import opproof
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED
-from opproof.harness.ledger.known import read_known
-from opproof.harness.ledger.patterns import matches, seedless
-from opproof.harness.ledger.proposals import add, propose, read
-from opproof.harness.ledger.written import written
+from opproof.harness.known_failures.known import matches, read_known, seedless
+from opproof.harness.known_failures.proposals import add, propose, read, written
 
 FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"
 

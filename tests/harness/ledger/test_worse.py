@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.harness.ledger.chosen import built_in
-from opproof.harness.ledger.known import mark
+from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.known import mark
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task

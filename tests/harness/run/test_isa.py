@@ -14,7 +14,7 @@ from opproof.core.capabilities import backend_of, capability_of, options_of, ren
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.commands._values import assignments
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.known import Known
 from opproof.harness.run.cluster.shipped import back, there
 from opproof.harness.run.hosts.start import environment_of, start
 from opproof.harness.run.limits import Limits

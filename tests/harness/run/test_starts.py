@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from opproof.harness.ledger.known import Known
+from opproof.harness.known_failures.known import Known
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task

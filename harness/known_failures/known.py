@@ -43,22 +43,133 @@ Where no cause can be executed, an entry has patterns of case ids and a size:
     share      largest share of a tensor's finite elements that fail; all of them may never, unless it is 1. Without
                units it is the limit of errors that no number measures: wrong indices, anything where 0 is exact
     verdict    a fault, which needs no number
+
+Patterns of case ids: * matches anything, all else is literal. One that names no seed means every seed.
+
+Ledgers are TOML files of entries, tables of one name, decoded into their type.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
-from collections.abc import Iterable
+import functools
+import re
+import tomllib
+import typing
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import msgspec
 
 from opproof.core.capabilities import backend_of
+from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Mode, Verdict
-from opproof.harness.ledger.causes import ARITHMETICS, FUNCTIONS, Where, check_names
-from opproof.harness.ledger.entries import NOT_OF_THE_FILE, read_entries
-from opproof.harness.ledger.limits import SIZED, Limits
-from opproof.harness.ledger.patterns import covers_all, matches, pattern_regex
+from opproof.harness.known_failures.causes import ARITHMETICS, FUNCTIONS, Where, check_names
+from opproof.harness.known_failures.limits import SIZED, Limits
 from opproof.reports import Result
+
+_SEED = re.compile(r";seed=\d+(?=\]$)")  # the last part of an id
+
+
+@functools.cache
+def pattern_regex(pattern: str) -> re.Pattern[str]:
+    """Of the texts that match."""
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))))
+
+
+@functools.lru_cache(2**16)
+def seedless(case: str) -> str:
+    """The id of the same case with the seed left out."""
+    return _SEED.sub("", case)
+
+
+def matches(pattern: str, case: str) -> bool:
+    """Whether the pattern covers the id."""
+    return pattern_regex(pattern).fullmatch(case if ";seed=" in pattern else seedless(case)) is not None
+
+
+def covers_all(pattern: str) -> bool:
+    """Whether the pattern names an operator, or none, and nothing else: no fill, shape, dtype, layout, parameter."""
+    op, bracket, rest = pattern.partition("[")
+    rest = rest if bracket else op[op.find("*") :] if "*" in op else "one case"
+    return not re.sub(r"\w+=(?=\*)|[*;\]]", "", rest)
+
+
+T = TypeVar("T")
+
+#: Metadata of a dataclass's field that no table may give.
+NOT_OF_THE_FILE = MappingProxyType({"file": False})
+
+
+def read_entries(path: Path, name: str, kind: type[T]) -> list[T]:
+    """The [[name]] tables of the file as `kind`, a dataclass. Raises UsageError that names the file and the entry.
+
+    What `kind` itself refuses, a ValueError of its __post_init__, becomes the sentence.
+    """
+    return decoded(path, name, kind, tables(path, name))
+
+
+def tables(path: Path, name: str) -> Sequence[Any]:
+    """The [[name]] tables of the file as they are. Raises UsageError."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the ledger {path}: {error.strerror or error}; give an existing file.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not TOML: {error}.") from None
+    entries = document.get(name, [])
+    if set(document) - {name} or not isinstance(entries, list):
+        raise UsageError(f"{path}: expected [[{name}]] tables only, got {', '.join(document)}.")
+    return entries
+
+
+def decoded(path: Path, name: str, kind: type[T], entries: Sequence[Any]) -> list[T]:
+    """`entries` of the file as `kind`, as in read_entries."""
+    return [_entry(f"{path}, entry {number}", name, kind, entry) for number, entry in enumerate(entries, start=1)]
+
+
+def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
+    if not isinstance(entry, dict):
+        raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
+    fields = _fields(typing.cast("Hashable", kind))
+    needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]  # type: ignore[arg-type]
+    if missing := [field for field in needed if field not in entry]:
+        raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
+    for key, value in entry.items():
+        if key not in fields:
+            raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(fields)}.")
+        try:
+            msgspec.convert(value, fields[key])
+        except msgspec.ValidationError:
+            raise UsageError(f"{where}: {key} is {value!r}; expected {_words(fields[key])}.") from None
+    try:
+        return msgspec.convert(entry, kind)
+    except msgspec.ValidationError as error:  # what the type itself refuses
+        raise UsageError(f"{where}: {error}.") from None
+
+
+@functools.cache
+def _fields(kind: Hashable) -> dict[str, Any]:
+    """The types of the fields of a dataclass: slow to find out, and asked for every entry."""
+    hints = typing.get_type_hints(kind)
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    return {f.name: hints[f.name] for f in fields if f.metadata != NOT_OF_THE_FILE}
+
+
+def _words(hint: Any) -> str:
+    """A type in words: a str, one of forward, gradient, a list, each a str."""
+    if typing.get_origin(hint) is tuple:
+        return f"a list, each {_words(typing.get_args(hint)[0])}"
+    kinds = [k for k in typing.get_args(hint) if k is not type(None)]
+    kind = kinds[0] if kinds else hint
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return f"one of {', '.join(sorted(member.value for member in kind))}"
+    return f"a {getattr(kind, '__name__', kind)}"
 
 
 @dataclass(frozen=True)

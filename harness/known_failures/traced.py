@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.ledger.formulas import exact, stored
+from opproof.harness.known_failures.formulas import exact, stored
 from opproof.harness.reference.rounded_arithmetic import FORMATS, Rounded, unwrap, wrap
 from opproof.reference_ops._arrays import unbroadcast
 
