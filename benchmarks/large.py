@@ -24,7 +24,7 @@ from unittest import mock
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.judge.slices import asked, judge
+from opproof.harness.judge import chunks
 from opproof.harness.reference.chunks.expected import expected_in, in_turn
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.placed import start
@@ -97,9 +97,9 @@ def expected_once() -> Iterator[None]:
             kept[key] = make()
         return kept[key]
 
-    whole = mock.patch.object(judge, "in_turn", lambda *given: once("whole", lambda: [*in_turn(*given)]))
+    whole = mock.patch.object(chunks, "in_turn", lambda *given: once("whole", lambda: [*in_turn(*given)]))
     drawn = mock.patch.object(
-        asked,
+        chunks,
         "expected_in",
         lambda posed, room, block, noise, needs, declared: once(
             (block, noise, tuple(needs)), lambda: expected_in(posed, room, block, noise, needs, declared)

@@ -27,8 +27,8 @@ import numpy as np
 from opproof.core.errors import BadInput
 from opproof.core.text import dumped, kept
 from opproof.core.verdicts import WRONG, Mode, Verdict
+from opproof.harness.judge.array_statistics import BIAS, RMS
 from opproof.harness.judge.bound import STORED, C
-from opproof.harness.judge.figures import BIAS, RMS
 from opproof.harness.known_failures.known import read_entries
 from opproof.reports import Result
 from opproof.reports._kinds import severity

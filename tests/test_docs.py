@@ -14,8 +14,8 @@ import pytest
 from _site import ROOT, generate, parts, readme
 
 from opproof.core.text import dumped
+from opproof.harness.judge.array_statistics import BIAS, RMS
 from opproof.harness.judge.bound import C
-from opproof.harness.judge.figures import BIAS, RMS
 from opproof.reference_ops import load, names
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])

@@ -17,8 +17,8 @@ from opproof.cases import Case
 from opproof.core.text import plain
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.bench.stored import cotangents_of, inputs_of
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.memory_budget import MEMORY, Room
 from opproof.harness.reference.chunks.question import pose
 from opproof.harness.reference.roundoff import quiet

@@ -17,8 +17,8 @@ from opproof.harness.check.sides.leaves import flat
 from opproof.harness.check.sides.reference import Reference, kinds
 from opproof.harness.check.sides.subject import Form, is_module, owned_by
 from opproof.harness.check.tensors import as_array, kind_of
+from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import bound_of as allowed
-from opproof.harness.judge.figures import figures
 from opproof.harness.reference.expected import Expected
 from opproof.harness.reference.torch.evaluate import Question, truth
 

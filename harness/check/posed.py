@@ -20,7 +20,7 @@ from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.clock import Allowed
 from opproof.harness.diagnose.wrong import Wrong, every
-from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import Posed
 from opproof.harness.reference.torch.arithmetic import OutOfTime
 from opproof.reference_ops import Op

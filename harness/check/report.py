@@ -14,7 +14,7 @@ from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness import __version__
 from opproof.harness.check.doubts.trivial import FACTOR
 from opproof.harness.check.questions.variants import GIVEN
-from opproof.harness.judge.figures import CONSTANTS
+from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.reports import Header, Result, terminal
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._text import plural

@@ -45,9 +45,9 @@ from opproof.harness.diagnose import (
     whole,
 )
 from opproof.harness.diagnose.wrong import Wrong, every, wrongs
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.data import distances
 from opproof.harness.reference.question import Posed
 

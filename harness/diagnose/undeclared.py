@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import SIZE, Verdict
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import Posed
 
 #: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.

@@ -13,9 +13,9 @@ from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.expected import forward, vjp
 from opproof.harness.reference.question import Posed, output_names, pose
 from opproof.reference_ops import Op

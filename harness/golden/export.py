@@ -14,7 +14,7 @@ from opproof.harness.golden import manifest
 from opproof.harness.golden.blob import blob_of
 from opproof.harness.golden.manifest import LeftOut, Manifest, Vector
 from opproof.harness.golden.vectors import Unfit, vector
-from opproof.harness.judge.figures import CONSTANTS
+from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.roundoff import quiet
 from opproof.harness.run.cache.question import Questions

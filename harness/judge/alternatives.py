@@ -1,9 +1,26 @@
-"""Answers as right as the reference's: flushed zeros, other conventions, a symmetric gradient in one triangle."""
+"""Answers as right as the reference's: flushed zeros, other conventions, a symmetric gradient in one triangle.
+
+Arithmetic of 16 bits, by declaration, that rounds further than a slope tells.
+
+The scale of an element is a slope: what it moves by for a rounding without end small. Scores of attention near 10^5 are
+rounded by hundreds in bfloat16, and then another key is the largest, though the slope of a saturated share is 0. So
+where such arithmetic is declared and an element fails, the reference is evaluated in noise of the declared size too,
+and what lies between its results is right.
+
+Operators that draw: what an implementation drew is its own, all else is held against it.
+
+Equal elements may change places: sorting owes no order among them to the gradient.
+
+Where an operator names its ties, the gradients of a group of equal elements may stand there in any order, and
+may be shared: every average of such orders is a generalised gradient (Clarke's). Rado's theorem says which
+vectors those averages are: the k largest never sum to more than the k largest expected, and all sum to the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +28,13 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, Kind
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.bound import Comparison, compare, fails
-from opproof.harness.reference.error_scale import lost_by_flushing
+from opproof.harness.judge.bound import C, Comparison, compare, fails
+from opproof.harness.judge.outputs import Answer
+from opproof.harness.reference import expected
+from opproof.harness.reference.error_scale import lost_by_flushing, reached
 from opproof.harness.reference.expected import Expected
 from opproof.harness.reference.question import Posed
-from opproof.harness.reference.roundoff import least_normal, quiet
+from opproof.harness.reference.roundoff import COMPUTE_U, compute_roundoff, least_normal, quiet
 from opproof.reference_ops import Op, Trait
 
 #: So many times the least normal number a result may be, of which flushed terms make up a share; and so many times the
@@ -139,3 +158,100 @@ def _against(
         else compare(got, replace(want, values=np.asarray(values)), posed.dtype_of(i), strict_subnormals=strict)
         for i, (got, want, values) in enumerate(zip(arrays, expected, answer, strict=True))
     ]
+
+
+def excused(
+    posed: Posed,
+    arrays: Sequence[Array | None],
+    comparisons: Sequence[Comparison | None],
+    declared: str | None,
+) -> list[Comparison | None]:
+    """The comparisons, with what noise of the declared size reaches right too; for references in NumPy."""
+    if not fails(comparisons) or declared is None or not _is_coarse(posed, declared):
+        return [*comparisons]
+    results = posed.once(f"reached {declared}", lambda: reached(posed, declared))
+    return [
+        c if c is None or got is None or ends is None else c.excusing(~c.passed & _inside(got, c.bound, *ends))
+        for got, c, ends in zip(arrays, comparisons, results, strict=True)
+    ]
+
+
+def _is_coarse(posed: Posed, declared: str) -> bool:
+    rounds = posed.op.reference is None and not expected.is_bitwise(posed)
+    return rounds and compute_roundoff(DTYPES[posed.case.dtype], declared) > COMPUTE_U["f32"]
+
+
+def _inside(got: Array, bound: Array, least: Array, most: Array) -> Array:
+    value = np.asarray(got, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        inside: Array = (value >= least - bound) & (value <= most + bound)
+        return inside
+
+
+def of_the_draw(posed: Posed, answer: Answer) -> tuple[Posed, str]:
+    """The question with the draw of the answer given, and why that is no chance, empty where it may be."""
+    outputs = answer.arrays if posed.mode is Mode.FORWARD else answer.drawn
+    if not outputs:
+        return posed, ""
+    before = answer.before if posed.mode is Mode.FORWARD else ()
+    return given_the_draw(posed, outputs), unfair(posed, outputs, before)
+
+
+def given_the_draw(posed: Posed, outputs: Sequence[Any]) -> Posed:
+    """The question whose inputs have what was drawn to make `outputs`."""
+    assert posed.op.drawn is not None
+    return posed.given(inputs=tuple(posed.op.drawn(tuple(outputs), *posed.inputs, **posed.params)))
+
+
+def unfair(posed: Posed, outputs: Sequence[Any], before: Sequence[Any]) -> str:
+    """Why a draw is no chance, in words; `before` are the outputs of another draw, none where there was no other."""
+    if posed.op.unfair is None:
+        return ""
+    return posed.op.unfair(tuple(outputs), tuple(before), *posed.inputs, **posed.params)
+
+
+def in_any_order(
+    got: Array,
+    expected: Expected,
+    groups: NDArray[np.int64],
+    plain: Comparison,
+    dtype: str,
+    *,
+    strict_subnormals: bool = False,
+) -> tuple[Comparison, str]:
+    """`plain` with the groups that pass in another order, or shared, passed; a message where there is one.
+
+    `groups` has the shape of `got`: a number from 0 for each group, the same for elements that are equal.
+    """
+    if plain.right:
+        return plain, ""
+    paired = _paired(got, expected, groups, dtype, strict_subnormals)
+    right = np.ones(groups.max() + 1, dtype=bool)
+    np.logical_and.at(right, groups, paired.passed)
+    shared = np.zeros_like(right)
+    several = np.bincount(groups.ravel(), minlength=right.size) > 1  # one by itself has nothing to share with
+    for g in np.flatnonzero(~right & several):
+        here = groups == g
+        bound = plain.bound[here] + C * DTYPES[dtype].u * np.abs(expected.values[here])  # an average rounds
+        shared[g] = _averages(np.asarray(got[here], dtype=np.float64), expected.values[here], bound)
+    result = plain.excusing((right | shared)[groups] & ~plain.passed)
+    how = "are shared among them" if shared.any() else "stand in another order"
+    return result, f"gradients of equal elements {how}" if result.right else ""
+
+
+def _paired(got: Array, expected: Expected, groups: NDArray[np.int64], dtype: str, strict: bool) -> Comparison:
+    """The smallest found of each group against the smallest expected, and so on."""
+    labels = groups.ravel()
+    there = np.lexsort((expected.values.ravel(), labels))
+    here = np.lexsort((np.asarray(got, dtype=np.float64).ravel(), labels))
+    paired = np.empty_like(got).ravel()
+    paired[there] = got.ravel()[here]
+    return compare(paired.reshape(got.shape), expected, dtype, strict_subnormals=strict)
+
+
+def _averages(got: NDArray[np.float64], expected: Array, bound: NDArray[np.float64]) -> bool:
+    """Whether `got` is an average of orders of `expected`, up to the bounds of the elements summed."""
+    largest = np.argsort(-expected)
+    slack = np.cumsum(bound[largest])
+    excess = np.cumsum(np.sort(got)[::-1]) - np.cumsum(expected[largest])
+    return bool((excess <= slack).all() and -excess[-1] <= slack[-1])  # a NaN passes neither

@@ -19,11 +19,11 @@ from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.errors import OpError
 from opproof.core.verdicts import WRONG, Mode, Verdict
-from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import bound_of, stored_of
-from opproof.harness.judge.figures import figures
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judged, Judgement, compare_answer, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.known_failures.causes import function_of
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.expected import Expected, values_of

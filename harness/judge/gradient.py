@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from opproof.cases._layouts import equal_slices
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
-from opproof.harness.judge import beside, coarse, far, ties
+from opproof.harness.judge import alternatives
+from opproof.harness.judge import kinks as beside
+from opproof.harness.judge import kinks as far
 from opproof.harness.judge.alternatives import excusing
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare, fails
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference import expected as reference
 from opproof.harness.reference import finite_differences, kinks
 from opproof.harness.reference import kinks as subgradient
@@ -108,12 +110,12 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
     """By the reference's vjp, kinks and saved overflows allowed for."""
     compared = bounded(posed, answer.arrays, expected, rules)
     comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
-    comparisons = far.excused(posed, answer.arrays, expected, comparisons)
+    comparisons = far.waive_at_infinity(posed, answer.arrays, expected, comparisons)
     if rules.convention == "any":
-        comparisons = beside.excused(
+        comparisons = beside.waive_near_kinks(
             posed, answer.arrays, comparisons, rules.declared, flushes=not rules.strict_subnormals
         )
-    comparisons = coarse.excused(posed, answer.arrays, comparisons, rules.declared)
+    comparisons = alternatives.excused(posed, answer.arrays, comparisons, rules.declared)
     notes: list[str] = []
     if posed.op.reference is not None and rules.convention == "any":
         comparisons = _of_torch(posed, answer, comparisons, rules)
@@ -121,7 +123,7 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
         groups = posed.op.ties(*posed.inputs, **posed.params)
         for i, (got, want, comparison) in enumerate(zip(answer.arrays, expected, comparisons, strict=True)):
             if got is not None and want is not None and comparison is not None:
-                comparisons[i], note = ties.in_any_order(
+                comparisons[i], note = alternatives.in_any_order(
                     got, want, groups, comparison, posed.dtype_of(i), strict_subnormals=rules.strict_subnormals
                 )
                 notes.append(note)
@@ -146,14 +148,16 @@ def _of_torch(
     """Of a PyTorch function alone, which does not say where its kinks are."""
     if not fails(comparisons):
         return [*comparisons]
-    from opproof.harness.judge.between import excused
+    from opproof.harness.judge.kinks import waive_at_kinks
     from opproof.harness.reference.torch.evaluate import question_of
     from opproof.harness.reference.torch.kinks import between
 
     question = question_of(posed, rules.declared)
     known, kinds = between(question), question.kinds
     return [
-        c if c is None or got is None or where is None else excused(np.asarray(got, dtype=np.float64), c, where, kind)
+        c
+        if c is None or got is None or where is None
+        else waive_at_kinks(np.asarray(got, dtype=np.float64), c, where, kind)
         for got, c, where, kind in zip(answer.arrays, comparisons, known, kinds, strict=True)
     ]
 

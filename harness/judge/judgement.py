@@ -1,30 +1,36 @@
-"""From an answer to a verdict: the reference is evaluated now, after the backend has answered."""
+"""From an answer to a verdict: the reference is evaluated now, after the backend has answered.
+
+A case that a trivial answer would pass is no evidence.
+
+Trivial answers: all zeros, one constant, a copy of an input (or cotangent) of the same shape.
+They may be right by the operator's nature (it declares so: reshape copies) or by the shape's (a
+softmax over one element is 1 whatever the data): then they are no objection.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.cases._every import is_part
 from opproof.cases._layouts import cotangent_layout, layouts_of
 from opproof.core.arrays import Array, same_bits
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.judge import coarse
-from opproof.harness.judge.alternatives import excusing
-from opproof.harness.judge.answer import Answer
-from opproof.harness.judge.bound import Comparison
-from opproof.harness.judge.drawn import of_the_draw
-from opproof.harness.judge.figures import NO_FIGURES, Figures, figures
+from opproof.harness.judge import alternatives
+from opproof.harness.judge.alternatives import excusing, of_the_draw
+from opproof.harness.judge.array_statistics import NO_FIGURES, ORDINARY, Figures, figures
+from opproof.harness.judge.bound import Comparison, compare, far_from
 from opproof.harness.judge.gradient import Compared, Rules, bounded, by_differences, by_vjp
-from opproof.harness.judge.lean import ORDINARY
-from opproof.harness.judge.vacuity import vacuous
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.blocks import Axis, axes_of
-from opproof.harness.reference.expected import Expected
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.question import Posed, output_names, pose
 from opproof.reference_ops import Trait
 from opproof.reports import Worst
 
@@ -175,7 +181,7 @@ def compare_answer(
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
     comparisons: Sequence[Comparison | None] = bounded(posed, arrays, expected, rules)
     comparisons = excusing(posed, arrays, expected, comparisons, rules.strict_subnormals)
-    return Compared(arrays, expected, coarse.excused(posed, arrays, comparisons, rules.declared))
+    return Compared(arrays, expected, alternatives.excused(posed, arrays, comparisons, rules.declared))
 
 
 def _tensors(posed: Posed, compared: Compared, rules: Rules) -> tuple[Judged, ...]:
@@ -228,3 +234,60 @@ def is_stale(answer: Answer) -> bool:
         return False
     pairs = [(a, b) for a, b in zip(answer.arrays, answer.before, strict=True) if a is not None and b is not None]
     return any(a.size for a, _ in pairs) and all(same_bits(a, b) for a, b in pairs if a.size)
+
+
+def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None = None) -> str:
+    """Which trivial answer would pass as every one of `expected`, in words; empty when none would.
+
+    `declared` is the backend's lower precision, by which `expected` was found.
+    """
+    case, mode = posed.case, posed.mode
+    shapes = case.shapes.values()
+    # Nothing to compute, or one element: there the shape is the evidence, and zeros or a value over poison.
+    # A part of every value, on which the operator may be constant, is evidence together with the other parts.
+    if is_part(case.fill) or any(0 in s for s in shapes) or all(e.values.size == 1 for e in expected if e is not None):
+        return ""
+    objections = _passing(posed, expected, (*posed.inputs, *posed.cotangents)) - posed.op.trivial(mode)
+    if objections and any(1 in s or s == () for s in shapes):
+        right = set().union(*(_by_shape(posed, declared, seed) for seed in (1, 2, 3)))
+        objections -= right | ({"copy"} if "constant" in right else set())  # a constant that an input is near, no copy
+    return f"{min(objections)} would pass as well" if objections else ""
+
+
+def _passing(posed: Posed, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
+    """Trivial answers that pass as every one of `expected`."""
+    tensors = [v for v in given if v is not None]
+    passing: set[str] | None = None
+    for i, e in enumerate(expected):
+        if e is not None:
+            dtype = posed.dtype_of(i)
+            far = far_from(e, dtype)
+            names = {kind for kind, answer in _trivial(e, tensors) if _passes(dtype, e, answer, far)}
+            passing = names if passing is None else passing & names
+    return passing if passing is not None else set()
+
+
+def _by_shape(posed: Posed, declared: str | None, seed: int) -> set[str]:
+    """Trivial answers that pass on ordinary data of the same shapes too, drawn `seed` seeds further on."""
+    if posed.mode is Mode.GRADIENT and posed.op.vjp is None:
+        return set()
+    plain = replace(posed.case, fill="normal", seed=posed.case.seed + seed)
+    again = pose(plain, posed.op, posed.mode).asked
+    return _passing(again, expected_of(again, declared), (*again.inputs, *again.cotangents))
+
+
+def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:
+    """By kind, trivial answers: of the expected shape, or one number for all elements."""
+    shape = expected.values.shape
+    yield "zeros", np.zeros(())
+    if expected.values.size > 1:
+        yield "constant", np.array(expected.values.flat[0])
+    for v in tensors:
+        if v.size > 1 and v.shape == shape and not (v.dtype.kind == "f" and expected.values.dtype.kind in "iu"):
+            yield "copy", v  # one number that is near another is none; nor are floats, truncated to whole numbers
+
+
+def _passes(dtype: str, expected: Expected, answer: Array, far: Callable[[Array], bool]) -> bool:
+    with np.errstate(all="ignore"):
+        got = to_dtype(answer.astype(expected.values.dtype), dtype)
+    return not far(got) and compare(np.broadcast_to(got, expected.values.shape), expected, dtype).right

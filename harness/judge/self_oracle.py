@@ -23,8 +23,8 @@ from opproof.cases._data import bits_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, number
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import Posed
 from opproof.harness.run.question import Settled
 from opproof.reports import Worst

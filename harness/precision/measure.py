@@ -9,7 +9,7 @@ import numpy as np
 
 from opproof.core.dtypes import DTYPES, Declaration, Dtype, round_to
 from opproof.core.verdicts import WRONG, Verdict
-from opproof.harness.judge.figures import Rounding
+from opproof.harness.judge.array_statistics import Rounding
 from opproof.harness.judge.judgement import Judged, Judgement, judge
 from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.attempt import Attempt

@@ -27,9 +27,9 @@ from opproof.cases._uneven import OPPOSED
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
-from opproof.harness.judge import ties
+from opproof.harness.judge import alternatives
+from opproof.harness.judge.alternatives import given_the_draw, unfair
 from opproof.harness.judge.bound import compare
-from opproof.harness.judge.drawn import given_the_draw, unfair
 from opproof.harness.prove.slices import unlike
 from opproof.harness.reference import expected as reference
 from opproof.harness.reference.data import arguments, cotangents_of, distances, inputs_of, ordered, to_dtype
@@ -191,7 +191,7 @@ def _compared(
     allowed = replace(want, exact=want.exact and (whole or want.values.dtype.kind != "f"))
     comparison = compare(got, allowed, case.dtype)
     if groups is not None:
-        comparison, _ = ties.in_any_order(got, allowed, groups, comparison, "f64")
+        comparison, _ = alternatives.in_any_order(got, allowed, groups, comparison, "f64")
     with np.errstate(all="ignore"):
         size = max(1.0, float(np.max(np.abs(want.values), initial=0.0))) * (_OPPOSED if case.fill == OPPOSED else 1)
         near = np.abs(np.subtract(got, want.values, dtype=np.float64)) <= _ABSOLUTE * size

@@ -21,9 +21,9 @@ from opproof.core.dtypes import FLOATS, VARY, Declaration
 from opproof.core.errors import OpError
 from opproof.core.text import plain
 from opproof.core.verdicts import WRONG, Mode, Verdict
-from opproof.harness.judge.answer import Answer
-from opproof.harness.judge.figures import Rounding
+from opproof.harness.judge.array_statistics import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.chunks.question import Posing, pose

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from opproof.core import arrays
 from opproof.core.arrays import Array
 from opproof.core.verdicts import WRONG, Mode, Verdict
-from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.chunks import judge_in_slices
 from opproof.harness.judge.judgement import Judgement, Rules, judge
-from opproof.harness.judge.slices.judge import judge_in_slices
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.memory_budget import Room
 from opproof.harness.reference.chunks.question import Pair
 from opproof.harness.reference.question import Posed

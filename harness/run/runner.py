@@ -13,7 +13,7 @@ from opproof.core.capabilities import backend_of
 from opproof.core.errors import UsageError
 from opproof.core.system import host, uncollected
 from opproof.harness import __version__
-from opproof.harness.judge.figures import CONSTANTS
+from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.known_failures import proposals
 from opproof.harness.known_failures.findings import built_in, of_versions
 from opproof.harness.known_failures.known import Known, mark, read_known

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from opproof.core.arrays import Array
 from opproof.core.verdicts import FAILED, Verdict
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.run.determinism import difference
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Settled, Wanted

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opproof.core.verdicts import Mode
+from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import Comparison
-from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.reference.torch.evaluate import Truth
 

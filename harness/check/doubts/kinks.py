@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.doubts.excused import compared_by, count_of, judged_again
-from opproof.harness.judge.between import excused
 from opproof.harness.judge.judgement import Judged, Judgement
+from opproof.harness.judge.kinks import waive_at_kinks
 from opproof.harness.reference.torch.evaluate import Question
 from opproof.harness.reference.torch.kinks import OFTEN, RANDOM, Between, between
 from opproof.reports._text import plural
@@ -44,4 +44,4 @@ def _beside(judged: Judged, where: Between | None) -> int:
 def _again(judged: Judged, where: Between | None, kind: str) -> Judged:
     if where is None or judged.comparison.right:
         return judged
-    return compared_by(judged, excused(judged.got, judged.comparison, where, kind), kind)
+    return compared_by(judged, waive_at_kinks(judged.got, judged.comparison, where, kind), kind)

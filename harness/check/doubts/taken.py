@@ -16,7 +16,7 @@ import numpy as np
 from opproof.core.errors import OpError
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.comparison import compare
-from opproof.harness.judge.figures import figures
+from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.reference.expected import Expected
 from opproof.harness.reference.torch.arithmetic import Way

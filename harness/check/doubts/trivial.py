@@ -9,8 +9,8 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.comparison import compare
+from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import far_off
-from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged
 from opproof.harness.reference.expected import Expected
 

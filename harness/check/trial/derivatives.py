@@ -25,8 +25,8 @@ from opproof.harness.check.sides.subject import as_call, in_dtype, in_float64
 from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.outcome import Tried, by_reference
+from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import C, compare
-from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
 from opproof.harness.reference.expected import Expected
 from opproof.harness.reference.roundoff import compute_roundoff

@@ -17,7 +17,7 @@ from opproof.harness.check.sides.reference import kinds
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial.gradients import misgiven
 from opproof.harness.check.trial.rows import clear_of_rows
-from opproof.harness.judge.figures import figures
+from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.gradient import for_equal
 from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
 from opproof.harness.reference.expected import Expected

@@ -13,8 +13,8 @@ from opproof.backends.worker.protocol import Place, array_at
 from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.prove.mutation.arrays import Arrays, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant

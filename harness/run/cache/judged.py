@@ -13,9 +13,9 @@ from hashlib import blake2b
 from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array, bytes_of
 from opproof.core.verdicts import Verdict
-from opproof.harness.judge.answer import Answer
-from opproof.harness.judge.figures import Figures
+from opproof.harness.judge.array_statistics import Figures
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import Posed
 from opproof.reports import Worst
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import Posed
 from opproof.harness.run.cache.judged import key_of
 from opproof.harness.run.cache.sources import of_diagnoses

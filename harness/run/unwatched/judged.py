@@ -10,8 +10,8 @@ from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import FAILED, Mode, Verdict
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.question import Pair, pose
 from opproof.harness.reference.question import Posed
 from opproof.harness.run.attempt import Attempt, rules_of

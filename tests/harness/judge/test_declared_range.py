@@ -6,8 +6,8 @@ import pytest
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 

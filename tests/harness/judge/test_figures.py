@@ -8,10 +8,10 @@ import pytest
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.array_statistics import BIAS, RMS, Rounding, figures
 from opproof.harness.judge.bound import STORED, compare
-from opproof.harness.judge.figures import BIAS, RMS, Rounding, figures
 from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.array_bias import LEAST
 from opproof.harness.reference.expected import Expected, vjp
 from opproof.harness.reference.question import pose

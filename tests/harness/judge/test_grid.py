@@ -6,9 +6,9 @@ import pytest
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.answer import Answer
-from opproof.harness.judge.grid import fewer_digits
+from opproof.harness.judge.array_statistics import fewer_digits
 from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.expected import values_of
 from opproof.harness.reference.question import pose
 from opproof.reference_ops import load

@@ -5,8 +5,8 @@ import pytest
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference import expected
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Posed, pose

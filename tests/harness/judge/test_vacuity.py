@@ -10,8 +10,7 @@ from _ask import judged as judged_by
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.vacuity import vacuous
+from opproof.harness.judge.judgement import Rules, judge, vacuous
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.expected import Expected, expected_of
 from opproof.harness.reference.question import Posed, pose

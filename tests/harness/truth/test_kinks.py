@@ -5,8 +5,8 @@ import pytest
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference import expected as reference
 from opproof.harness.reference import kinks
 from opproof.harness.reference.data import distances, inputs_of, to_dtype

@@ -5,7 +5,7 @@ import pytest
 
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.judge import bound, figures, lean
+from opproof.harness.judge import array_statistics, bound
 from opproof.harness.prove.mutation.interior import Interior
 from opproof.harness.prove.mutation.mutant import mutants_of
 from opproof.harness.prove.mutation.store import half_ulp, truncated
@@ -58,8 +58,8 @@ def test_it_dies(name, mode, dtype, mutant):
 def test_it_lives_under_a_weak_bound(monkeypatch, name, mode, dtype, mutant):
     for module, constant in [
         *((bound, c) for c in ("C", "STORED")),
-        *((figures, c) for c in ("RMS", "BIAS")),
-        (lean, "LEAN"),
+        *((array_statistics, c) for c in ("RMS", "BIAS")),
+        (array_statistics, "LEAN"),
     ]:
         monkeypatch.setattr(module, constant, 1e9)
     became = fate_of(name, mode, dtype, mutant)
@@ -69,8 +69,8 @@ def test_it_lives_under_a_weak_bound(monkeypatch, name, mode, dtype, mutant):
 
 def test_what_the_figures_of_an_array_alone_kill(monkeypatch):
     """Elements of a truncating store are within their bounds."""
-    monkeypatch.setattr(lean, "LEAN", 1e9)
-    monkeypatch.setattr(figures, "BIAS", 1e9)
+    monkeypatch.setattr(array_statistics, "LEAN", 1e9)
+    monkeypatch.setattr(array_statistics, "BIAS", 1e9)
     became = fate_of("rms_norm", "forward", "bf16", "truncated where it is stored")
     assert not became.killed_by
     assert 0 < became.units < bound.STORED + 1e-3

@@ -11,7 +11,7 @@ from _desk import records_of
 from opproof import reference_ops
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.judge import coarse, gradient, judgement
+from opproof.harness.judge import alternatives, gradient, judgement
 from opproof.harness.reference import expected, kinks
 from opproof.harness.run.cache import question, sources
 from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
@@ -102,7 +102,7 @@ def test_what_noise_of_the_declared_size_reaches_is_evaluated_once(at, tmp_path,
     plain = records(None, str(backend), texts)
     assert {str(r.verdict) for r in plain if r.mode == "forward"} == {"WRONG_VALUE"}
     assert records(at, str(backend), texts) == plain
-    monkeypatch.setattr(coarse, "reached", None)
+    monkeypatch.setattr(alternatives, "reached", None)
     assert records(at, str(backend), texts) == plain
 
 

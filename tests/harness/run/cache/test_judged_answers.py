@@ -10,8 +10,8 @@ from _desk import records_of
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import pose
 from opproof.harness.run import calls
 from opproof.harness.run.cache.judged import MOST, judged

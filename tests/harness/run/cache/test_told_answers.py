@@ -9,8 +9,8 @@ from _desk import records_of
 from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.diagnose import diagnosis
-from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import pose
 from opproof.harness.run import calls
 from opproof.harness.run.cache import sources

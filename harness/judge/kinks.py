@@ -1,0 +1,130 @@
+"""Gradients within a rounding of a kink: an honest formula may round away on which side an element lies.
+
+hardsigmoid is min(max(x + 3, 0), 6) / 6: of x = 3 - 2^-22 in float32, x + 3 is 6 after rounding, and the gradient 0.
+So beside a kink, no further than the interior arithmetic rounds, whatever lies between the gradients of both sides is
+right. In 16 bits nothing is so near: sums of such numbers are exact in float32.
+
+Nor does it know the side where it takes numbers below the normal range for zero, and the kink is there.
+
+Gradients at the kinks of a PyTorch function: right between the derivatives on either side.
+
+Gradients at infinity: where the formula is NaN, its limit is as right.
+
+The gradient of silu at +inf is σ (1 + x (1 - σ)), which is inf · 0; a kernel that treats large x apart answers 1, which
+every finite neighbour has. The limit is the gradient far out, at two places that agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Kind
+from opproof.harness.judge.bound import STORED, C, Comparison, fails
+from opproof.harness.reference import expected
+from opproof.harness.reference import expected as reference
+from opproof.harness.reference.data import distances
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Posed
+from opproof.harness.reference.roundoff import compute_roundoff
+from opproof.harness.reference.torch.kinks import Between
+from opproof.reference_ops import Trait
+
+#: How near, and how far to either side gradients are looked at, in interior roundoffs of the element.
+_NEAR, _ASIDE = 2.0, 4.0
+
+
+def waive_near_kinks(
+    posed: Posed,
+    arrays: Sequence[Array | None],
+    comparisons: Sequence[Comparison | None],
+    declared: str | None,
+    *,
+    flushes: bool = True,
+) -> list[Comparison | None]:
+    """The comparisons, with what lies between both sides right beside kinks; of pointwise operators."""
+    first = posed.inputs[0] if posed.inputs else None
+    if not fails(comparisons) or first is None or Trait.POINTWISE not in posed.op.traits:
+        return [*comparisons]
+    values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
+    distance = distances(posed.case, posed.op, values)
+    dtype = DTYPES[posed.case.dtype]
+    room = _NEAR * compute_roundoff(dtype, declared) * np.abs(first)
+    if flushes and dtype.kind is Kind.FLOAT:
+        room = np.where(np.abs(first) < dtype.tiny, np.maximum(room, np.abs(first)), room)
+    near = np.isfinite(first) & (distance > 0) & (distance <= room)
+    if not near.any():
+        return [*comparisons]
+    aside = np.where(near, _ASIDE / _NEAR * room, 0.0)
+    below, above = (_gradients(posed, first + sign * aside) for sign in (-1, 1))
+    return [
+        c if c is None or got is None or a is None or b is None or c.passed.shape != near.shape
+        else c.excusing(near & ~c.passed & _between(np.asarray(got, np.float64), a, b, c.bound, posed.dtype_of(i)))
+        for i, (got, c, a, b) in enumerate(zip(arrays, comparisons, below, above, strict=True))
+    ]  # fmt: skip
+
+
+def _gradients(posed: Posed, first: Array) -> Sequence[Array | None]:
+    moved = posed.given(inputs=(first, *posed.inputs[1:]))
+    return expected.vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
+
+
+def _between(got: Array, a: Array, b: Array, bound: Array, dtype: str) -> Array:
+    with np.errstate(all="ignore"):
+        slack = np.maximum(bound, C * DTYPES[dtype].u * np.maximum(np.abs(a), np.abs(b)))
+        inside: Array = (got >= np.minimum(a, b) - slack) & (got <= np.maximum(a, b) + slack)
+        return inside
+
+
+#: Binary digits of a float32, in which interior arithmetic is no more precise than what is stored.
+_WIDE = 24
+
+
+def waive_at_kinks(got: Array, comparison: Comparison, where: Between, kind: str) -> Comparison:
+    """The comparison with what lies between both sides right; not where the sum over all kinks is no subgradient.
+
+    `kind`: the dtype. The bound is that of the side that the reference takes, which may be 0; what is on the other is
+    computed and rounded too.
+    """
+    dtype = DTYPES[kind]
+    with np.errstate(all="ignore"):
+        side = np.maximum(np.abs(where.low), np.abs(where.high))
+        slack = comparison.bound + dtype.u * (C if dtype.digits >= _WIDE else STORED) * side + 1e-9
+        mask = where.at & (got >= where.low - slack) & (got <= where.high + slack)
+        total, room = float(np.sum(got, where=where.at)), float(np.sum(slack, where=where.at))
+        inside = where.sums[0] - room <= total <= where.sums[1] + room
+    return comparison.excusing(mask & ~comparison.passed) if inside else comparison
+
+
+#: Where "far out" is: of both float64 has the square and the cube.
+_PLACES = (1e30, 1e60)
+
+
+def waive_at_infinity(
+    posed: Posed,
+    arrays: Sequence[Array | None],
+    expected: Sequence[Expected | None],
+    comparisons: Sequence[Comparison | None],
+) -> list[Comparison | None]:
+    """The comparisons, with limits right where NaN is expected at an infinite x; pointwise operators of one input."""
+    x = posed.inputs[0] if len(posed.inputs) == 1 else None
+    if not fails(comparisons) or x is None or Trait.POINTWISE not in posed.op.traits or not np.isinf(x).any():
+        return [*comparisons]
+    (got,), (want,), (comparison,) = arrays, expected, comparisons
+    if got is None or want is None or comparison is None or comparison.passed.shape != x.shape:
+        return [*comparisons]
+    near, far = (_gradient(posed, np.where(np.isinf(x), np.copysign(place, x), x)) for place in _PLACES)
+    if near is None or far is None:
+        return [*comparisons]
+    with np.errstate(all="ignore"):
+        slack = C * DTYPES[posed.case.dtype].u * np.abs(near)
+        right = np.isinf(x) & np.isnan(want.values) & (near == far) & (np.abs(got - near) <= slack)
+    return [comparison.excusing(right & ~comparison.passed)]
+
+
+def _gradient(posed: Posed, x: Array) -> Array | None:
+    moved = posed.given(inputs=(x,))
+    (found,) = reference.vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
+    return None if found is None else np.asarray(found)

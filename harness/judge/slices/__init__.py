@@ -1,1 +1,0 @@
-"""How the answer to a large case is judged, a slice at a time."""
