@@ -8,7 +8,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
 from opproof.harness.capture.onnx.shared import NotOurs, express
-from opproof.harness.capture.onnx.translated import MAP
+from opproof.harness.capture.onnx.table import MAP
 from opproof.reference_ops import load as load_op
 
 #: Relative and absolute error allowed, by the dtype of the expected output, which ONNX's own reference rounded so.

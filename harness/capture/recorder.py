@@ -12,8 +12,7 @@ from typing import Any
 from opproof.cases import Case
 from opproof.core.arrays import tuple_of
 from opproof.core.verdicts import Mode
-from opproof.harness.capture.arguments import Call, called, calls
-from opproof.harness.capture.described import as_computed, case_of
+from opproof.harness.capture.calls import Call, as_computed, called, calls, case_of
 from opproof.reference_ops import load
 
 #: How far an operator of ours may be from what PyTorch computed, to be the same, by the bytes of an element.

@@ -13,7 +13,7 @@ import torch
 from _oracle import NotExpressed, Reader, Reading, unless
 from torch.overrides import TorchFunctionMode
 
-from opproof.harness.capture.arguments import Call, calls
+from opproof.harness.capture.calls import Call, calls
 from opproof.reference_ops import load
 
 T = torch.Tensor

@@ -9,7 +9,7 @@ from _onnx_cases import EXPLAINED, difference
 from _onnx_page import PAGE, page, verdicts
 
 from opproof.harness.capture.onnx.shared import NotOurs, express
-from opproof.harness.capture.onnx.translated import MAP
+from opproof.harness.capture.onnx.table import MAP
 
 
 @pytest.fixture(scope="module")

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.core.arrays import tuple_of
 from opproof.core.errors import UsageError
-from opproof.harness.capture.arguments import plain
+from opproof.harness.capture.calls import plain
 from opproof.harness.capture.onnx.shared import NotOurs, express
-from opproof.harness.capture.onnx.translated import MAP
+from opproof.harness.capture.onnx.table import MAP
 from opproof.harness.capture.recorder import Calls, Counts
 from opproof.reference_ops import Op, load
 

@@ -12,14 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.linear import LINEAR
-from opproof.harness.capture.onnx.moves import MOVES
+from opproof.harness.capture.onnx.moves import MOVES, PLACES
 from opproof.harness.capture.onnx.nn import NN
-from opproof.harness.capture.onnx.places import PLACES
 from opproof.harness.capture.onnx.quantised import QUANTISED
-from opproof.harness.capture.onnx.recurrent import RECURRENT
+from opproof.harness.capture.onnx.sequences import LINEAR, RECURRENT, SIGNALS
 from opproof.harness.capture.onnx.shared import NotOurs, Ref, axes_of, chain, listed
-from opproof.harness.capture.onnx.signals import SIGNALS
 from opproof.harness.capture.onnx.windows import WINDOWS
 
 
