@@ -5,45 +5,42 @@ explanation fits when it accounts for every element of the tensor, the right one
 when as good an account by chance is unlikely (`BITS`). The table goes from what
 says most to what says least; silence is better than a guess. benchmarks/diagnosis.py measures
 how often the sentence is right.
+
+Bounds on what a diagnosis may take: inputs in each other's place may make results of any size.
+
+A scan of 16,385 steps whose state was read as its input has as many states at each of them: 24 GB, and the judge was
+killed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from opproof.core.verdicts import NEAR_ONE, SIZE, Mode
 from opproof.harness.diagnose import (
-    call,
-    cancelled,
-    codes,
-    digits,
-    epsilon,
+    cancellation,
     factor,
-    maps,
-    memory,
-    misread,
-    moved,
-    nans,
-    narrowed,
-    other_value,
-    overflow,
-    params,
+    inputs,
+    integers,
+    nonfinite,
+    other_call,
+    parameters,
+    positions,
     precision,
     rows,
-    scaled,
-    smooth,
-    statistics,
-    swapped,
-    terms,
-    undeclared,
-    unsigned,
-    values,
     where,
-    whole,
 )
+from opproof.harness.diagnose import factor as scaled
+from opproof.harness.diagnose import precision as smooth
+from opproof.harness.diagnose import precision as undeclared
+from opproof.harness.diagnose import rows as statistics
 from opproof.harness.diagnose.wrong import Wrong, every, wrongs
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
@@ -59,69 +56,69 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("zeros", scaled.zeros),
     ("stale", scaled.stale),
     ("sign", scaled.sign),
-    ("cotangent ignored", call.cotangent_ignored),
-    ("rows left", call.rows_left),
-    ("sign", whole.sign_lost),
+    ("cotangent ignored", other_call.cotangent_ignored),
+    ("rows left", other_call.rows_left),
+    ("sign", integers.sign_lost),
     ("copy", scaled.copy),
-    ("offset ignored", moved.offset_ignored),
-    ("stride ignored", moved.stride_ignored),
-    ("transposed", moved.transposed),
-    ("wrong axis", params.wrong_axis),
-    ("parameter ignored", params.ignored),
-    ("swapped parameters", params.swapped),
-    ("parameter rounded", narrowed.parameter_rounded),
-    ("other parameter", other_value.other_value),
-    ("eps", epsilon.other_side),
-    ("unbiased", epsilon.of_samples),
-    ("overwritten", maps.overwritten),
-    ("causal edge", maps.causal_edge),
-    ("heads", maps.heads),
-    ("groups", maps.groups),
-    ("groups", maps.channels),
+    ("offset ignored", positions.offset_ignored),
+    ("stride ignored", positions.stride_ignored),
+    ("transposed", positions.transposed),
+    ("wrong axis", parameters.wrong_axis),
+    ("parameter ignored", parameters.ignored),
+    ("swapped parameters", parameters.swapped),
+    ("parameter rounded", parameters.parameter_rounded),
+    ("other parameter", parameters.other_value),
+    ("eps", cancellation.other_side),
+    ("unbiased", cancellation.of_samples),
+    ("overwritten", positions.overwritten),
+    ("causal edge", positions.causal_edge),
+    ("heads", positions.heads),
+    ("groups", positions.groups),
+    ("groups", positions.channels),
     ("precision", precision.inputs_rounded),
     ("precision", precision.results_rounded),
     ("constant", scaled.constant),
     ("factor", factor.factor),
-    ("not summed", call.not_summed),
-    ("swapped inputs", swapped.swapped_inputs),
-    ("input ignored", call.input_ignored),
-    ("input ignored", call.derivative_elsewhere),
-    ("input ignored", swapped.one_for_another),
-    ("input ignored", call.input_ignored_here),
+    ("not summed", other_call.not_summed),
+    ("swapped inputs", inputs.swapped_inputs),
+    ("input ignored", other_call.input_ignored),
+    ("input ignored", other_call.derivative_elsewhere),
+    ("input ignored", inputs.one_for_another),
+    ("input ignored", other_call.input_ignored_here),
     ("factor", factor.times_tensor),
-    ("halves", codes.halves),
-    ("wrapped", codes.wrapped),
-    ("wrapped", whole.wrapped),
-    ("saturated", whole.saturated),
-    ("unsigned", unsigned.misread),
-    ("one off", whole.off_by_one),
-    ("constant added", whole.constant_added),
+    ("halves", integers.halves),
+    ("wrapped", integers.wrapped_codes),
+    ("wrapped", integers.wrapped),
+    ("saturated", integers.saturated),
+    ("unsigned", integers.misread),
+    ("one off", integers.off_by_one),
+    ("constant added", integers.constant_added),
     ("constant added", scaled.constant_added),
-    ("other operator", call.other_operator),
-    ("other values", values.changed_values),
-    (NEAR_ONE, digits.lost),
-    ("squares cancelled", cancelled.squares),
+    ("other operator", other_call.other_operator),
+    ("other values", inputs.changed_values),
+    (NEAR_ONE, cancellation.lost),
+    ("squares cancelled", cancellation.squares),
     ("precision", rows.rounded_statistic),
     ("row factor", rows.factors),
     ("statistic", statistics.mean_constant),
     ("row shift", rows.shifts),
     ("statistic", statistics.held_constant),
-    ("off by one", moved.off_by_one),
-    ("reversed", moved.reversed_),
-    ("first everywhere", moved.first_everywhere),
-    ("misread input", misread.moved),
-    ("direction", misread.direction),
-    ("terms dropped", terms.left_out_of_one),
-    ("terms dropped", terms.left_out_of_all),
+    ("off by one", positions.off_by_one),
+    ("reversed", positions.reversed_),
+    ("first everywhere", positions.first_everywhere),
+    ("misread input", positions.moved),
+    ("direction", positions.direction),
+    ("terms dropped", inputs.left_out_of_one),
+    ("terms dropped", inputs.left_out_of_all),
     ("precision", precision.held),
-    ("nan", nans.explained),
-    ("overflow", overflow.large),
-    ("overflow", overflow.exponentials),
+    ("nan", nonfinite.explained),
+    ("overflow", nonfinite.large),
+    ("overflow", nonfinite.exponentials),
 )
 #: Those that say less than that a declaration would make the record pass.
 WEAKER: tuple[tuple[str, Pattern], ...] = (
     ("region", where.only_there),
-    ("constant", nans.everywhere),
+    ("constant", nonfinite.everywhere),
     (SIZE, precision.size_of_errors),
 )
 
@@ -155,9 +152,9 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
         small = [w for w in tensors if w.got.size <= _SMALL]
         patterns, regions = (PATTERNS, tensors) if said else ((), [])
         found = [_first([pattern], [w]) for pattern in patterns for w in small]
-        found += [("parameter ignored", s) for w in small if said for s in params.each_ignored(w)]
+        found += [("parameter ignored", s) for w in small if said for s in parameters.each_ignored(w)]
         found += slight(tensors)
-        found += [("other parameter", value) for w in small if (value := other_value.perhaps(w))]
+        found += [("other parameter", value) for w in small if (value := parameters.perhaps(w))]
         found += [(r.label, where.said(w, r)) for w in regions for r in where.as_good(w)]
     labels: dict[str, str] = {}
     for label, sentence in found:
@@ -167,7 +164,7 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
 
 def slight(tensors: Sequence[Wrong]) -> list[tuple[str, str]]:
     """Label and sentence of what is so small that digits lost beside 1 may be all that is wrong."""
-    return [(NEAR_ONE, said) for w in tensors if (said := digits.perhaps(w))]
+    return [(NEAR_ONE, said) for w in tensors if (said := cancellation.perhaps(w))]
 
 
 def explain(
@@ -223,7 +220,7 @@ def _first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[Wrong]) ->
 def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
     """What `pattern` says; a pattern that cannot be computed on these shapes and values does not fit."""
     try:
-        with memory.bounded():
+        with bounded():
             return pattern(wrong)
     except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError):
         return None
@@ -237,3 +234,26 @@ def _no_element(posed: Posed) -> tuple[str, str]:
     values = {name: v for name, v in given if name is not None and v is not None}
     at_kink = (distances(posed.case, posed.op, values) == 0).any()
     return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")
+
+
+#: Bytes that a diagnosis may take beside what is there.
+ROOM = 2 << 30
+
+
+@contextlib.contextmanager
+def bounded(room: int = ROOM) -> Iterator[None]:
+    """A block in which this process gets no more than `room` bytes: MemoryError is raised then. On Linux alone."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = pages * os.sysconf("SC_PAGE_SIZE") + room
+    limits = [n for n in (soft, hard, most) if n != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

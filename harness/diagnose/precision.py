@@ -1,19 +1,32 @@
-"""Arithmetic of a lower precision: inputs rounded, results rounded, or errors of its size."""
+"""Arithmetic of a lower precision: inputs rounded, results rounded, or errors of its size.
+
+A precision that was not declared: the record passes by it, whole arrays included.
+
+Errors that follow a value: their signs change seldom as it grows. A formula's do that, those of rounding do not.
+
+The runs test of A. Wald and J. Wolfowitz: *On a test whether two samples are from the same population*. Annals of
+Mathematical Statistics 11, 1940.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Kind, round_to
-from opproof.core.verdicts import Mode
-from opproof.harness.diagnose import smooth
+from opproof.core.verdicts import SIZE, Mode, Verdict
+from opproof.harness.diagnose.regions import floats
 from opproof.harness.diagnose.wrong import MOST, Wrong
 from opproof.harness.judge.bound import C, compare
+from opproof.harness.judge.gradient import Rules
+from opproof.harness.judge.judgement import Judgement, judge
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.question import Posed
 from opproof.harness.reference.roundoff import compute_roundoff
 
 #: Digits of each precision, the hidden bit included.
@@ -115,7 +128,7 @@ def size_of_errors(w: Wrong) -> str | None:
     few = error.size < 8  # of which the signs tell nothing
     wrong = (w, *(other for other in w.others if other.failing.any()))  # of one formula: what rounds one rounds all
     if (
-        any(map(smooth.follows, wrong))
+        any(map(follows, wrong))
         or not finite.all()
         or not (few or 0.15 <= np.mean(error > 0) <= 0.85)
         or _systematic(w)
@@ -167,3 +180,104 @@ def _expected(w: Wrong, declared: str) -> Expected | None:
         return None
     alone = tuple(i == w.which for i in range(len(w.inputs)))
     return expected_of(w.posed.given(needs=alone), declared)[w.which]
+
+
+#: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.
+LARGEST, LEAST = 4.0, 0.1
+#: Elements at least: a single one could be off for any reason.
+FEWEST = 2
+
+
+def storage(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules) -> tuple[str, str]:
+    """Label and sentence where a 16-bit record passes with its intermediates or its sums in the dtype; else both empty.
+
+    Not where elements are too large or too small together: the judgement says that, and by how much.
+    """
+    dtype = posed.case.dtype
+    if rules.declared is not None or DTYPES[dtype].digits >= 24 or _together(judgement):
+        return "", ""
+    if sum(j.comparison.units.size for j in judgement.tensors) < FEWEST:
+        return "", ""
+    wrong = sum(int((~j.comparison.passed).sum()) for j in judgement.tensors)
+    sums = wrong > 1 and "long sum" in posed.op.traits  # one sum could be off for any reason
+    summed = [(dtype, f"its sums are accumulated in {dtype}")] if sums else []
+    for declaration, how in [("storage", f"its intermediates are stored in {dtype}"), *summed]:
+        declared = judge(posed, answer, replace(rules, declared=declaration))
+        if declared.verdict is Verdict.PASS and of_its_size(declared):
+            said = f'passes if {how}: declare it (compute -> "{declaration}"), or accumulate in float32'
+            return SIZE, said
+    return "", ""
+
+
+def of_its_size(declared: Judgement) -> bool:
+    """Whether errors are as large as such rounding makes them: a wrong formula's are larger, or in a few elements."""
+    rms = declared.figures.rms
+    return declared.units is not None and declared.units <= LARGEST and (rms is None or rms >= LEAST)
+
+
+def _together(judgement: Judgement) -> bool:
+    """Whether a factor, or how results are rounded, says more."""
+    figures = [j.figures for j in judgement.tensors]
+    if any(
+        f.factor is not None and f.bias is not None and f.rms is not None and abs(f.bias) > f.rms / 2 for f in figures
+    ):
+        return True
+    within = all(j.comparison.passed.all() for j in judgement.tensors)
+    return within and any(f.misrounded(None) for f in figures)
+
+
+#: Standard deviations that so few runs, or such a correlation, are off the mean; elements that are looked at, for
+#: neighbours that are too near each other are rounded alike.
+_FEW, _FEWEST_SMOOTH, _MOST = 3.5, 8, 64
+
+
+def follows(w: Wrong) -> bool:
+    """Whether the errors that are more than the rounding of the result are a formula's."""
+    if w.expected.dtype.kind != "f":
+        return False
+    error = w.got - w.expected
+    sure = np.isfinite(error) & (np.abs(error) > 2 * DTYPES[w.dtype].u * np.abs(w.expected))
+    relative = np.sign(error * w.expected)[sure]
+    if relative.size < _FEWEST_SMOOTH:
+        return False
+    if np.unique(np.abs(w.expected[sure])).size >= _FEWEST_SMOOTH and abs(relative.sum()) == relative.size:
+        return True  # all too large, or all too small
+    if any(_seldom(key[sure], error[sure]) or _seldom(key[sure], relative) for key in _keys(w)):
+        return True
+    step = _step(w)
+    return step is not None and _in_step(step[sure], error[sure])
+
+
+def _step(w: Wrong) -> Array | None:
+    """By how much a tensor moves whose next value the output is, as the parameters of an optimizer do."""
+    before = next((v for name, v in zip(w.names, w.inputs, strict=True) if name == w.what), None)
+    return None if before is None or before.shape != w.expected.shape else w.expected - before
+
+
+def _in_step(step: Array, error: Array) -> bool:
+    """Whether errors grow with the steps, by R. A. Fisher's transformation of their correlation."""
+    sizes = np.std(step), np.std(error)
+    if not np.isfinite(sizes).all() or min(sizes) == 0:
+        return False
+    correlation = np.mean((step - step.mean()) / sizes[0] * (error - error.mean()) / sizes[1])
+    return bool(np.arctanh(min(abs(correlation), 1 - 1e-9)) * np.sqrt(step.size - 3) > _FEW)
+
+
+def _keys(w: Wrong) -> Iterator[Array]:
+    yield w.expected
+    yield from (v for _, v in floats(w) if v.shape == w.got.shape and np.isfinite(v).all())
+
+
+def _seldom(key: Array, error: Array) -> bool:
+    """Whether the signs of errors come in few runs, along a key; what is twice there counts once."""
+    values, first = np.unique(key, return_index=True)
+    if values.size < 2 * _FEWEST_SMOOTH:
+        return False
+    chosen = first[np.unique(np.linspace(0, values.size - 1, min(values.size, _MOST)).astype(int))]
+    above = error[chosen] > 0
+    n, m = int(above.sum()), int((~above).sum())
+    if min(n, m) < 2:
+        return min(n, m) == 0
+    mean = 2 * n * m / (n + m) + 1
+    deviation = np.sqrt((mean - 1) * (mean - 2) / (n + m - 1))
+    return bool(1 + np.count_nonzero(above[1:] != above[:-1]) < mean - _FEW * deviation)

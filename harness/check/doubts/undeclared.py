@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from opproof.core.verdicts import SYSTEMATIC, WRONG, Mode, Verdict
-from opproof.harness.diagnose.undeclared import of_its_size
+from opproof.harness.diagnose.precision import of_its_size
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.reference.torch.alternatives import widened
 from opproof.harness.reference.torch.evaluate import Question, Truth, truth

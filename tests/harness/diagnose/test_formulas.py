@@ -6,7 +6,7 @@ from _ask import attempted
 from test_patterns import Changed, told
 
 from opproof.backends.numpy import create
-from opproof.harness.diagnose import smooth
+from opproof.harness.diagnose import precision
 from opproof.harness.diagnose.diagnosis import diagnose, others
 from opproof.harness.diagnose.wrong import wrongs
 
@@ -130,7 +130,7 @@ def test_what_f16_and_tf32_have_in_common_is_said_of_both():
 def _follows(backend, case):
     made = attempted(backend, case)
     assert made.judgement.verdict == "WRONG_VALUE"
-    return smooth.follows(wrongs(made.posed, made.answer, made.judgement)[0])
+    return precision.follows(wrongs(made.posed, made.answer, made.judgement)[0])
 
 
 def quick_gelu(inputs, params):

@@ -5,8 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from opproof.harness.diagnose.diagnosis import _tried
-from opproof.harness.diagnose.memory import bounded
+from opproof.harness.diagnose.diagnosis import _tried, bounded
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux alone")
 

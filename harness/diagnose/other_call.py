@@ -13,7 +13,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.diagnose.tensors import few
+from opproof.harness.diagnose.inputs import few
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op, load, names
 

@@ -2,17 +2,29 @@
 
 They are compared exactly, so what explains all wrong ones is no matter of rounding. Bytes that stand for numbers of 8
 bits with a sign are looked at as these numbers.
+
+Numbers rounded to codes: what becomes of halves, and of what is too large.
+
+How a number was before it was rounded, no result says; but the same call with an input (a scale, say) a hair larger
+moves every half away from zero, and with one a hair smaller towards it, and nothing else. And with an input of a
+sixteenth, or of minus that, nothing is too large, and every code is a sixteenth of what it would be, to half a code.
+
+Right for inputs of whole numbers whose highest bit is no sign, or whose sign is left out.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Kind
+from opproof.core.verdicts import Mode
 from opproof.harness.diagnose import where
-from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.diagnose.where import log2_choose
+from opproof.harness.diagnose.wrong import BITS, Wrong
 
 Numbers = NDArray[np.int64]
 
@@ -131,3 +143,91 @@ def _of_positions(w: Wrong) -> bool:
     most = max((v.size for v in w.inputs if v is not None), default=0)
     inside = (w.expected >= 0).all() and (w.expected < most).all()
     return bool(_width(w) == 64 and inside)
+
+
+#: So many times smaller nothing is too large, and how far off its code is then at most, once it is enlarged again.
+_SMALLER, _OFF = 16, 9
+#: Bits of having four ways to round a half, and of evidence of an element as near as that to what wraps at 8 bits.
+_WAYS, _EACH = 2.0, float(np.log2(256 / (2 * _OFF + 1)))
+
+
+def halves(w: Wrong) -> str | None:
+    """Right but for what lies halfway between two codes, all of which goes to one side."""
+    u = 8 * DTYPES["f64"].u if w.case.dtype == "f64" else DTYPES["f32"].u
+    for zero, times in _factors(w):
+        away, toward = times(1 + u), times(1 - u)
+        if away is None or toward is None or (np.abs(toward - zero) > np.abs(away - zero)).any():
+            continue  # it divides, or the code has nothing to do with it
+        ways = {
+            "away from zero": away,
+            "toward zero": toward,
+            "up": np.maximum(away, toward),
+            "down": np.minimum(away, toward),
+        }
+        found = [how for how, candidate in ways.items() if _explains(w, candidate)]
+        if found:
+            return f"{w.what} is right but for halves: they are rounded {' or '.join(found)}, not to even"
+    return None
+
+
+def _explains(w: Wrong, candidate: Numbers) -> bool:
+    """Whether it is what is there, and no chance hit upon just these elements, or upon just these numbers."""
+    if not np.array_equal(candidate, numbers(w, w.got)):
+        return False
+    return log2_choose(w.got.size, int(w.failing.sum())) >= BITS + _WAYS or w.fits(stored(w, candidate))
+
+
+def wrapped_codes(w: Wrong) -> str | None:
+    """What is too large for a code has kept its low bits, where it is to become the largest or the least."""
+    if not is_whole(w) or w.got.dtype != np.uint8 or w.failing.sum() * _EACH < BITS:
+        return None
+    expected, got = numbers(w, w.expected), numbers(w, w.got)
+    least, largest = (-128, 127) if numbers(w, np.full(1, 255, np.uint8))[0] < 0 else (0, 255)
+    for zero, times in _factors(w):
+        small, mirrored = times(1 / _SMALLER), times(-1 / _SMALLER)
+        if small is None or mirrored is None:
+            continue
+        there, opposite = small - zero, zero - mirrored  # one of which codes without a sign have not
+        wide = zero + _SMALLER * np.where(np.abs(there) >= np.abs(opposite), there, opposite)
+        beyond = ((expected == largest) & (wide > largest - _OFF)) | ((expected == least) & (wide < least + _OFF))
+        off = (got - wide + 128) % 256 - 128
+        if (beyond & (np.abs(off) <= _OFF))[w.failing].all():
+            return f"{w.what} is wrapped around at 8 bits where it is to be saturated"
+    return None
+
+
+def _factors(w: Wrong) -> Iterator[tuple[Numbers, Callable[[float], Numbers | None]]]:
+    """Of every input of floats the results where it is 0, and as a function of how many times larger it is."""
+    if w.mode is not Mode.FORWARD or not is_whole(w) or w.got.dtype.kind == "f":
+        return
+    for i, v in enumerate(w.inputs):
+        if v is None or v.dtype.kind != "f":
+            continue
+
+        def times(factor: float, i: int = i, v: Array = v) -> Numbers | None:
+            found = w.again(inputs=w.inputs_with(i, v * factor))
+            return None if found is None or found.dtype.kind not in "iu" else numbers(w, found)
+
+        zero = times(0)
+        if zero is not None:
+            yield zero, times
+
+
+def misread(w: Wrong) -> str | None:
+    """An input, or all that have a sign, taken as unsigned or without their sign."""
+    kind = DTYPES[w.case.dtype]
+    if not is_whole(w) or kind.kind is not Kind.SIGNED:
+        return None
+    signed = [i for i, v in enumerate(w.inputs) if v is not None and v.dtype.kind == "f" and (v < 0).any()]
+    for which in dict.fromkeys([*((i,) for i in signed), tuple(signed)]) if signed else ():
+        names = " and ".join(str(w.names[i]) for i in which)
+        for how, said in _readings(int(2 * (kind.max + 1))):
+            read = w.again(inputs=[how(v) if i in which and v is not None else v for i, v in enumerate(w.inputs)])
+            if read is not None and w.fits(stored(w, read)):
+                return f"{w.what} is right for {said.format(names)}"
+    return None
+
+
+def _readings(whole: int) -> Iterator[tuple[Callable[[Array], Array], str]]:
+    yield lambda v: v % whole, f"{{}} taken as unsigned: -1 is {whole - 1}"
+    yield np.abs, "the absolute values of {}"
