@@ -13,9 +13,9 @@ from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.clock import ENDLESS, Allowed
 from opproof.harness.diagnose.diagnosis import explain, slight
 from opproof.harness.diagnose.wrong import Wrong, wrongs
-from opproof.harness.explain.evidence import evidence
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.reference.question import Posed
+from opproof.harness.repro.evidence import evidence
 from opproof.harness.run.record import numbers, told
 from opproof.reports import Result
 

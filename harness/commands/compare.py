@@ -80,8 +80,7 @@ def command(
         if markdown_file is not None:
             write(markdown_file, changes_text.markdown(since))
         if html_file is not None:
-            from opproof.harness.explain.docs import docs_of
-            from opproof.harness.explain.script import scripts_of
+            from opproof.harness.repro.script import docs_of, scripts_of
             from opproof.reports import html
 
             header, results = after

@@ -78,8 +78,7 @@ def _write(
 
 
 def _page(header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None) -> str:
-    from opproof.harness.explain.docs import docs_of
-    from opproof.harness.explain.script import scripts_of
+    from opproof.harness.repro.script import docs_of, scripts_of
     from opproof.reports import html
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import changes

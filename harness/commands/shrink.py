@@ -39,7 +39,7 @@ def command(
     """
     from opproof.cases import Case
     from opproof.core.verdicts import FAILED, MODES
-    from opproof.harness.explain.shrink import shrink
+    from opproof.harness.repro.shrink import shrink
     from opproof.harness.run.limits import Limits
     from opproof.harness.run.plan import Selection, checked, is_asked, operators
     from opproof.harness.run.pool import Pool

@@ -76,8 +76,7 @@ def _folders(header: Header) -> tuple[str, ...]:
 
 
 def _write_reports(folder: Path, header: Header, results: Sequence[Result], remarks: Remarks) -> None:
-    from opproof.harness.explain.docs import docs_of
-    from opproof.harness.explain.script import scripts_of
+    from opproof.harness.repro.script import docs_of, scripts_of
     from opproof.reports import html, markdown
     from opproof.reports.files import write
 

@@ -119,6 +119,6 @@ def _diagnosis(attempt: Attempt) -> dict[str, Any]:
 def _evidence(attempt: Attempt) -> Evidence | None:
     if attempt.judgement.verdict not in FAILED or attempt.posed is None:
         return None
-    from opproof.harness.explain.evidence import evidence
+    from opproof.harness.repro.evidence import evidence
 
     return evidence(attempt.posed, attempt.judgement)

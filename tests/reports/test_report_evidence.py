@@ -7,8 +7,8 @@ import pytest
 from _ask import attempted
 
 from opproof.cases import Case
-from opproof.harness.explain.evidence import CELLS, CLOSE, ELEMENTS, pictures
 from opproof.harness.judge.bound import C, Comparison
+from opproof.harness.repro.evidence import CELLS, CLOSE, ELEMENTS, pictures
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load

@@ -10,8 +10,8 @@ import report_samples as samples
 from _runs import opproof, write_run
 
 from opproof.cases import Case, cases_of
-from opproof.harness.explain.script import script, scripts_of
 from opproof.harness.explain.show import arrays_of
+from opproof.harness.repro.script import script, scripts_of
 from opproof.reports import Worst
 
 # One op each of: plain, helpers, erf, another operator's functions, dataclasses, integers, several outputs, windows.

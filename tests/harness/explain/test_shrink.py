@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.harness.explain.shrink import shrink, valid
+from opproof.harness.repro.shrink import shrink, valid
 from opproof.reference_ops import load
 
 BACKEND = """
