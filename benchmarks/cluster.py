@@ -18,8 +18,8 @@ from contextlib import suppress
 import psutil
 
 from opproof.harness.run.cluster.client import Cluster
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.task import Limits
 from opproof.reports._results import encoded
 
 #: Seconds of a chunk, and chunks that lie ready for each worker (harness/run/cluster/client.py).

@@ -25,10 +25,9 @@ from pathlib import Path
 
 from opproof.cases import Case
 from opproof.core.system import keep_what_is_freed
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import one_thread_each
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import one_thread_each
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 
 #: Name: the case, and MiB for --judge-memory.
 CASES: dict[str, tuple[str, int]] = {

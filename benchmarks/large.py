@@ -27,8 +27,8 @@ from opproof.core.arrays import Array
 from opproof.harness.judge import chunks
 from opproof.harness.reference.chunks.expected import expected_in, in_turn
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.placed import start
-from opproof.harness.run.question import Question
+from opproof.harness.run.hosts.native import start
+from opproof.harness.run.request import Question
 from opproof.harness.run.task import Task, op_of
 
 BACKEND = Path(__file__).parent / "large" / "backend.py"

@@ -26,7 +26,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from opproof.harness.run.hosts.start import capabilities_of
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.task import Limits
 from opproof.reports import read_results
 from opproof.reports._kinds import Kind, kind
 from opproof.reports.remarks import read_remarks

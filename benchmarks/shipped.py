@@ -22,7 +22,7 @@ from opproof.cases import cases_of
 from opproof.core.text import dumped
 from opproof.core.verdicts import FAILED
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.inside import Inside
+from opproof.harness.run.hosts.start import Inside
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load

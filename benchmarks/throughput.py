@@ -28,11 +28,10 @@ from pathlib import Path
 
 import psutil
 
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 
 #: What is counted as what: cumulative time of functions that do not call each other.
 STAGES = {

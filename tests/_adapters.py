@@ -4,9 +4,9 @@ from opproof.backends import precision
 from opproof.core.verdicts import FAILED
 from opproof.harness.known_failures.findings import built_in
 from opproof.harness.known_failures.known import mark
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits
 
 
 def results(backend, ledger="", **selection):

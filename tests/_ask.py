@@ -7,7 +7,7 @@ import numpy as np
 from opproof.backends.loaded import settle
 from opproof.cases import Case
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.inside import Inside
+from opproof.harness.run.hosts.start import Inside
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 

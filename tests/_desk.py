@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 
 
 def records_of(at, backend, texts):

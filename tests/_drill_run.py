@@ -4,9 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 
 
 def main(jobs, timeout, memory, cases, verdicts):

@@ -5,8 +5,8 @@ from dataclasses import replace
 import report_samples as samples
 
 from opproof.harness.__main__ import main
-from opproof.harness.run.cache.place import key
-from opproof.harness.run.results.marks import marks_of
+from opproof.harness.run.cache.location import key
+from opproof.harness.run.results.signatures import marks_of
 from opproof.reports import read_results, write_line
 from opproof.reports._results import encoded
 

@@ -24,11 +24,10 @@ from opproof.harness.bench.process import Blocks, Fault, Worker
 from opproof.harness.bench.stored import calls_of
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.chunks.question import pose
-from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.question import Settled, wanted_of
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.request import Settled, wanted_of
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task, op_of
 from opproof.reports.bench.record import Caches, Interval, Roofline, Time
 
 #: By how much more than the roofline nothing can be faster, for each core: caches, and a reference that is wasteful.

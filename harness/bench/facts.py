@@ -14,7 +14,7 @@ from opproof.harness.reference import expected
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Posed
 from opproof.harness.reference.roundoff import quiet
-from opproof.harness.run.question import Wanted
+from opproof.harness.run.request import Wanted
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.memory_budget import MEMORY, Room
 from opproof.harness.reference.chunks.question import pose
 from opproof.harness.reference.roundoff import quiet
-from opproof.harness.run.arena.poison import poison
 from opproof.harness.run.calls import by_reference
-from opproof.harness.run.hosts.looked import array_of, results_of
-from opproof.harness.run.question import Question, Returned, Settled, Wanted, wanted_of
+from opproof.harness.run.hosts.output_check import array_of, results_of
+from opproof.harness.run.memory.buffer import poison
+from opproof.harness.run.request import Question, Returned, Settled, Wanted, wanted_of
 from opproof.reference_ops import Op
 from opproof.reports._text import number
 

@@ -14,7 +14,7 @@ from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks.question import Pair
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Posed
-from opproof.harness.run.question import Wanted
+from opproof.harness.run.request import Wanted
 
 
 def calls_of(pair: Pair, wanted: Sequence[Wanted | None]) -> Calls:

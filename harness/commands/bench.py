@@ -54,9 +54,9 @@ def command(**options: Any) -> int:
     from opproof.harness.bench.header import bench_of
     from opproof.harness.bench.measure import Effort
     from opproof.harness.bench.roofline import roofline
-    from opproof.harness.run.limits import HOST_MEMORY, Limits
+    from opproof.harness.run.finish import Exit
     from opproof.harness.run.plan import cases, tasks
-    from opproof.harness.run.status import Exit
+    from opproof.harness.run.task import HOST_MEMORY, Limits
     from opproof.reports.bench import FILE, compare, page, record, table
     from opproof.reports.files import write
 

@@ -8,8 +8,8 @@ import click
 
 from opproof.core.errors import UsageError
 from opproof.harness.commands._values import MEBIBYTES
-from opproof.harness.run.cache import travel
-from opproof.harness.run.cache.place import SIZE, folder, place
+from opproof.harness.run.cache import store as travel
+from opproof.harness.run.cache.location import SIZE, folder, place
 from opproof.harness.run.cache.store import Store
 
 _FILE = click.Path(path_type=Path, dir_okay=False)

@@ -44,7 +44,7 @@ def command(
     from opproof.harness.check.compared import compared
     from opproof.harness.check.sides.files import pair
     from opproof.harness.check.wish import Wish
-    from opproof.harness.run.status import Exit, status
+    from opproof.harness.run.finish import Exit, status
 
     keep_what_is_freed()
     files = (reference,) if candidate is None else (reference, candidate)

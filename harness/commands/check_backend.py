@@ -17,8 +17,7 @@ def command(*, spec: str, op: str, timeout: float) -> int:
     Exit status: 0 it speaks the protocol, 1 it does not, 2 the call is wrong.
     """
     from opproof.core.errors import UsageError
-    from opproof.harness.explain.dialogues import check
-    from opproof.harness.run.hosts.command import Command
+    from opproof.harness.run.hosts.exec_dialogues import Command, check
     from opproof.reference_ops import load as load_op
 
     prefix, _, text = spec.partition(":")
@@ -43,7 +42,7 @@ def command(*, spec: str, op: str, timeout: float) -> int:
 
 
 def _wrong(step: object) -> str:
-    from opproof.harness.explain.dialogues import Step
+    from opproof.harness.run.hosts.exec_dialogues import Step
 
     assert isinstance(step, Step)
     return f"wrong     {step.what}\n          expected  {step.expected}\n          got       {step.got}"

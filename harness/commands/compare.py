@@ -55,7 +55,7 @@ def command(
     """
     from opproof.core.errors import UsageError
     from opproof.core.system import uncollected
-    from opproof.harness.run.status import Exit
+    from opproof.harness.run.finish import Exit
     from opproof.reports import bench
     from opproof.reports._results import Texts
     from opproof.reports.baseline import read_run
@@ -98,7 +98,7 @@ def command(
 
 def _compare_benches(baseline: Path, new: Path) -> int:
     """Print what is slower and faster; the exit status."""
-    from opproof.harness.run.status import Exit
+    from opproof.harness.run.finish import Exit
     from opproof.reports.bench import compare, record
     from opproof.reports.changes.conditions import difference_of_hosts
 

@@ -34,8 +34,8 @@ def command(folder: Path, **options: Any) -> int:
     Exit status: 3 where nothing was written.
     """
     from opproof.harness.golden.export import Room, export
+    from opproof.harness.run.finish import Exit
     from opproof.harness.run.plan import cases, tasks
-    from opproof.harness.run.status import Exit
 
     selection = selection_of(options, seed=options["seed"])
     planned = tasks(("",), cases(selection), selection)

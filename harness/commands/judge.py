@@ -35,13 +35,13 @@ def command(folder: Path, answers: Path, **options: Any) -> int:
 
     from opproof.core.errors import UsageError
     from opproof.core.system import cores
-    from opproof.harness.golden import manifest
     from opproof.harness.run import runner
-    from opproof.harness.run.hosts.filed import KIND
+    from opproof.harness.run.hosts import answer_files
+    from opproof.harness.run.hosts.answer_files import KIND
     from opproof.harness.run.plan import Selection
-    from opproof.harness.run.settings import Settings
+    from opproof.harness.run.results.resume import Settings
 
-    exported = manifest.read(folder)
+    exported = answer_files.read(folder)
     if not exported.records:
         raise UsageError(f"{folder} holds no case: export some, with opproof export -o OP DIR.")
     if not answers.is_dir():
@@ -54,7 +54,7 @@ def command(folder: Path, answers: Path, **options: Any) -> int:
     modes = tuple(dict.fromkeys(r.mode for r in exported.records))
     settings = Settings(
         backends=(f"{KIND}:{folder}{os.pathsep}{answers}",),
-        selection=Selection(modes=modes, case_files=(str(folder / manifest.CASES),), folders=exported.folders),
+        selection=Selection(modes=modes, case_files=(str(folder / answer_files.CASES),), folders=exported.folders),
         jobs=options["jobs"] if options["jobs"] is not None else cores(),
         convention=options["convention"],
         strict_subnormals=options["strict_subnormals"],

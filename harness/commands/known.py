@@ -96,8 +96,8 @@ def _check_backend(
     from opproof.harness.known_failures.audit import checks, rewrite, summary, table
     from opproof.harness.known_failures.findings import entries_for, of_versions
     from opproof.harness.ledger.records import planned, records
-    from opproof.harness.run.limits import Limits
-    from opproof.harness.run.pool import Pool
+    from opproof.harness.run.scheduler import Pool
+    from opproof.harness.run.task import Limits
 
     ops = set(listed(names))
     with Pool(Limits(cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:

@@ -23,12 +23,11 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     from opproof.core.errors import UsageError
     from opproof.harness.known_failures.findings import built_in, of_versions
     from opproof.harness.known_failures.known import read_known
-    from opproof.harness.run.extent import Extent, extent
-    from opproof.harness.run.finish import finish
+    from opproof.harness.run.finish import Exit, finish
     from opproof.harness.run.merge import merge, selection_of
+    from opproof.harness.run.plan import Extent, extent
     from opproof.harness.run.results.file import results_file
-    from opproof.harness.run.results.place import claimed
-    from opproof.harness.run.status import Exit
+    from opproof.harness.run.results.folder import claimed
     from opproof.reports import read_results
     from opproof.reports.remarks import of_parts, read_remarks
 

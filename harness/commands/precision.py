@@ -12,7 +12,7 @@ import click
 from opproof.cases._registry import LEVELS
 from opproof.core.errors import UsageError
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, finite, listed
-from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
+from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 
 if TYPE_CHECKING:
     from opproof.harness.precision.file import Measurement
@@ -56,8 +56,8 @@ def command(
     from opproof.harness.precision.rows import rows
     from opproof.harness.precision.survey import measured, planned
     from opproof.harness.precision.table import table
-    from opproof.harness.run.limits import Limits
     from opproof.harness.run.plan import Selection
+    from opproof.harness.run.task import Limits
 
     target = _target(backend, out) if write else None
     selection = Selection(ops=listed(names), level=level, dtypes=listed(dtypes), folders=folders)

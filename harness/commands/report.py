@@ -30,8 +30,7 @@ def command(*, folder: Path, github: bool, everything: bool, baseline: Path | No
     Exit status: as of run; 1 also where planned records did not run.
     """
     from opproof.core.errors import UsageError
-    from opproof.harness.run.colour import coloured
-    from opproof.harness.run.status import status
+    from opproof.harness.run.finish import coloured, status
     from opproof.reports import read_results, terminal
     from opproof.reports._text import line
     from opproof.reports.remarks import read_remarks

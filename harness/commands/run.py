@@ -24,8 +24,8 @@ from opproof.harness.commands._values import (
     finite,
     seed,
 )
-from opproof.harness.run.cache.place import SIZE
-from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
+from opproof.harness.run.cache.location import SIZE
+from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
@@ -208,8 +208,7 @@ def command(context: click.Context, /, **options: Any) -> int:
     """
     from opproof.core.system import cores
     from opproof.harness.run import runner
-    from opproof.harness.run.results.resume import resumed
-    from opproof.harness.run.settings import Settings
+    from opproof.harness.run.results.resume import Settings, resumed
 
     if options["resume"] is None and not options["backends"]:
         raise UsageError(

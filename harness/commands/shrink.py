@@ -9,7 +9,7 @@ import click
 
 from opproof.core.errors import UsageError
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, finite
-from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
+from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 from opproof.reports import Result
 
 
@@ -40,10 +40,9 @@ def command(
     from opproof.cases import Case
     from opproof.core.verdicts import FAILED, MODES
     from opproof.harness.repro.shrink import shrink
-    from opproof.harness.run.limits import Limits
     from opproof.harness.run.plan import Selection, checked, is_asked, operators
-    from opproof.harness.run.pool import Pool
-    from opproof.harness.run.task import Task
+    from opproof.harness.run.scheduler import Pool
+    from opproof.harness.run.task import Limits, Task
 
     given = checked(Case.parse(case), folders)
     op = operators(Selection(ops=(given.op,), folders=folders))[0]

@@ -66,7 +66,7 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
     from opproof.core.system import cores
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
-    from opproof.harness.run.settings import Settings
+    from opproof.harness.run.results.resume import Settings
     from opproof.reports import read_results
 
     with tempfile.TemporaryDirectory(prefix="opproof-support-") as folder:

@@ -10,14 +10,14 @@ from pathlib import Path
 from opproof.core.arrays import Array
 from opproof.core.errors import UsageError
 from opproof.harness import __version__
-from opproof.harness.golden import manifest
 from opproof.harness.golden.blob import blob_of
-from opproof.harness.golden.manifest import LeftOut, Manifest, Vector
 from opproof.harness.golden.vectors import Unfit, vector
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.roundoff import quiet
-from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.questions import Questions
+from opproof.harness.run.hosts import answer_files
+from opproof.harness.run.hosts.answer_files import LeftOut, Manifest, Vector
 from opproof.harness.run.task import Task
 
 
@@ -59,7 +59,7 @@ def export(folder: Path, tasks: Sequence[Task], room: Room) -> Manifest:
             raise UsageError(f"{path} cannot be written: {error.strerror}; give another folder.") from None
         records += made
     whole = Manifest(__version__, CONSTANTS, tasks[0].ops if tasks else (), tuple(records), tuple(left))
-    manifest.write(folder, whole)
+    answer_files.write(folder, whole)
     return whole
 
 
@@ -81,5 +81,5 @@ def _claim(folder: Path) -> None:
         there = [path.name for path in folder.iterdir()]
     except OSError as error:
         raise UsageError(f"{folder} is no folder to write to: {error.strerror}; give another.") from None
-    if there and manifest.FILE not in there:
+    if there and answer_files.FILE not in there:
         raise UsageError(f"{folder} holds something else than an export: {min(there)}; give a new folder.")

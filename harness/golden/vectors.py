@@ -15,15 +15,15 @@ from opproof.cases._layouts import cotangent_layout, layouts_of, row_major, stor
 from opproof.core.arrays import Array, same_bits
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
-from opproof.harness.golden.manifest import Tensor, Vector, Wanted
 from opproof.harness.judge import gradient
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.reference.chunks.question import Posing, elements
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.expected import Expected
 from opproof.harness.reference.question import Posed, output_names
-from opproof.harness.run import question
-from opproof.harness.run.arena.poison import poison
+from opproof.harness.run import request
+from opproof.harness.run.hosts.answer_files import Tensor, Vector, Wanted
+from opproof.harness.run.memory.buffer import poison
 from opproof.harness.run.task import Task, op_of
 
 _ELEMENT = 8  # bytes, of expected values
@@ -67,7 +67,7 @@ def vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) 
         raise Unfit("it is so large that it is judged in slices")
     if mode is Mode.GRADIENT and not any(posed.needs):
         raise Unfit("no input of it has a gradient")
-    wanted = question.wanted_of(posed, pair.outputs)
+    wanted = request.wanted_of(posed, pair.outputs)
     if sum(int(np.prod(w.shape)) for w in wanted if w is not None) * 2 * _ELEMENT > largest:
         raise Unfit(f"what is expected of it is larger than {largest} bytes")
     file = _Tensors(dict(tensors))
@@ -130,7 +130,7 @@ def _laid_out(wish: str, name: str, values: Array, layout: str, file: _Tensors) 
     return Tensor(name, file.add(wish, stored), kind, values.shape, storage.strides, storage.offset)
 
 
-def _results(posed: Posed, wanted: Sequence[question.Wanted | None], file: _Tensors) -> Iterator[Wanted | None]:
+def _results(posed: Posed, wanted: Sequence[request.Wanted | None], file: _Tensors) -> Iterator[Wanted | None]:
     word = "output" if posed.mode is Mode.FORWARD else "gradient"
     expected = posed.expected()
     ends = _ends(posed, expected)

@@ -26,7 +26,7 @@ from opproof.core.verdicts import Verdict
 from opproof.harness.judge.judgement import Judgement, number
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import Posed
-from opproof.harness.run.question import Settled
+from opproof.harness.run.request import Settled
 from opproof.reports import Worst
 
 #: The backend's outputs at given inputs.

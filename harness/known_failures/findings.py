@@ -18,7 +18,7 @@ from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, OPEN, Verdict
 from opproof.harness.known_failures.known import Known, read_known
 from opproof.harness.known_failures.limits import finite_size
-from opproof.harness.run.extent import Extent
+from opproof.harness.run.plan import Extent
 from opproof.reports import Result
 from opproof.reports._text import plural
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.known import Known
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.scheduler import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result
 

@@ -27,10 +27,10 @@ from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.clock import Allowed
 from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.desk.looks import as_told_by_itself
-from opproof.harness.run.hosts.inside import Inside
+from opproof.harness.run.hosts.start import Inside
 from opproof.harness.run.plan import Selection, cases, operators, tasks
 from opproof.harness.run.record import record
+from opproof.harness.run.session.recheck import as_told_by_itself
 from opproof.harness.run.task import op_name, op_of
 from opproof.reports import Result, terminal
 from opproof.reports._text import plural

@@ -14,10 +14,9 @@ from opproof.core.errors import BackendError, CaseError, OpError, UsageError
 from opproof.core.verdicts import FAILED, MODES
 from opproof.harness.known_failures.findings import built_in, of_versions
 from opproof.harness.known_failures.known import Known, mark, read_known
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 from opproof.reports import Result, terminal
 from opproof.reports._text import short_names
 

@@ -13,11 +13,10 @@ from opproof.harness.precision.rows import Measured
 from opproof.harness.run.attempt import attempt, support_of
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.plan import Selection, cases, operators, tasks
-from opproof.harness.run.question import Settled
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.request import Settled
+from opproof.harness.run.task import Limits, Task, op_of
 
 
 def planned(spec: str, selection: Selection, seeds: int) -> list[Task]:
@@ -39,7 +38,7 @@ def measured(wanted: Iterable[Task], limits: Limits) -> Iterator[Measured | None
     try:
         for task in wanted:
             if host is None or not host.alive:
-                host = start(task.backend, limits)
+                host = start_host(task.backend, limits)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # references of empty arrays, and NumPy says so
                 found, host = _measured(host, task, limits.timeout)

@@ -40,15 +40,32 @@ from opproof.harness.run.calls import (
     unrepeatable,
     wrong_again,
 )
-from opproof.harness.run.determinism import dependent, on_end, stale, unrepeated, where_others_lay
-from opproof.harness.run.halves import Answered, asked_by_halves, taken_for
+from opproof.harness.run.determinism import (
+    UNTOLD,
+    Answered,
+    asked_by_halves,
+    dependent,
+    on_end,
+    stale,
+    taken_for,
+    unrepeated,
+    where_others_lay,
+    with_each,
+)
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.needs import bytes_of, bytes_of_inputs, check_fits, limited
-from opproof.harness.run.own_memory import check_free, held_to, limit_of, outgrown
-from opproof.harness.run.question import Question, Settled, wanted_of
+from opproof.harness.run.memory_limits import (
+    bytes_of,
+    bytes_of_inputs,
+    check_fits,
+    check_free,
+    held_to,
+    limit_of,
+    limited,
+    outgrown,
+)
+from opproof.harness.run.request import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
-from opproof.harness.run.threads import UNTOLD, with_each
 from opproof.reference_ops import Op
 
 

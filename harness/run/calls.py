@@ -15,7 +15,7 @@ from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.memory_budget import Room
 from opproof.harness.reference.chunks.question import Pair
 from opproof.harness.reference.question import Posed
-from opproof.harness.run.cache.judged import judged
+from opproof.harness.run.cache.judgements import judged
 from opproof.harness.run.task import Task
 
 #: When the same call differs that has kept nothing of other data.

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from opproof.core.capabilities import capability_of, under
 from opproof.core.errors import UsageError
+from opproof.harness.run.hardening import withdrawn
 from opproof.harness.run.hosts.start import capabilities_of, environment_of, variables_of
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.reach import withdrawn
-from opproof.harness.run.settings import Settings
+from opproof.harness.run.results.resume import Settings
+from opproof.harness.run.task import Limits
 
 #: Every capability that the library of a backend can be told.
 ALL = "all"

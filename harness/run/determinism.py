@@ -1,4 +1,9 @@
-"""Whether a right answer is the same bits again: called many times, and with only some of its rows."""
+"""Whether a right answer is the same bits again: called many times, and with only some of its rows.
+
+Whether an answer is kept by half of what it depends on: asked again with the other half of every tensor changed.
+
+The same call with other numbers of threads: each answer is judged, and held against that of the first number.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from opproof.cases._layouts import layouts_of
 from opproof.core.arrays import Array, same_bits
-from opproof.core.verdicts import Mode
+from opproof.core.verdicts import FAILED, Mode, Verdict
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.blocks import Axis, Region, axes_of, region
 from opproof.harness.reference.question import output_names
 from opproof.harness.run.calls import ON_END, differ
-from opproof.harness.run.question import Question, Wanted
+from opproof.harness.run.calls import same_bits as same_bits_of_calls
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.request import Question, Settled, Wanted
 
 #: Calls on end: where one in five gives other bits, sixteen are alike in 3 of 100 series.
 _ON_END = 17
@@ -138,3 +148,95 @@ def difference(first: Sequence[Array | None], second: Sequence[Array | None], wa
         index = tuple(int(i) for i in np.argwhere(unlike.reshape(a.shape))[0])
         return f"{want.name} at {list(index)} is {b[index]}, not {a[index]}"
     return ""
+
+
+#: Elements of a tensor that lies so are one place in memory, which holds one number.
+_SHARED = "broadcast"
+Answered = tuple[Question, Sequence[Array | None]]
+
+
+def asked_by_halves(
+    call: Callable[[Question], Sequence[Array | None]], asked: Question, other: Question, *, late: bool
+) -> list[Answered]:
+    """The questions that share half of every tensor with `asked`, and their answers.
+
+    A backend that cannot take such data, a matrix that is no longer what it has to be, has said nothing.
+    """
+    answered = []
+    for question in halves(asked, other, late=late):
+        try:
+            answered.append((question, call(question)))
+        except Settled:
+            continue
+    return answered
+
+
+def halves(asked: Question, other: Question, *, late: bool) -> Iterator[Question]:
+    """Questions of which every second element of a float tensor is that of `asked`, or one end is; the rest `other`'s.
+
+    `late`: it is the odd elements, and the end.
+    """
+    posed = asked.posed
+    layouts = layouts_of(posed.case)
+    pairs = list(zip(posed.names, posed.inputs, other.posed.inputs, strict=True))
+    for alternate in (True, False):
+        mixed: dict[int, Array] = {}  # one array given twice stays one
+        for name, x, y in pairs:
+            if x is None or y is None or name is None or layouts[name] == _SHARED:
+                continue
+            if x.dtype.kind == "f" and x.shape == y.shape and x.size > 1:
+                at = np.arange(x.size).reshape(x.shape)
+                own = (at % 2 if alternate else at >= x.size // 2) == late
+                mixed[id(x)] = np.where(own, x, y)
+        if mixed:
+            inputs = tuple(x if x is None else mixed.get(id(x), x) for _, x, _ in pairs)
+            yield replace(asked, posed=posed.given(inputs=inputs))
+
+
+def taken_for(answered: Sequence[Answered], answer: Sequence[Array | None], wrong: Callable[[Answered], bool]) -> str:
+    """That an answer to a question of other data is the judged one and is `wrong`, in words; empty where none is."""
+    for one in answered:
+        if same_bits_of_calls(one[1], answer) and wrong(one):
+            return "the answer stays where half of the elements are others: it is kept by the rest"
+    return ""
+
+
+#: What a host declines with where its backend cannot be told.
+UNTOLD = "the backend cannot be told how many threads to use: it has no set_threads"
+
+
+def with_each(
+    counts: Sequence[int], judged: Callable[[int], tuple[Judgement, Answer]], wanted: Sequence[Wanted | None]
+) -> Judgement:
+    """The first judgement that is no PASS, which names its number of threads; else that of the first number.
+
+    Sums that are taken apart have other bits with other numbers of threads: that passes within the bound, and is
+    told. Raises Settled and HostFault, which name the number too.
+    """
+    passed: tuple[Judgement, Sequence[Array | None]] | None = None
+    for count in counts:
+        try:
+            judgement, answer = judged(count)
+        except Settled as settled:
+            raise Settled(settled.verdict, _named(settled.verdict, count, settled.message)) from None
+        except HostFault as fault:
+            message = _named(fault.verdict, count, fault.message)
+            raise HostFault(fault.verdict, message, guard=fault.guard) from None
+        if judgement.verdict is not Verdict.PASS:
+            return replace(judgement, message=_named(judgement.verdict, count, judgement.message))
+        if passed is None:
+            passed = judgement, answer.arrays
+        elif where := difference(passed[1], answer.arrays, wanted):
+            told = f"other bits with {_words(count)} than with {counts[0]}, within the bound: {where}"
+            first = passed[0]
+            passed = replace(first, message="; ".join(filter(None, (first.message, told)))), passed[1]
+    assert passed is not None
+    return passed[0]
+
+
+def _named(verdict: Verdict, count: int, message: str) -> str:
+    return f"with {_words(count)}: {message}" if verdict in FAILED else message
+
+
+def _words(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"

@@ -1,20 +1,29 @@
-"""What every run ends with: reports beside results.jsonl, the summary, complaints, an exit status."""
+"""What every run ends with: reports beside results.jsonl, the summary, complaints, an exit status.
+
+Colour for the summary of a run, where a terminal shows it and nobody asked for none (https://no-color.org).
+
+With what a run ends: one number for a shell, from the records alone.
+"""
 
 from __future__ import annotations
 
 import datetime
+import os
+import re
+import sys
 from collections.abc import Sequence
+from enum import IntEnum
 from pathlib import Path
 
 from opproof.core.system import uncollected
+from opproof.core.verdicts import FAILED, OPEN, Verdict
 from opproof.harness.known_failures.findings import Finding, findings, idle, news, objections
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.colour import coloured
 from opproof.harness.run.exhaustive import lines, ranges, table
-from opproof.harness.run.extent import Extent
-from opproof.harness.run.results.disk import cleared
-from opproof.harness.run.status import Exit, status
+from opproof.harness.run.plan import Extent
+from opproof.harness.run.results.signatures import cleared
 from opproof.reports import Header, Result
+from opproof.reports._kinds import Kind, kind
 from opproof.reports._results import FILE
 from opproof.reports.remarks import FILE as REMARKS
 from opproof.reports.remarks import Remarks, write_remarks
@@ -92,3 +101,45 @@ def _write_reports(folder: Path, header: Header, results: Sequence[Result], rema
             cleared(folder / name)
             instead = f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
             write(folder / name, text, instead=instead)
+
+
+_BAD, _OPEN, _GOOD = "31", "33", "32"
+_WORDS = re.compile(rf"\b({'|'.join(sorted(FAILED | OPEN))})\b")
+_OUTCOME = re.compile(r" (fails|passes) [\d,]+ of [\d,]+ record.*$", re.MULTILINE)
+
+
+def coloured(text: str) -> str:
+    """`text` as it is to be printed: verdicts and the sentence that says how the run ended in their colours."""
+    if not wanted():
+        return text
+    text = _WORDS.sub(lambda m: _in(_BAD if m[1] in FAILED else _OPEN, m[1]), text)
+    return _OUTCOME.sub(lambda m: _in(f"1;{_BAD if m[1] == 'fails' else _GOOD}", m[0]), text)
+
+
+def wanted() -> bool:
+    """Whether stdout is a terminal that shows colours, and NO_COLOR is not set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _in(code: str, text: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+class Exit(IntEnum):
+    """Exit statuses. Of those that apply the first counts: 2, 1, 4, 3, 0."""
+
+    PASSED = 0  # something passed, or failed as the ledger says, and nothing else failed
+    FAILED = 1  # something failed that no ledger knows, a ledger is wrong, records were tampered with or are missing
+    WRONG_CALL = 2  # or the results could not be written
+    NO_EVIDENCE = 3  # nothing ran, or only what says nothing: UNSUPPORTED, MISTRUSTED, INCONCLUSIVE
+    HARNESS_ERROR = 4  # opproof itself failed at some records
+
+
+def status(results: Sequence[Result], complaints: Sequence[str] = (), *, missing: int = 0) -> Exit:
+    """The exit status of records, of complaints about the run as a whole, and of planned records that are `missing`."""
+    verdicts = {r.verdict for r in results}
+    if complaints or missing or any(kind(r) is Kind.FAILED for r in results):
+        return Exit.FAILED
+    if Verdict.HARNESS_ERROR in verdicts:
+        return Exit.HARNESS_ERROR
+    return Exit.NO_EVIDENCE if verdicts <= {Verdict.UNSUPPORTED, *OPEN} else Exit.PASSED

@@ -10,9 +10,8 @@ from typing import Any
 
 from opproof.core.errors import UsageError
 from opproof.harness import __version__
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, cases, parse, shard_of, tasks
 from opproof.harness.run.results.file import key
-from opproof.harness.run.shard import parse, shard_of
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
 from opproof.reports._text import line

@@ -1,14 +1,24 @@
-"""Which (case, mode) pairs a run tries: levels, operators, dtypes, expressions and single ids."""
+"""Which (case, mode) pairs a run tries: levels, operators, dtypes, expressions and single ids.
+
+A run in parts, on several machines: each case and mode belongs to one shard, by a hash of its id.
+
+So the shards are disjoint and complete, of about equal size, and a case stays in its shard whatever other
+cases come or go.
+
+How much of what there is a run tries: what it may conclude from what it did not see.
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
@@ -27,8 +37,7 @@ from opproof.harness.reference.chunks.memory_budget import FEW, MEMORY
 from opproof.harness.reference.chunks.question import elements
 from opproof.harness.reference.data import inputs_of, ordered, parameters
 from opproof.harness.run.exhaustive import chunks
-from opproof.harness.run.own_memory import held_to
-from opproof.harness.run.shard import parse, shard_of
+from opproof.harness.run.memory_limits import held_to
 from opproof.harness.run.task import Task, op_name
 from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
@@ -263,3 +272,41 @@ def keyword_filter(expression: str) -> Callable[[str], bool]:
         raise malformed
     code = compile(tree, "-k", "eval")
     return lambda text: bool(eval(code, {"__builtins__": {}}, {"w": [w in text.lower() for w in words]}))  # noqa: S307 - only w[i], and, or, not, ()
+
+
+def parse(text: str) -> tuple[int, int]:
+    """`2/5` as (2, 5). Raises UsageError."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"malformed shard {text!r}: expected K/N with 1 <= K <= N, such as 2/5.")
+    return int(match[1]), int(match[2])
+
+
+def shard_of(case: str, mode: str, count: int) -> int:
+    """Which of `count` shards the case and mode belong to, from 1."""
+    if count == 1:  # as in most runs, of thousands of cases
+        return 1
+    digest = hashlib.blake2b(f"{case} {mode}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % count + 1
+
+
+class Extent(IntEnum):
+    """From least to most."""
+
+    PART = 0  # some cases of an operator
+    OPERATORS = 1  # of the operators that are tried every case
+    ALL = 2  # every case of a level that ledgers are written for
+
+
+def extent(selection: Selection) -> Extent:
+    """What the selection tries."""
+    if (
+        selection.keyword
+        or selection.dtypes
+        or selection.cases
+        or selection.case_files
+        or selection.shard
+        or selection.level in ("smoke", EXHAUSTIVE)
+    ):
+        return Extent.PART
+    return Extent.OPERATORS if selection.ops or selection.modes != MODES else Extent.ALL

@@ -21,6 +21,7 @@ from opproof.reports.terminal import failure
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+
 #: Seconds between two lines where there is no terminal.
 EVERY = 10.0
 #: Kinds of failures that are told as they come; the summary has all.

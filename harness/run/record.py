@@ -11,8 +11,8 @@ from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, number
 from opproof.harness.reference.question import pose
 from opproof.harness.run.attempt import Attempt
-from opproof.harness.run.cache import told as answers
-from opproof.harness.run.cache.told import Told
+from opproof.harness.run.cache import judgements as answers
+from opproof.harness.run.cache.judgements import Told
 from opproof.harness.run.task import Task, op_of, repro
 from opproof.reports import Evidence, Result
 

@@ -1,42 +1,47 @@
-"""One run from start to report: plan, execute, write each record as it ends, report."""
+"""One run from start to report: plan, execute, write each record as it ends, report.
+
+Operators of one's own before a run: a reference that uses what has no rule under noise is refused at once.
+"""
 
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from opproof.cases import Case
 from opproof.core.capabilities import backend_of
-from opproof.core.errors import UsageError
+from opproof.core.errors import OpError, UsageError
 from opproof.core.system import host, uncollected
+from opproof.core.verdicts import Mode
 from opproof.harness import __version__
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.known_failures import proposals
 from opproof.harness.known_failures.findings import built_in, of_versions
 from opproof.harness.known_failures.known import Known, mark, read_known
-from opproof.harness.run.cache.place import Place, known_key, place
+from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.question import pose
+from opproof.harness.run.cache.location import Place, known_key, place
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.capabilities import told
-from opproof.harness.run.cluster.keys import unguarded
-from opproof.harness.run.extent import extent
-from opproof.harness.run.finish import finish
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.own import check_own
-from opproof.harness.run.plan import cases, tasks, with_known
-from opproof.harness.run.pool import Judges, Pool, prepare
+from opproof.harness.run.finish import Exit, finish
+from opproof.harness.run.hardening import unguarded
+from opproof.harness.run.plan import cases, extent, tasks, with_known
 from opproof.harness.run.progress import progress
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key, results_file
-from opproof.harness.run.results.place import claimed
-from opproof.harness.run.settings import Settings, options
-from opproof.harness.run.status import Exit
+from opproof.harness.run.results.folder import claimed
+from opproof.harness.run.results.resume import Settings, options
+from opproof.harness.run.scheduler import Judges, Pool, prepare
+from opproof.harness.run.standalone.rejudge import asked_by_programs
 from opproof.harness.run.stop import stoppable
-from opproof.harness.run.task import Task, by_case
-from opproof.harness.run.unwatched.files import asked_by_programs
-from opproof.reference_ops import load_folder
+from opproof.harness.run.task import Limits, Task, by_case, op_of
+from opproof.reference_ops import Op, load_folder
+from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header
 from opproof.reports._results import legible
 
@@ -206,3 +211,29 @@ def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> H
             constants=CONSTANTS,
         )
     )
+
+
+def check_own(planned: Sequence[Task]) -> None:
+    """Try the smallest case of every operator that is none of ours. Raises OpError where one has no measured bound."""
+    smallest: dict[str, tuple[int, Case, Op, Mode]] = {}
+    for task in planned:
+        if not task.ops:
+            return
+        case = Case.parse(task.case)
+        op = op_of(case.op, task.ops)
+        size = sum(0 if isinstance(shape, str) else math.prod(shape) for _, shape in case.tensors)  # a text: of a file
+        if op.source.parent != FOLDER and size < smallest.get(op.name, (math.inf,))[0]:
+            smallest[op.name] = size, case, op, Mode(task.mode)
+    for _, case, op, mode in smallest.values():
+        _check(case, op, mode)
+
+
+def _check(case: Case, op: Op, mode: Mode) -> None:
+    if mode is Mode.GRADIENT and op.vjp is None:
+        return
+    try:
+        expected_of(pose(case, op, mode).asked)
+    except OpError as error:
+        raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
+    except Exception:  # noqa: S110 - what else goes wrong is told by the records
+        pass

@@ -1,4 +1,7 @@
-"""A task: one case in one mode on one backend, and how to judge it."""
+"""A task: one case in one mode on one backend, and how to judge it.
+
+What a host may use and may not read, and how many run at once.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,23 @@ from opproof.core.capabilities import backend_of, options_of
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.chunks.memory_budget import MEMORY
-from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.reference_ops import Op, load, load_folder
+
+#: Seconds that a case has, and bytes that a host and all that it started may use, where nobody says otherwise.
+TIMEOUT = 30.0
+HOST_MEMORY = 4096 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds of one call, bytes of the host and all that it started, judges at work."""
+
+    jobs: int
+    timeout: float
+    memory: int
+    in_process: bool = False  # the backend in the judge's own process, without limits
+    private: tuple[str, ...] = ()  # files of the user's own references
+    environments: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # variables to set, by the backend's text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from opproof.backends import capabilities, load
 from opproof.backends.capabilities import LEVELS, features, possible
 from opproof.backends.load import load_backend
 from opproof.harness.run.hosts.start import capabilities_of
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.task import Limits
 
 STATING = ("torch", "jax", "onednn", "openvino", "numpy", "tinygrad")
 #: Libraries that choose for themselves, whatever they are told: none of their variables is of vector features.

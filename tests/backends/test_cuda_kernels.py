@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from _adapters import results, unexpected
 
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cuda_kernels"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")

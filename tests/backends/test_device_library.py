@@ -7,9 +7,9 @@ from _adapters import results
 from _c_build import compiled, needs_cc, refusal
 
 from opproof.backends.c.library import load
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits
 
 pytestmark = needs_cc
 

@@ -16,9 +16,9 @@ from opproof.core.errors import BackendError
 from opproof.core.verdicts import FAILED
 from opproof.harness.known_failures.findings import built_in
 from opproof.harness.known_failures.known import mark
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits
 
 pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
 

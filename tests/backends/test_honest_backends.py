@@ -6,10 +6,10 @@ import pytest
 
 from opproof.harness.known_failures.findings import built_in
 from opproof.harness.known_failures.known import mark
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.finish import status
 from opproof.harness.run.plan import Selection, cases, tasks, with_known
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.status import status
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits
 
 
 def run(*backends, **selection):

@@ -16,9 +16,9 @@ from opproof.backends.load import load_backend
 from opproof.backends.tvm_ffi import create
 from opproof.backends.tvm_ffi.tensor import _LENT, Borrowed
 from opproof.core.errors import BackendError
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits
 
 os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")  # it would import PyTorch
 tvm_ffi = pytest.importorskip("tvm_ffi", reason="the TVM-FFI adapter needs pip apache-tvm-ffi")

@@ -11,9 +11,9 @@ from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.question import Posed
-from opproof.harness.run.arena.layout import lay_out, write
-from opproof.harness.run.arena.poison import unwritten
-from opproof.harness.run.question import Question
+from opproof.harness.run.memory.buffer import unwritten
+from opproof.harness.run.memory.layout import lay_out, write
+from opproof.harness.run.request import Question
 from opproof.reference_ops import load
 
 EXPECTED = {

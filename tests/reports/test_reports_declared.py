@@ -3,9 +3,8 @@
 import pytest
 from report_samples import header
 
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 from opproof.reports import Result, declared, markdown, terminal
 
 BACKEND = """

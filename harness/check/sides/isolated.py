@@ -20,8 +20,8 @@ from opproof.harness.check.sides.call import changed_of
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.clock import count, count_no_more
+from opproof.harness.run.hardening import withdrawn
 from opproof.harness.run.hosts.process import HostFault, HostProcess
-from opproof.harness.run.reach import withdrawn
 
 #: Of the memory that is left, what a candidate may use before it is ended: the rest is the judge's.
 _SHARE = 0.75

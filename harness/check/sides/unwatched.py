@@ -20,7 +20,7 @@ from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.isolated import Located
 from opproof.harness.check.sides.subject import Form
 from opproof.harness.check.tensors import to_torch
-from opproof.harness.run.unwatched.process import run
+from opproof.harness.run.standalone.caller import run
 
 #: What answers requests there, and then, where there is time, each once more after many calls; None without answers.
 Unwatched: TypeAlias = Callable[[Sequence[Request]], Sequence[Reply] | None]

@@ -12,7 +12,7 @@ from opproof.core.arrays import Array
 from opproof.harness.prove.mutation.arrays import Arrays
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
-from opproof.harness.run.arena.poison import unwritten
+from opproof.harness.run.memory.buffer import unwritten
 
 Change = Callable[[Array, NDArray[np.uint8]], Array]
 

@@ -20,8 +20,8 @@ from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant
 from opproof.harness.reference.expected import expected_of
 from opproof.harness.reference.question import pose
-from opproof.harness.run.arena.layout import NEAR, lay_out, write
-from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
+from opproof.harness.run.memory.layout import NEAR, lay_out, write
+from opproof.harness.run.request import Question, Returned, Settled, received, wanted_of
 from opproof.reference_ops import Op
 
 Judge = Callable[..., Judgement]

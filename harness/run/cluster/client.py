@@ -20,13 +20,11 @@ from typing import Any, Self
 from opproof.core.errors import BackendError, UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
-from opproof.harness.run.cluster import keys
-from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
-from opproof.harness.run.cluster.shipped import shipped
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.reach import withdrawn
+from opproof.harness.run import hardening
+from opproof.harness.run.cluster.worker import Answer, Chunk, Order, shipped
+from opproof.harness.run.hardening import withdrawn
 from opproof.harness.run.record import settled
-from opproof.harness.run.task import Task, by_case
+from opproof.harness.run.task import Limits, Task, by_case
 from opproof.reports import Result
 
 LOCAL = "local"
@@ -270,6 +268,6 @@ def _local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     return distributed.LocalCluster(
         n_workers=jobs, threads_per_worker=1, processes=True, scheduler_kwargs=no_pages, dashboard_address=None,
-        resources=dict(resources) or None, security=keys.temporary(distributed), protocol="tls://",
+        resources=dict(resources) or None, security=hardening.temporary(distributed), protocol="tls://",
         silence_logs=logging.CRITICAL,
     )  # fmt: skip

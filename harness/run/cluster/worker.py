@@ -1,20 +1,28 @@
-"""What runs on a worker: judges as those of a run on one machine, kept from one chunk to the next."""
+"""What runs on a worker: judges as those of a run on one machine, kept from one chunk to the next.
+
+What goes to a worker and comes back: some cases, and their records.
+
+Files of a call that another machine may lack: a backend's, and folders of operators. They travel with the tasks.
+"""
 
 from __future__ import annotations
 
 import atexit
+import hashlib
 import multiprocessing
+import tempfile
 import time
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from opproof.core.capabilities import renamed
 from opproof.core.errors import BackendError, OpError, UsageError
 from opproof.harness import __version__
-from opproof.harness.run.cache.place import place
-from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
-from opproof.harness.run.cluster.shipped import back, placed, there
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.cache.location import place
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task, by_case
+from opproof.reports import Result
 
 #: The judge of this worker, by what it may use.
 _POOLS: dict[tuple[Limits, int | None], Pool] = {}
@@ -90,3 +98,103 @@ def _other_backend(order: Order, at: dict[str, str]) -> str:
             here = f"{about['name']} {about['version']}"
             return f"its {spec} is {here}; expected {name} {version}, as the run has it"
     return ""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Whose judges, what they may use, and files that a worker may lack."""
+
+    opproof: str  # the version of the run
+    limits: Limits
+    cache: int | None  # bytes of the worker's own cache; None for no cache
+    files: tuple[Shipped, ...] = ()
+    backends: tuple[tuple[str, str, str], ...] = ()  # spec, name and version, as the run knows them
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Tasks of whole cases, in their order."""
+
+    tasks: tuple[Task, ...]
+
+    @property
+    def cases(self) -> list[tuple[Task, ...]]:
+        """The tasks of each case."""
+        return list(by_case(self.tasks))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The records of a chunk, or why this worker gives none."""
+
+    worker: str
+    results: Sequence[Result] = ()
+    seconds: float = 0.0
+    refusal: str = ""  # what is wrong with the worker
+    error: str = ""  # what is wrong with the call: no worker would do better
+    about: dict[str, str] = field(default_factory=dict)  # of a backend, where that was asked
+
+
+#: Bytes that one file may have: all of them are in every message.
+LARGEST = 2**26
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A file, or the Python files of a folder, under the name that the call has for it."""
+
+    name: str
+    parts: tuple[tuple[str, bytes], ...]  # relative path and content
+
+    @property
+    def digest(self) -> str:
+        """Of its name and all that it holds."""
+        whole = hashlib.blake2b(self.name.encode(), digest_size=12)
+        for path, content in self.parts:
+            whole.update(path.encode() + b"\0" + hashlib.blake2b(content).digest())
+        return whole.hexdigest()
+
+
+def shipped(names: Iterable[str]) -> tuple[Shipped, ...]:
+    """Those of `names` that are files or folders here, small enough to travel."""
+    return tuple(one for name in dict.fromkeys(names) if (one := _read(name)) is not None)
+
+
+def placed(files: Iterable[Shipped]) -> dict[str, str]:
+    """Where each lies on this machine, by its name: written once, under a name that its content has."""
+    at: dict[str, str] = {}
+    for one in files:
+        folder = Path(tempfile.gettempdir()) / f"opproof-shipped-{one.digest}"
+        base = folder / (Path(one.name).name or "folder")
+        single = len(one.parts) == 1 and not one.parts[0][0]
+        for relative, content in one.parts:
+            path = base if single else base / relative
+            if not path.exists() or path.read_bytes() != content:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.write_bytes(content)
+        at[one.name] = str(base)
+    return at
+
+
+def there(task: Task, at: Mapping[str, str]) -> Task:
+    """The task by the names that its files have on this machine."""
+    return replace(task, backend=renamed(task.backend, at), ops=tuple(at.get(o, o) for o in task.ops))
+
+
+def back(result: Result, at: Mapping[str, str]) -> Result:
+    """The record by the names that the call has for its files."""
+    names = {path: name for name, path in at.items()}
+    repro, message = result.repro, result.message
+    for path, name in names.items():
+        repro, message = repro.replace(path, name), message.replace(path, name)
+    return replace(result, backend=renamed(result.backend, names), repro=repro, message=message)
+
+
+def _read(name: str) -> Shipped | None:
+    path = Path(name)
+    if path.is_dir():
+        found = sorted(path.rglob("*.py"))
+        return Shipped(name, tuple((str(p.relative_to(path)), p.read_bytes()) for p in found))
+    if path.is_file() and path.stat().st_size <= LARGEST:
+        return Shipped(name, (("", path.read_bytes()),))
+    return None

@@ -10,7 +10,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Destination
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.question import Question
+from opproof.harness.run.request import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 A keeper (backends/host/keeper.py) stands between: it starts the command, watches the memory of the whole family and
 ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has read
 everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
+
+A request to a host's process, and the frames that answer it.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 import opproof.backends.worker
-from opproof.backends.worker.protocol import HEAD, LONGEST, FrameError, frame_length
+from opproof.backends.worker.protocol import HEAD, LONGEST, FrameError, decode, encode, frame_length
 from opproof.backends.worker.sandbox.import_guard import libraries
+from opproof.core.arrays import Array
+from opproof.core.text import plain
 from opproof.core.verdicts import Verdict
 
 KEEPER = Path(opproof.backends.worker.__file__).with_name("keeper.py")
@@ -347,3 +351,41 @@ def _widen(*pipes: int) -> None:
         for pipe in pipes:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def exchanged(
+    process: HostProcess,
+    number: str,
+    metadata: Mapping[str, str],
+    tensors: Mapping[str, Array],
+    timeout: float,
+    longest: int = LONGEST,
+) -> tuple[dict[str, str], dict[str, Array]]:
+    """Metadata and tensors of the answer, of at most `longest` bytes. Raises HostFault."""
+    return exchanges(process, number, metadata, tensors, timeout, longest, 1)[0]
+
+
+def exchanges(
+    process: HostProcess,
+    number: str,
+    metadata: Mapping[str, str],
+    tensors: Mapping[str, Array],
+    timeout: float,
+    longest: int,
+    count: int,
+) -> list[tuple[dict[str, str], dict[str, Array]]]:
+    """As `exchanged`, of a request that `count` frames answer; each has `timeout` seconds after the one before."""
+    frames = process.exchanges(encode({**metadata, "id": number}, tensors), timeout, longest, count)
+    read = {frame: _read(process, frame, number) for frame in dict.fromkeys(frames)}  # most say the same
+    return [read[frame] for frame in frames]
+
+
+def _read(process: HostProcess, frame: bytes, number: str) -> tuple[dict[str, str], dict[str, Array]]:
+    try:
+        answer, arrays = decode(frame)
+    except FrameError as error:
+        raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.last_line()}") from None
+    if answer.get("id") != number:
+        got = plain(repr(answer.get("id")))
+        raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")
+    return answer, arrays

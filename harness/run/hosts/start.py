@@ -1,41 +1,54 @@
-"""From the text after -b to a host that has loaded the backend."""
+"""From the text after -b to a host that has loaded the backend.
+
+A backend in the judge's own process: a debugger works, and nothing keeps it from the judge. Records say so.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from opproof.backends.load import load_backend
+from opproof.backends.loaded import Loaded, settle
+from opproof.backends.worker import serve
+from opproof.backends.worker.memory import Arena
+from opproof.core.arrays import Array
 from opproof.core.capabilities import assignment_of, backend_of, capability_of, variables_text
 from opproof.core.errors import BackendError, meant
 from opproof.core.text import plain
-from opproof.harness.run.hosts import filed, foreign, inside, placed
-from opproof.harness.run.hosts.host import Host
-from opproof.harness.run.hosts.process import references_allowed
-from opproof.harness.run.limits import Limits
+from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.run.hosts import answer_files, exec_protocol, native
+from opproof.harness.run.hosts.host import About, Host, Support
+from opproof.harness.run.hosts.output_check import looked_at
+from opproof.harness.run.hosts.process import HostFault, references_allowed
+from opproof.harness.run.memory.layout import NEAR, lay_out, snapshot, write
+from opproof.harness.run.request import Question, Settled
+from opproof.harness.run.task import Limits
 
 #: How variables begin that are read by Python, the loader or opproof itself: no switch of a library.
 _NOT_ITS_OWN = ("PYTHON", "LD_", "DYLD_", "OPPROOF")
 
 
-def start(spec: str, limits: Limits) -> Host:
+def start_host(spec: str, limits: Limits) -> Host:
     """A host of `spec`, under its capability. Raises BackendError, also where loading it kills or hangs the process."""
     if capability_of(spec) and (limits.in_process or os.name != "posix"):
         raise BackendError(f"{spec} needs a process of its own on a POSIX system; leave --in-process or --isa out.")
     variables = environment_of(spec, limits)
     spec = backend_of(spec)
     kind, _, rest = spec.partition(":")
-    if kind == filed.KIND:
+    if kind == answer_files.KIND:
         if variables:
             raise BackendError(f"{spec} is answers in files, which no variable changes; leave --isa out.")
-        return filed.start(rest)
+        return answer_files.start(rest)
     if kind == "exec":
         if limits.in_process:
             raise BackendError(f"{spec} is a process of its own, which --in-process cannot be; leave that out.")
-        return foreign.start(rest, limits.memory, limits.timeout, variables)
+        return exec_protocol.start(rest, limits.memory, limits.timeout, variables)
     if limits.in_process or os.name != "posix":
-        return inside.start(spec)
-    return placed.start(
+        return start_in_process(spec)
+    return native.start(
         spec,
         limits.memory,
         references=references_allowed(),
@@ -64,7 +77,7 @@ def environment_of(spec: str, limits: Limits) -> Mapping[str, str]:
 @functools.cache
 def capabilities_of(backend: str, limits: Limits) -> Mapping[str, Mapping[str, str]]:
     """The capabilities that a backend states, each with its variables. Raises BackendError."""
-    host = start(backend, limits)
+    host = start_host(backend, limits)
     stated = host.about.capabilities
     host.close()
     for variables in stated.values():
@@ -100,3 +113,64 @@ def described(spec: str, host: Host, limits: Limits) -> dict[str, str]:
     if capability_of(spec):
         said |= {"isa": capability_of(spec), "variables": variables_text(environment_of(spec, limits))}
     return said
+
+
+class Inside:
+    """The same requests, layouts and checks as across processes; no limits, and guards that can be touched."""
+
+    in_process = True
+    shares_memory = False
+    alive = True
+
+    def __init__(self, backend: Loaded) -> None:
+        self._backend, self._arena = backend, Arena()
+        name, version, device = plain(backend.name), plain(backend.version), plain(backend.device)
+        told = backend.set_threads is not None
+        self.about = About(
+            name, version, device, backend.differentiates, backend.destinations, backend.dtypes, backend.mixed, told,
+            backend.capabilities,
+        )  # fmt: skip
+
+    def support(
+        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
+    ) -> Support:
+        """See Host."""
+        try:
+            reason = self._backend.declines(op, dtype.split("+"), params, shapes)
+            declared = self._backend.declared(op, dtype, mode)
+        except Exception as error:  # of whatever kind, it is the backend's
+            raise Settled(Verdict.ERROR, plain(serve.described(error))) from None
+        return Support(plain(reason), declared)
+
+    def call(self, question: Question, timeout: float) -> list[Array | None]:
+        """See Host. `timeout` is nobody's to enforce here."""
+        del timeout
+        question = question.softened()  # a read out of bounds would end this process, a write is seen all the same
+        layout = lay_out(question, self._backend.alignment, NEAR)
+        self._arena.grow(layout.request.size)
+        write(layout, self._arena.memory)
+        given = serve.answer(self._backend, layout.request, self._arena, interrupts=True)
+        if given.outcome is serve.Outcome.DEVICE_LOST:
+            raise Settled(Verdict.CRASH, f"the device is lost: {plain(given.message)}")
+        now = snapshot(layout, self._arena.memory)
+        gradient = question.posed.mode is Mode.GRADIENT
+        return looked_at(question, layout, now, given, writes=self._backend.writes(gradient))
+
+    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+        """See Host."""
+        return (self.call(question, timeout) for question in questions)
+
+    def fault(self) -> HostFault:
+        """See Host. Nothing can be said of a process from inside."""
+        return HostFault(Verdict.CRASH, "the process died")
+
+    def late(self) -> None:
+        """See Host."""
+
+    def close(self) -> None:
+        """See Host."""
+
+
+def start_in_process(spec: str) -> Inside:
+    """The backend `spec` in this process. Raises BackendError."""
+    return Inside(settle(load_backend(spec), spec))

@@ -1,20 +1,25 @@
-"""results.jsonl of a run that goes on: no record is lost or there twice, whatever else writes to it or deletes it."""
+"""results.jsonl of a run that goes on: no record is lost or there twice, whatever else writes to it or deletes it.
+
+What was measured, when its folder is gone or its disk full: kept in another place, and said where.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.results import disk
-from opproof.harness.run.results.marks import marks_of
-from opproof.harness.run.results.place import REPORTS
-from opproof.harness.run.results.rescue import rescued
-from opproof.reports import Header, Result
+from opproof.harness.run.results import signatures
+from opproof.harness.run.results.folder import REPORTS
+from opproof.harness.run.results.signatures import marks_of
+from opproof.reports import Header, Result, ResultsError, read_results
 from opproof.reports._results import FILE, encoded, legible
 
 
@@ -42,7 +47,7 @@ class ResultsFile:
     def __init__(self, path: Path, header: Header, done: Iterable[Result], key_of_marks: bytes | None = None) -> None:
         self.path, self.header, self.tampering = path, header, ""
         self._records = {key(r): legible(r) for r in done}
-        self._descriptor, self._size, self._look, self.lost = -1, 0, disk.look(path), False
+        self._descriptor, self._size, self._look, self.lost = -1, 0, signatures.look(path), False
         self._key, self._marks = key_of_marks, marks_of(path, header, key_of_marks)
         self._rewrite(self._lines())
 
@@ -60,7 +65,7 @@ class ResultsFile:
             return earlier
         self._records[key(result)] = result
         with self._kept_elsewhere():
-            if self._look == disk.look(self.path):
+            if self._look == signatures.look(self.path):
                 self._append(encoded(result))
             else:
                 self._restore()
@@ -99,7 +104,7 @@ class ResultsFile:
         if self._marks is not None:
             self._marks.add(line)
         try:
-            disk.write(self._descriptor, line)
+            signatures.write(self._descriptor, line)
         except OSError:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, self._size)  # half a line helps nobody
@@ -112,7 +117,7 @@ class ResultsFile:
         """Write the file again unless it holds the records, and note what was done to it."""
         lines = self._lines()
         whole = b"".join(lines)
-        content = disk.content(self.path, limit=len(whole))
+        content = signatures.content(self.path, limit=len(whole))
         # An interruption between writing a line and noting its size leaves more than noted: that was this run.
         ours = content is not None and len(content) >= self._size and whole.startswith(content)
         if not ours and not self.tampering:
@@ -121,7 +126,7 @@ class ResultsFile:
                 f"{self.path} was {deed} by something else during the run, perhaps by the backend;"
                 f" it was written again from the {len(self._records):,} records that the run holds."
             )
-        if content != whole or self._look != disk.look(self.path):
+        if content != whole or self._look != signatures.look(self.path):
             self._rewrite(lines)
 
     def _lines(self) -> list[bytes]:
@@ -133,10 +138,10 @@ class ResultsFile:
         if self._marks is not None:
             self._marks.rewrite(lines[1:])
         whole = b"".join(lines)
-        descriptor = disk.moved(self.path, whole)
+        descriptor = signatures.moved(self.path, whole)
         if self._descriptor >= 0:
             os.close(self._descriptor)
-        self._descriptor, self._size, self._look = descriptor, len(whole), disk.look(self.path)
+        self._descriptor, self._size, self._look = descriptor, len(whole), signatures.look(self.path)
 
 
 @contextmanager
@@ -163,3 +168,40 @@ def results_file(
         raise
     finally:
         file.close()
+
+
+def rescued(
+    path: Path, error: OSError, header: Header, results: Sequence[Result], key_of_marks: bytes | None
+) -> ResultsError:
+    """What to raise where `path` cannot be written: it says why, and where the records are now."""
+    said = f"cannot write {path}: {_reason(error)}"
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="opproof-report-"))
+    except OSError as second:
+        return ResultsError(f"{said}, nor anything in a temporary folder: {_reason(second)}; {_left(path, results)}")
+    try:
+        lines = [encoded(r) for r in results]
+        (folder / FILE).write_bytes(b"".join([encoded(header), *lines]))
+        if (marks := marks_of(folder / FILE, header, key_of_marks)) is not None:
+            marks.rewrite(lines)
+            marks.close()
+    except OSError as second:
+        shutil.rmtree(folder, ignore_errors=True)
+        return ResultsError(f"{said}, nor in {folder.parent}: {_reason(second)}; {_left(path, results)}")
+    return ResultsError(
+        f"{said}; the records so far, {len(results):,}, are in {folder},"
+        f" and `opproof run --resume {shlex.quote(str(folder))}` goes on there."
+    )
+
+
+def _left(path: Path, results: Sequence[Result]) -> str:
+    """How many records the file still has."""
+    try:
+        kept = len(read_results(path)[1])
+    except ResultsError:
+        kept = 0
+    return f"the file has {kept:,} of the {len(results):,} records so far."
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

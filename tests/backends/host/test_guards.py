@@ -14,10 +14,10 @@ from opproof.backends.worker.memory import PAGE, Arena
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.question import Posed
-from opproof.harness.run.arena.layout import lay_out, snapshot, write
-from opproof.harness.run.arena.poison import CANARY, POISON, poison, unwritten
-from opproof.harness.run.hosts.memory import SharedMemory
-from opproof.harness.run.question import Question, Wanted
+from opproof.harness.run.hosts.native import SharedMemory
+from opproof.harness.run.memory.buffer import CANARY, POISON, poison, unwritten
+from opproof.harness.run.memory.layout import lay_out, snapshot, write
+from opproof.harness.run.request import Question, Wanted
 from opproof.reference_ops import load
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="guards need mprotect")
@@ -54,7 +54,7 @@ import ctypes, sys
 sys.path.insert(0, {folder!r})
 from test_guards import in_memory, laid_out, trespass
 from opproof.backends.worker.memory import Arena
-from opproof.harness.run.hosts.memory import SharedMemory
+from opproof.harness.run.hosts.native import SharedMemory
 layout = laid_out({nbytes}, at_end={at_end}, soft={soft}, alignment={alignment})
 shared = SharedMemory() if {shared} else None
 if shared:

@@ -11,9 +11,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 
 RIGHT = """
 import asyncio, ctypes, os, signal, subprocess, sys, threading, time

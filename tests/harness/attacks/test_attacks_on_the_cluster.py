@@ -11,7 +11,7 @@ import pytest
 from _attacked import backend, run
 from _dask import Started
 
-from opproof.harness.run.cluster.keys import unguarded
+from opproof.harness.run.hardening import unguarded
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("cryptography")

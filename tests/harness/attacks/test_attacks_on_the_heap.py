@@ -4,9 +4,8 @@ import pytest
 from _attacker import passed
 from _c_build import compiled, needs_cc
 
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 
 pytestmark = needs_cc
 

@@ -8,9 +8,8 @@ from _attacker import case_of, passed, records, verdicts, written
 from _c_build import compiled, needs_cc
 
 from opproof.harness.run.calls import arranged
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 
 SOFTMAX = ["softmax[x=4x33;dim=-1;f32]", "softmax[x=7x5;dim=0;f64]", "softmax[x=3x4x9;dim=1;f16]"]
 MATMUL = ["matmul[a=5x17;b=17x9;f32]", "matmul[a=3x8;b=8x3;f64]"]

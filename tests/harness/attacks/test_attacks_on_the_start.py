@@ -5,12 +5,11 @@ import subprocess
 import sys
 
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.desk import seats
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.hosts import placed
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.hosts import native
 from opproof.harness.run.record import settled
-from opproof.harness.run.task import Task
+from opproof.harness.run.session import slots
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 
 BACKEND = """
 import os, pathlib, time
@@ -27,8 +26,8 @@ def forward(op, inputs, params):
 
 
 def test_starts_that_hang_are_not_repeated_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(placed, "LOADING", 1.5)
-    monkeypatch.setattr(seats, "_LONG", 1.0)
+    monkeypatch.setattr(native, "LOADING", 1.5)
+    monkeypatch.setattr(slots, "_LONG", 1.0)
     file = tmp_path / "backend.py"
     file.write_text(BACKEND, encoding="utf-8")
     at = Desk(Limits(1, 10.0, 2**30))

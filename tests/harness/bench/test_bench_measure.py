@@ -16,7 +16,7 @@ from opproof.harness.bench.look import unseen
 from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.process import Blocks, Clocks, Fault, disagreement
 from opproof.harness.reference.chunks.question import pose
-from opproof.harness.run.question import wanted_of
+from opproof.harness.run.request import wanted_of
 from opproof.harness.run.task import op_of
 from opproof.reports.bench.compare import changes, text
 from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time

@@ -10,7 +10,7 @@ import pytest
 from opproof.harness.__main__ import main
 from opproof.harness.commands import cache
 from opproof.harness.commands import run as run_command
-from opproof.harness.run.cache.place import SIZE
+from opproof.harness.run.cache.location import SIZE
 from opproof.reports import read_results
 
 CASE = "softmax[x=7x33;dim=-1;f32]"

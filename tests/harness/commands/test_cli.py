@@ -15,8 +15,8 @@ from opproof.harness import __version__
 from opproof.harness.__main__ import COMMANDS, main
 from opproof.harness.judge.bound import C
 from opproof.harness.run import runner
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.status import Exit
+from opproof.harness.run.finish import Exit
+from opproof.harness.run.scheduler import Pool
 from opproof.reports import read_results
 
 SMALL = str(Path(__file__).parents[2] / "_small_backend.py")

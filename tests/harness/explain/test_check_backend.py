@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from opproof.harness.explain.dialogues import check
-from opproof.harness.run.hosts.command import Command
+from opproof.harness.run.hosts.exec_dialogues import Command, check
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
 
@@ -124,7 +123,7 @@ def test_slips_are_named(slip, tmp_path, monkeypatch):
     old, new, said = SLIPS[slip]
     backend = Command(small(tmp_path, old, new), 30.0)
     backend.timeout = 1.0
-    monkeypatch.setattr("opproof.harness.run.hosts.foreign.START", 3.0)
+    monkeypatch.setattr("opproof.harness.run.hosts.exec_protocol.START", 3.0)
     try:
         wrong = [step for step in check(backend) if step.state == "wrong"]
     finally:

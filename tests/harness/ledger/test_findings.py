@@ -6,8 +6,7 @@ import pytest
 
 from opproof.harness.known_failures.findings import findings, idle, news, objections
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.extent import Extent, extent
-from opproof.harness.run.plan import Selection
+from opproof.harness.run.plan import Extent, Selection, extent
 from opproof.reports import Result
 
 TODAY = datetime.date(2026, 7, 1)

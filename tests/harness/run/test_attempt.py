@@ -10,7 +10,7 @@ from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
 from opproof.core.verdicts import Verdict
 from opproof.harness.run.calls import arranged
-from opproof.harness.run.desk.looks import as_told_by_itself
+from opproof.harness.run.session.recheck import as_told_by_itself
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
@@ -72,7 +72,7 @@ def test_memory_of_the_caller(mode, dtype):
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
 def test_not_written(dtype):
     """Elements that still hold the poison; NaN left in an accumulator is a wrong value instead."""
-    from opproof.harness.run.arena.poison import POISON
+    from opproof.harness.run.memory.buffer import POISON
 
     def forget(outputs):
         (y,) = outputs

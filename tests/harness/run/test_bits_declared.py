@@ -7,9 +7,8 @@ import pytest
 from _c_build import compiled, needs_cc
 
 from opproof.cases import cases_of
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 from opproof.reference_ops import load, names
 
 CASES = ("dot[a=768,;b=768,;f32]", "dot[a=1031,;b=1031,;f32]", "dot[a=16385,;b=16385,;f32]")

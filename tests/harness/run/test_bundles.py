@@ -2,12 +2,10 @@
 
 import pytest
 
-from opproof.harness.run.bundles import MOST, SECONDS, Bundles
-from opproof.harness.run.cache.place import Place
+from opproof.harness.run.cache.location import Place
 from opproof.harness.run.cache.store import Store
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import MOST, SECONDS, Bundles, Pool
+from opproof.harness.run.task import Limits, Task
 
 CASES = [(Task("numpy", f"neg[x=2x{n};f32]", "forward"),) for n in range(1, 401)]
 

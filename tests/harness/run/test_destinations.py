@@ -17,10 +17,9 @@ from opproof.cases import Case, cases_of
 from opproof.cases._layouts import layouts_of
 from opproof.core.errors import BackendError, CaseError
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.plan import checked, has_gradient
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Limits, Task
 from opproof.reference_ops import load, load_file, names
 
 HONEST = NumPy()
@@ -252,7 +251,7 @@ def programs():
     def host(fault):
         if fault not in hosts:
             path = Path(__file__).parents[2] / "_in_place_program.py"
-            hosts[fault] = start(f"exec:{shlex.join([sys.executable, str(path), fault])}", Limits(1, 30.0, 2**30))
+            hosts[fault] = start_host(f"exec:{shlex.join([sys.executable, str(path), fault])}", Limits(1, 30.0, 2**30))
         return hosts[fault]
 
     yield host
@@ -294,7 +293,7 @@ def test_words_of_a_program_that_are_none(words):
     path = Path(__file__).parents[2] / "_in_place_program.py"
     command = shlex.join([sys.executable, str(path), f"hello:{words}"])
     with pytest.raises(BackendError, match=r'destinations in the hello .* expected .*\["in place"\]'):
-        start(f"exec:{command}", Limits(1, 30.0, 2**30))
+        start_host(f"exec:{command}", Limits(1, 30.0, 2**30))
 
 
 def test_written_needs_a_place_for_each():

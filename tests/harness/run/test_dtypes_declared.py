@@ -14,9 +14,8 @@ from opproof.backends.loaded import settle
 from opproof.backends.numpy import NumPy
 from opproof.core.errors import BackendError
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.hosts.start import start_host
+from opproof.harness.run.task import Limits, Task
 from opproof.reference_ops import load
 
 HONEST = NumPy()
@@ -49,7 +48,7 @@ def test_what_is_no_tuple_of_dtypes(declared):
 
 def through(spec, case):
     """The judgement on a case of a backend in another process."""
-    host = start(spec, Limits(1, 30.0, 2**30))
+    host = start_host(spec, Limits(1, 30.0, 2**30))
     try:
         return attempt(host, Task(spec, case, "forward"), load(case.partition("[")[0]), 30.0).judgement
     finally:
@@ -68,7 +67,7 @@ def test_over_the_exec_protocol(tmp_path):
     assert through(spec, CASES["i8"]).message == SAID
     program.write_text(text.replace("HONEST, KNOWN", "DTYPES = '[\"int8\"]'\nHONEST, KNOWN"))
     with pytest.raises(BackendError, match="dtypes in the hello hold 'int8'; expected some of f8e4m3"):
-        start(spec, Limits(1, 30.0, 2**30))
+        start_host(spec, Limits(1, 30.0, 2**30))
 
 
 #: add of i8, row by row; of f8e4m3 the first operand, so that types are told apart.

@@ -19,11 +19,11 @@ from opproof.backends.worker.protocol import FrameError, decode, encode, frame_l
 from opproof.core.dtypes import Declaration
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.hosts.command import Command
-from opproof.harness.run.hosts.foreign import _request
+from opproof.harness.run.hosts.exec_dialogues import Command
+from opproof.harness.run.hosts.exec_protocol import _request
 from opproof.harness.run.hosts.process import HostFault, HostProcess
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.hosts.start import start_host
+from opproof.harness.run.task import Limits
 from opproof.reports import read_results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
@@ -238,7 +238,7 @@ def test_what_is_no_command(text, said):
     with pytest.raises(BackendError, match=said):
         Command(text, 30.0)
     with pytest.raises(BackendError, match=said):
-        start(f"exec:{text}", Limits(1, 30.0, 2**30))
+        start_host(f"exec:{text}", Limits(1, 30.0, 2**30))
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def declaring(folder, text):
 
 
 def test_declarations_of_the_hello(tmp_path):
-    host = start(declaring(tmp_path, DECLARING.replace("WORD", "truncate")), Limits(1, 30.0, 2**30))
+    host = start_host(declaring(tmp_path, DECLARING.replace("WORD", "truncate")), Limits(1, 30.0, 2**30))
     said = {op: host.support(op, "bf16", "forward", {}, []) for op in ("square", "exp", "sin")}
     host.close()
     assert {op: s.declared for op, s in said.items()} == {
@@ -353,4 +353,4 @@ def test_declarations_of_the_hello(tmp_path):
 def test_a_rounding_that_is_no_object(tmp_path):
     text = DECLARING.replace("""'{"square": "WORD"}'""", "'truncate'")
     with pytest.raises(BackendError, match="rounding in the hello is 'truncate'; expected JSON such as"):
-        start(declaring(tmp_path, text), Limits(1, 30.0, 2**30))
+        start_host(declaring(tmp_path, text), Limits(1, 30.0, 2**30))

@@ -22,15 +22,14 @@ from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.reference.question import pose
-from opproof.harness.run.arena.layout import lay_out
-from opproof.harness.run.hosts import placed
+from opproof.harness.run.hosts import native
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.hosts.start import start_host
+from opproof.harness.run.memory.layout import lay_out
 from opproof.harness.run.plan import has_gradient
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.question import Question, wanted_of
-from opproof.harness.run.task import Task
+from opproof.harness.run.request import Question, wanted_of
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 from opproof.reference_ops import load
 from opproof.reports import read_results
 
@@ -305,11 +304,11 @@ def test_a_host_that_speaks_another_language(tmp_path):
     assert hello in text
     (tmp_path / "odd.py").write_text(text.replace(hello, hello[:-1] + ', "arena": "frames"}'), encoding="utf-8")
     with pytest.raises(BackendError, match=r"the host's hello cannot be read: .*; update opproof there\."):
-        start(f"exec:{shlex.join([sys.executable, str(tmp_path / 'odd.py')])}", Limits(1, 10.0, 2**30))
+        start_host(f"exec:{shlex.join([sys.executable, str(tmp_path / 'odd.py')])}", Limits(1, 10.0, 2**30))
 
 
 def test_a_host_has_one_backend_and_says_so_first():
-    host = start("numpy", Limits(1, 10.0, 2**30))
+    host = start_host("numpy", Limits(1, 10.0, 2**30))
     try:
         assert (host.about.name, host.about.device, host.about.differentiates) == ("numpy", "cpu", True)
         assert host.alive
@@ -317,14 +316,14 @@ def test_a_host_has_one_backend_and_says_so_first():
     finally:
         host.close()
     with pytest.raises(BackendError, match="unknown backend 'nunpy'"):
-        start("nunpy", Limits(1, 10.0, 2**30))
+        start_host("nunpy", Limits(1, 10.0, 2**30))
 
 
 def test_a_host_that_is_not_alive_says_how_it_ended(tmp_path):
     (tmp_path / "ends.py").write_text(
         "import os\ndef forward(op, inputs, params):\n    os._exit(4)\n", encoding="utf-8"
     )
-    host = placed.start(str(tmp_path / "ends.py"), 2**30)
+    host = native.start(str(tmp_path / "ends.py"), 2**30)
     case = Case.parse("relu[x=2x3;f32]")
     pair = pose(case, load("relu"), Mode.FORWARD)
     with pytest.raises(HostFault) as caught:
@@ -336,7 +335,7 @@ def test_a_host_that_is_not_alive_says_how_it_ended(tmp_path):
 
 def test_a_backend_in_this_process_that_is_a_process_of_its_own():
     with pytest.raises(BackendError, match="which --in-process cannot be"):
-        start("exec:cat", Limits(1, 10.0, 2**30, in_process=True))
+        start_host("exec:cat", Limits(1, 10.0, 2**30, in_process=True))
 
 
 # What a backend prints

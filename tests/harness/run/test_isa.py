@@ -15,10 +15,9 @@ from opproof.core.errors import BackendError
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.commands._values import assignments
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.cluster.shipped import back, there
-from opproof.harness.run.hosts.start import environment_of, start
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task, repro
+from opproof.harness.run.cluster.worker import back, there
+from opproof.harness.run.hosts.start import environment_of, start_host
+from opproof.harness.run.task import Limits, Task, repro
 from opproof.reports import Result, read_results
 
 #: A backend that looks at its variable when it is loaded, and whose relu is wrong where that says low.
@@ -150,16 +149,16 @@ def test_a_library_in_c_is_told_by_the_variable_that_its_author_names(tmp_path, 
 def test_a_command_is_told_too(tmp_path):
     program = Path(__file__).parents[2] / "_exec_backend.py"
     text = f'exec:sh -c "test \\"$MINE_ISA\\" = low && exec {sys.executable} {program}"'
-    host = start(under(text, "MINE_ISA=low"), LIMITS)
+    host = start_host(under(text, "MINE_ISA=low"), LIMITS)
     host.close()
     with pytest.raises(BackendError, match="did not say hello"):
-        start(under(text, "MINE_ISA=high"), LIMITS)
+        start_host(under(text, "MINE_ISA=high"), LIMITS)
 
 
 def test_an_own_host_behind_a_command_is_refused():
     text = f"exec:{sys.executable} -m opproof.backends.worker numpy"
     with pytest.raises(BackendError, match=r"own host, which --isa cannot reach: set A=b"):
-        start(under(text, "A=b"), LIMITS)
+        start_host(under(text, "A=b"), LIMITS)
 
 
 def test_the_program_of_a_file_has_the_variables(tmp_path, capsys):

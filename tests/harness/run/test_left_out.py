@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 from _runs import opproof
 
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 from opproof.reports import Header, html, junit, markdown, terminal
 from opproof.reports._summary import provisos
 

@@ -9,7 +9,7 @@ import pytest
 from _runs import mark, opproof, timeless
 
 from opproof.harness.run.results.file import ResultsFile
-from opproof.harness.run.results.marks import Marker, marked
+from opproof.harness.run.results.signatures import Marker, marked
 from opproof.reports import read_header, read_results
 from opproof.reports._results import encoded
 
@@ -88,7 +88,7 @@ def test_without_a_key_none_is_believed(run, whole, capsys, monkeypatch):
     def keyless():
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("opproof.harness.run.cache.place.key", keyless)
+    monkeypatch.setattr("opproof.harness.run.cache.location.key", keyless)
     status, _, err = opproof(capsys, "run", "--resume", run, "--quiet")
     assert status == 0
     assert "(there is no key in the folder of this user's caches): they are made again" in err

@@ -15,10 +15,9 @@ from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.errors import BackendError, CaseError
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.plan import checked
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Limits, Task
 from opproof.reference_ops import load
 
 HONEST = NumPy()
@@ -28,7 +27,7 @@ SAID = "the backend does not declare calls of mixed dtypes"
 
 def through(spec, case, mode="forward"):
     """The judgement on a case of a backend in another process."""
-    host = start(spec, Limits(1, 30.0, 2**30))
+    host = start_host(spec, Limits(1, 30.0, 2**30))
     try:
         return attempt(host, Task(spec, case, mode), load(case.partition("[")[0]), 30.0).judgement
     finally:
@@ -127,7 +126,7 @@ def test_over_the_c_interface(tmp_path, mixed, read, verdict):
 def test_a_c_library_that_says_neither(tmp_path):
     library = compiled(tmp_path, SOURCE.replace("MIXED", "2").replace("READ", "bits"))
     with pytest.raises(BackendError, match="returned 2: expected 1 where it takes mixed dtypes, or 0"):
-        start(str(library), Limits(1, 30.0, 2**30))
+        start_host(str(library), Limits(1, 30.0, 2**30))
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict, read_beyond, said_beyond
 from opproof.harness.__main__ import main
 from opproof.harness.reference.chunks.question import pose
-from opproof.harness.run.arena.layout import lay_out
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.limits import HOST_MEMORY
-from opproof.harness.run.needs import bytes_of, bytes_of_inputs, limited
-from opproof.harness.run.question import Question, wanted_of
-from opproof.harness.run.task import Task
+from opproof.harness.run.memory.layout import lay_out
+from opproof.harness.run.memory_limits import bytes_of, bytes_of_inputs, limited
+from opproof.harness.run.request import Question, wanted_of
+from opproof.harness.run.task import HOST_MEMORY, Task
 from opproof.reference_ops import load
 from opproof.reports import read_results
 

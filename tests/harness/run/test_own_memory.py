@@ -18,13 +18,13 @@ from opproof.harness.reference.chunks import question as posing
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.chunks.question import pose
 from opproof.harness.reference.data import inputs_of, to_dtype
-from opproof.harness.run import own_memory
-from opproof.harness.run.arena.buffer import Buffer
-from opproof.harness.run.arena.layout import lay_out, snapshot, write
+from opproof.harness.run import memory_limits
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.inside import Inside
-from opproof.harness.run.own_memory import INPUTS, check_free, free_bytes, held_to, killed, outgrown, reserve
-from opproof.harness.run.question import Question, wanted_of
+from opproof.harness.run.hosts.start import Inside
+from opproof.harness.run.memory.buffer import Buffer
+from opproof.harness.run.memory.layout import lay_out, snapshot, write
+from opproof.harness.run.memory_limits import INPUTS, check_free, free_bytes, held_to, killed, outgrown, reserve
+from opproof.harness.run.request import Question, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
@@ -125,7 +125,7 @@ def test_few_inputs_with_many_results_are_judged_in_slices_where_they_can_be():
 
 
 def test_what_does_not_fit_the_machine_is_told_beforehand(monkeypatch):
-    monkeypatch.setattr(own_memory, "free_bytes", lambda: 2048 * MIB)
+    monkeypatch.setattr(memory_limits, "free_bytes", lambda: 2048 * MIB)
     case = Case.parse("exp[x=100000000,;f32]")
     with pytest.raises(TooLarge, match=r"takes 1144 MiB of shared memory .* this machine has 2048 MiB free; .*--jobs"):
         check_free(case, 1024 * MIB)

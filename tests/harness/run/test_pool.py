@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from opproof.harness.run import pool
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run import scheduler
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 
 SLOW = """
 import time
@@ -50,7 +49,7 @@ def test_records_come_in_the_order_in_which_a_judge_made_them(tmp_path, monkeypa
         futures.wait(pending)
         return SimpleNamespace(done=list(reversed(list(pending))))
 
-    monkeypatch.setattr(pool, "wait", wait)
+    monkeypatch.setattr(scheduler, "wait", wait)
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     tasks = [Task(str(tmp_path / "slow.py"), f"neg[x=2x{n};f32]", "forward") for n in range(3, 9)]
     with Pool(Limits(1, 60.0, 2 << 30)) as judges:

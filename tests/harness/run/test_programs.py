@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from opproof.backends.worker.sandbox import supervisor
-from opproof.harness.run.unwatched.process import run
+from opproof.harness.run.standalone.caller import run
 
 #: Leaves its family behind, and says which process it is.
 DAEMON = """
@@ -72,7 +72,7 @@ def test_what_others_start_meanwhile_goes_on(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="adopting is Linux's")
 def test_who_runs_it_adopts_nothing(tmp_path):
     script = (
-        "import ctypes, pathlib; from opproof.harness.run.unwatched.process import run; "
+        "import ctypes, pathlib; from opproof.harness.run.standalone.caller import run; "
         f"assert run('', pathlib.Path({str(tmp_path)!r}), [], 60) == 0; "
         f"adopts = ctypes.c_int(); ctypes.CDLL(None).prctl({_GET_CHILD_SUBREAPER}, ctypes.byref(adopts)); "
         "print(adopts.value)"

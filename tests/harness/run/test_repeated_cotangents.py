@@ -8,10 +8,9 @@ from opproof.cases._layouts import cotangent_layout, layouts_of
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.question import pose
-from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 from opproof.reference_ops import load, names
 
 REPEATED = "layout=cotangent:broadcast"

@@ -13,8 +13,8 @@ import report_samples as samples
 from _runs import opproof
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.results import lock
-from opproof.harness.run.results.place import claimed, foreign
+from opproof.harness.run.results import folder as lock
+from opproof.harness.run.results.folder import claimed, foreign
 from opproof.reports import read_results, write_line
 
 OPTIONS = {
@@ -46,7 +46,7 @@ def written(folder, header=HEADER):
 
 def place(out, header=HEADER, **how):
     with claimed(out, header, **how) as folder:
-        assert (folder / lock.FILE).is_file()
+        assert (folder / lock.LOCK_FILE).is_file()
         return folder
 
 
@@ -148,7 +148,7 @@ def test_a_folder_in_use_is_refused(tmp_path, capsys):
     assert (status, out) == (2, "")
     assert f"opproof: {tmp_path / 'out'} is in use by another run, process {os.getpid()} on " in err
     assert err.count("\n") == 1
-    assert [p.name for p in (tmp_path / "out").iterdir()] == [lock.FILE]
+    assert [p.name for p in (tmp_path / "out").iterdir()] == [lock.LOCK_FILE]
     lock.release(held)
     assert opproof(capsys, *RUN, "--out", tmp_path / "out")[0] == 0
 
@@ -172,9 +172,9 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
         with pytest.raises(UsageError, match="in use"):  # nor is it gone on with
             place(tmp_path, resume=True)
         os.kill(holder.pid, signal.SIGKILL)
-    assert (tmp_path / lock.FILE).is_file()
+    assert (tmp_path / lock.LOCK_FILE).is_file()
     lock.release(lock.take(tmp_path))
-    assert not (tmp_path / lock.FILE).exists()
+    assert not (tmp_path / lock.LOCK_FILE).exists()
 
 
 def test_of_runs_started_at_once_one_gets_the_folder(tmp_path):
@@ -209,7 +209,7 @@ def test_a_lock_file_that_goes_while_it_is_locked(tmp_path, monkeypatch):
 
     def late(descriptor):
         monkeypatch.undo()
-        (tmp_path / lock.FILE).unlink()
+        (tmp_path / lock.LOCK_FILE).unlink()
         return lock._locked(descriptor)
 
     monkeypatch.setattr(lock, "_locked", late)

@@ -16,9 +16,8 @@ from _runs import mark, timeless
 from opproof.harness import __version__
 from opproof.harness.__main__ import main
 from opproof.harness.run.plan import Selection
-from opproof.harness.run.results import lock
-from opproof.harness.run.results.resume import command
-from opproof.harness.run.settings import Settings
+from opproof.harness.run.results import folder as lock
+from opproof.harness.run.results.resume import Settings, command
 from opproof.harness.run.stop import Stopped, stoppable
 from opproof.reports import read_results
 from opproof.reports._results import encoded

@@ -9,9 +9,9 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.reference.chunks.question import pose
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.question import Question, Settled, wanted_of
+from opproof.harness.run.hosts.start import start_host
+from opproof.harness.run.request import Question, Settled, wanted_of
+from opproof.harness.run.task import Limits
 from opproof.reference_ops import load
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hosts of their own need POSIX")
@@ -53,7 +53,7 @@ def host_of(tmp_path):
 
     def started(text):
         (tmp_path / "b.py").write_text(text)
-        hosts.append(start(str(tmp_path / "b.py"), Limits(1, 30.0, 2**32)))
+        hosts.append(start_host(str(tmp_path / "b.py"), Limits(1, 30.0, 2**32)))
         return hosts[-1]
 
     yield started

@@ -9,8 +9,7 @@ import report_samples as samples
 from _runs import opproof, write_run
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.shard import parse, shard_of
+from opproof.harness.run.plan import Selection, cases, parse, shard_of, tasks
 from opproof.reports import read_results
 
 OPS = ("relu", "softmax", "sum", "matmul", "conv2d", "embedding")

@@ -6,9 +6,8 @@ import sys
 import pytest
 
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 
 BACKEND = """
 import os

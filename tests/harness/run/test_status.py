@@ -8,7 +8,7 @@ import report_samples as samples
 from _runs import opproof, write_run
 
 from opproof.core.verdicts import FAILED, Verdict
-from opproof.harness.run.status import Exit, status
+from opproof.harness.run.finish import Exit, status
 
 PASS = samples.result("relu[x=3,;f32]", "forward")
 KINDS = {

@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 
 BACKEND = """
 import ctypes, os, threading
@@ -186,7 +185,7 @@ def forward(op, inputs, params):
 @pytest.mark.parametrize("known", [True, False], ids=["relu has done it before", "nobody has"])
 def test_who_has_done_harm_before_is_asked_when_searches_are_used_up(tmp_path, monkeypatch, known):
     """After so many searches only one whose operator is known is tried; who is charged else is told that nobody was."""
-    monkeypatch.setattr("opproof.harness.run.desk.blame._TRACES", 1 if known else 0)
+    monkeypatch.setattr("opproof.harness.run.session.attribution._TRACES", 1 if known else 0)
     backend = tmp_path / "leaves.py"
     backend.write_text(LEAVES)
     order = [f"{op}[x={n}x33;f32]" for n in (3, 4) for op in ("relu", "neg")]

@@ -13,12 +13,10 @@ from opproof.backends.loaded import settle
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import start
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.plan import Selection
-from opproof.harness.run.results.resume import resumed
-from opproof.harness.run.settings import Settings
-from opproof.harness.run.task import Task, repro
+from opproof.harness.run.results.resume import Settings, resumed
+from opproof.harness.run.task import Limits, Task, repro
 from opproof.reference_ops import load
 from opproof.reports import read_results
 
@@ -80,7 +78,7 @@ def written(tmp_path):
 
 
 def judged(spec, case, mode="forward", threads=(1, 2, 8), timeout=30.0, *, apart=False, **options):
-    host = start(spec, Limits(1, timeout, 2**32, in_process=not apart))
+    host = start_host(spec, Limits(1, timeout, 2**32, in_process=not apart))
     try:
         task = Task(spec, case, mode, threads=threads, **options)
         return attempt(host, task, load(case.partition("[")[0]), timeout).judgement

@@ -2,9 +2,8 @@
 
 import pytest
 
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 
 BACKEND = """
 import numpy as np

@@ -8,9 +8,9 @@ from _runs import opproof
 from opproof.cases import Case
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.run.unwatched.chosen import DECLINED, FEW, chosen
-from opproof.harness.run.unwatched.chosen import LARGE as LARGE_CALLS
-from opproof.harness.run.unwatched.judged import WAYS
+from opproof.harness.run.standalone.rejudge import WAYS
+from opproof.harness.run.standalone.selection import DECLINED, FEW, chosen
+from opproof.harness.run.standalone.selection import LARGE as LARGE_CALLS
 from opproof.reference_ops import names
 from opproof.reports import Result, read_results
 

@@ -10,9 +10,8 @@ import pytest
 
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import MEANING
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.pool import Pool
-from opproof.harness.run.task import Task
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Limits, Task
 
 TIMEOUT = 6
 BACKEND = str(Path(__file__).parents[2] / "_faulty_backend.py")
@@ -217,7 +216,7 @@ def test_a_backend_that_kills_whoever_loads_it(tmp_path):
 
 def test_judges_that_cannot_live(monkeypatch):
     """Said once, not waited for: here they cannot be initialised."""
-    monkeypatch.setattr("opproof.harness.run.judges.start", sorted)
+    monkeypatch.setattr("opproof.harness.run.session.worker.start", sorted)
     with Pool(Limits(1, timeout=3, memory=600 * 2**20)) as pool:
         with pytest.raises(BackendError, match="could not be loaded: the judge's process ended before it answered; "):
             pool.describe("numpy")

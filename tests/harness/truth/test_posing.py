@@ -3,7 +3,7 @@
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.reference import expected
-from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.reference_ops import load
 

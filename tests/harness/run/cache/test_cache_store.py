@@ -10,8 +10,8 @@ import time
 import pytest
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.cache import travel
-from opproof.harness.run.cache.place import Place, place
+from opproof.harness.run.cache import store as travel
+from opproof.harness.run.cache.location import Place, place
 from opproof.harness.run.cache.store import FILE, Store
 
 KEY = b"k" * 32
@@ -112,7 +112,7 @@ def test_a_database_that_is_damaged_meanwhile_costs_entries_and_no_run(at):
 def test_a_disk_that_is_full_fails_nothing(at):
     code = f"""
 import resource, signal
-from opproof.harness.run.cache.place import Place
+from opproof.harness.run.cache.location import Place
 from opproof.harness.run.cache.store import Store
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -13,13 +13,14 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import alternatives, gradient, judgement
 from opproof.harness.reference import expected, kinks
-from opproof.harness.run.cache import question, sources
-from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
-from opproof.harness.run.cache.place import Place
-from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache import questions as question
+from opproof.harness.run.cache import sources
+from opproof.harness.run.cache.entry import NotKept, decoded, encoded
+from opproof.harness.run.cache.location import Place
+from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.cache.store import Store
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits
 from opproof.reference_ops import load
 
 CASES = (

@@ -14,14 +14,13 @@ from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import pose
 from opproof.harness.run import calls
-from opproof.harness.run.cache.judged import MOST, judged
-from opproof.harness.run.cache.place import Place
-from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.judgements import MOST, judged
+from opproof.harness.run.cache.location import Place
+from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.calls import arranged
-from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task
 from opproof.reference_ops import load
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "gelu[x=20x20;bf16]", "relu[x=4x33;f32;fill=kink]", "sort[x=3x8;dim=-1;f32]")

@@ -13,12 +13,12 @@ from opproof.harness.judge.judgement import Rules
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.question import pose
 from opproof.harness.run import calls
+from opproof.harness.run.cache import judgements as module
 from opproof.harness.run.cache import sources
-from opproof.harness.run.cache import told as module
-from opproof.harness.run.cache.place import Place
-from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.judgements import Told, told
+from opproof.harness.run.cache.location import Place
+from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.cache.store import Store
-from opproof.harness.run.cache.told import Told, told
 from opproof.reference_ops import load
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "relu[x=4x33;f32]")

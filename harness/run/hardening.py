@@ -1,0 +1,162 @@
+"""Out of a backend's reach: memory that no other process may read or write; and nothing of it stays out of ours.
+
+A process that is not "dumpable" can be neither traced nor opened under /proc by its user's other processes, which is
+what the kernel asks before it shows them /proc/PID/mem, or lets them call ptrace or process_vm_writev. A process that
+adopts is the new parent of all below it whose own has died. Both are Linux's; elsewhere nothing is done.
+
+Python's fork server, from which judges come, out of a backend's reach.
+
+Its socket is a file of the user's. Whoever connects to that gets a process, and says what it does; whoever puts another
+file in its place gets what the run sends to its next judge, with the pipes of its records. On Linux the server hears
+the run alone, and the socket has a name that is no file's, which nobody else can take. Python 3.14 asks for a key as
+well.
+
+Who may ask a cluster: schedulers and workers carry out whatever they are sent, and a backend can send too.
+
+With TLS they answer those alone who show a key. That of a local cluster is made for the run, and is nowhere on disk
+while a backend runs; that of another one is in the settings of Dask, which hosts do not get.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import multiprocessing
+import os
+import secrets
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import connection, forkserver, util
+from multiprocessing.context import BaseContext
+from typing import Any
+
+from opproof.backends.worker.sandbox import supervisor
+from opproof.core.errors import UsageError
+
+# <sys/prctl.h>
+_GET_DUMPABLE, _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 3, 4, 36
+
+
+def harden_process() -> None:
+    """Put this process out of reach, and all that it forks."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def adopt() -> None:
+    """Become the parent of orphans among this process's descendants."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end(process: int) -> None:
+    """Kill a process with all its descendants; wait for it where it is a child."""
+    for one in (process, *supervisor.descendants(process)):
+        with suppress(OSError):
+            os.kill(one, signal.SIGKILL)
+    with suppress(OSError):
+        os.waitpid(process, 0)
+
+
+@contextmanager
+def withdrawn() -> Iterator[None]:
+    """Out of reach for a while: the records that a run holds are nobody else's to change."""
+    if sys.platform != "linux":
+        yield
+        return
+    libc = ctypes.CDLL(None)
+    before = libc.prctl(_GET_DUMPABLE, 0, 0, 0, 0)
+    harden_process()
+    try:
+        yield
+    finally:
+        libc.prctl(_SET_DUMPABLE, before, 0, 0, 0)
+
+
+_ACCEPT = socket.socket.accept
+_CREDENTIALS = struct.Struct("3i")  # <sys/socket.h>: process, user, group
+
+
+def context(preloaded: str) -> BaseContext:
+    """For processes that come from a server with this module imported, and so in milliseconds; spawned elsewhere."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    made = multiprocessing.get_context("forkserver")
+    made.set_forkserver_preload([preloaded])
+    server = forkserver._forkserver  # noqa: SLF001 - Python has no other name for it
+    if "ensure_running" not in vars(server):
+        server.ensure_running = _started  # type: ignore[method-assign]
+    return made
+
+
+def begin(preloaded: str) -> None:
+    """Have the server import this module already, while the run has other things to do; it ends with this process."""
+    if context(preloaded).get_start_method() == "forkserver":
+        with suppress(OSError, EOFError):  # whoever needs it tries again, and says so
+            forkserver.ensure_running()
+
+
+def _started() -> None:
+    """Start the server where none runs, out of reach of files: of its socket, and of modules in the current folder.
+
+    A name that begins with a zero byte lives as long as its socket, on Linux. What a backend wrote into the current
+    folder, a logging.py, would be imported by each judge.
+    """
+    named: Any = connection
+    flagged, flags = vars(util), "_args_from_interpreter_flags"
+    ordinary, usual = named.arbitrary_address, flagged[flags]
+    if sys.platform == "linux":
+        named.arbitrary_address = lambda _: f"\0opproof-{secrets.token_hex(16)}"
+    flagged[flags] = lambda: ["-P", *usual()]
+    try:
+        forkserver.ForkServer.ensure_running(forkserver._forkserver)  # noqa: SLF001
+    finally:
+        named.arbitrary_address, flagged[flags] = ordinary, usual
+
+
+def listen_to(process: int) -> None:
+    """Have every socket of this process accept connections of that one alone. Linux tells of whom one is.
+
+    Another one's is closed, and looks to multiprocessing's loop as if it had been given up while it waited.
+    """
+    if sys.platform != "linux":
+        return
+
+    def accept(listener: socket.socket) -> tuple[socket.socket, Any]:
+        caller, address = _ACCEPT(listener)
+        told = caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        if _CREDENTIALS.unpack(told)[0] != process:
+            caller.close()
+            raise OSError(errno.ECONNABORTED, os.strerror(errno.ECONNABORTED))
+        return caller, address
+
+    listening: Any = socket.socket
+    listening.accept = accept
+
+
+def temporary(distributed: Any) -> Any:
+    """Keys for one run, in memory. Raises UsageError where they cannot be made."""
+    try:
+        return distributed.Security.temporary()
+    except ImportError:
+        raise UsageError(
+            "--dask local needs the package cryptography, which is not installed; pip install cryptography."
+        ) from None
+
+
+def clear_key_env() -> None:
+    """Leave no key in this process's environment, which its hosts inherit."""
+    for name in [n for n in os.environ if n.startswith("DASK_")]:
+        del os.environ[name]
+
+
+def unguarded(address: str) -> list[str]:
+    """What is to be said of a run whose scheduler asks nobody for a key."""
+    if "://" not in address or address.startswith("tls://"):
+        return []
+    said = "asks nobody for a key: whoever reaches it, a backend on its workers too, can change what they judge"
+    return [f"The scheduler at {address} {said}. One with TLS asks, at tls://; docs/how-to/cluster.md says how."]

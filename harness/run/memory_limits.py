@@ -1,0 +1,231 @@
+"""What memory a case needs at least: that of its tensors as they lie, known from their shapes, dtypes and layouts.
+
+A host that outgrew opproof's limit though the tensors fit is told so, with the option that raises it; where the tensors
+alone are beyond the limit nobody is asked, for that is no fault of a backend's.
+
+The judge's own memory is held to --judge-memory by the kernel, and a case that cannot fit says so before it starts.
+
+What a judge computes in, copies and noise and bounds, is memory of its process alone: that is limited here. Tensors of
+a case lie in shared memory (vocabulary/arrays.py, hosts/memory.py) as often as calls need them, whatever the limit is:
+whether they fit is asked of the machine. Linux alone counts the first apart from the second (RLIMIT_DATA since 4.7,
+getrlimit(2)); elsewhere nothing is limited.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import mmap
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import Verdict, said_beyond, worded
+from opproof.harness.reference.chunks.expected import AT_ONCE
+from opproof.harness.reference.chunks.memory_budget import TooLarge, rounded_up
+from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.memory.layout import shared_result
+from opproof.harness.run.request import Question, Settled, Wanted
+from opproof.harness.run.task import Task
+from opproof.reference_ops import Op
+
+#: The option that raises each of opproof's own limits.
+_RAISED_BY = {Verdict.TIMEOUT: "--timeout SECONDS", Verdict.OUT_OF_MEMORY: "--memory MIB"}
+
+
+def bytes_of_inputs(case: Case, op: Op) -> int:
+    """Bytes that the inputs take at least, before they are drawn: of numbers that are no floats one each."""
+    constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
+    layouts, total = layouts_of(case), 0
+    for name, shape in case.shapes.items():
+        drawn = constraints.get(name)
+        item = 1 if isinstance(drawn, range) or callable(drawn) else DTYPES[case.dtype_of(name)].numpy.itemsize
+        total += item * storage_of(shape, layouts[name]).size
+    return total
+
+
+def bytes_of(question: Question) -> int:
+    """Bytes of all tensors of a call as they lie in memory: inputs, cotangents and results, none of them twice."""
+    posed = question.posed
+    case, layouts = posed.case, layouts_of(posed.case)
+    inputs = {id(v): (name, v) for name, v in zip(posed.names, posed.inputs, strict=True) if v is not None and name}
+    total = sum(_lying(v, case.dtype_of(name), layouts[name]) for name, v in inputs.values())
+    total += sum(_lying(g, case.dtype, cotangent_layout(case)) for g in posed.cotangents if g is not None)
+    shared = shared_result(question)
+    results = [w for i, w in enumerate(question.wanted) if w is not None and i != shared]
+    return total + sum(w.dtype.itemsize * storage_of(w.shape, case.into).size for w in results)
+
+
+def _lying(values: Array, dtype: str, layout: str) -> int:
+    item = DTYPES[dtype].numpy.itemsize if values.dtype.kind == "f" else values.dtype.itemsize  # as to_dtype makes it
+    return int(item) * storage_of(values.shape, layout).size
+
+
+def check_fits(task: Task, size: int) -> None:
+    """Raises Settled where tensors of so many bytes are more than the host of a task may use."""
+    if size > task.memory:
+        raise Settled(Verdict.UNSUPPORTED, said_beyond(size, task.memory))
+
+
+def limited(fault: HostFault, task: Task, size: int, *, whole: bool) -> tuple[Verdict, str]:
+    """The verdict and message of a fault: what the case needs, where a limit of opproof's own is the reason.
+
+    `size`: bytes of the tensors, all of them where it is `whole`, else of the inputs.
+    """
+    option = _RAISED_BY.get(fault.verdict)
+    if option is None:
+        return fault.verdict, fault.message
+    if fault.verdict is Verdict.OUT_OF_MEMORY and size > task.memory:
+        return Verdict.UNSUPPORTED, said_beyond(size, task.memory)
+    what = "tensors" if whole else "inputs"
+    return fault.verdict, f"{fault.message} (its {what} take {worded(size)}; {option} raises the limit)"
+
+
+#: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
+_TOLERANCE, _LEAST = 0.2, 192 * 2**20
+#: Times that the inputs of a case are held: the data of both questions, and those of the call; and that the results
+#: are: in the call, and of the call before, the judged one and the call after it.
+INPUTS, RESULTS = 3, 4
+#: Bytes of tensors from which the machine is asked whether it has room.
+_MANY = 2**26
+MIB = 2**20
+#: Rows of a product that has OpenBLAS take what it works in: where it gets none, it ends the process (memory.c).
+_PRODUCT = 128
+
+
+@functools.cache
+def reserve() -> None:
+    """Have OpenBLAS take what it works in, once in a process, for as many products at once as there may be."""
+    together = threading.Barrier(AT_ONCE + 1)
+
+    def multiply() -> None:
+        a = np.ones((_PRODUCT, _PRODUCT))
+        together.wait()
+        for _ in range(8):
+            a @ a
+
+    some = [threading.Thread(target=multiply) for _ in range(AT_ONCE + 1)]
+    for thread in some:
+        thread.start()
+    for thread in some:
+        thread.join()
+
+
+@contextmanager
+def held_to(memory: int) -> Iterator[None]:
+    """Within it this process may take `memory` bytes and a fifth beside what it holds: more raises MemoryError.
+
+    What begins within it inherits the limit; no process may be started there.
+    """
+    if memory >= sys.maxsize or _data() is None:
+        yield
+        return
+    reserve()
+    held = _data() or 0
+    import resource  # POSIX alone has it
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = held + memory + max(int(memory * _TOLERANCE), _LEAST)
+    lowered = min((n for n in (limit, soft, hard) if n != resource.RLIM_INFINITY), default=limit)
+    resource.setrlimit(resource.RLIMIT_DATA, (lowered, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def limit_of(host: Host, task: Task) -> int:
+    """Bytes that judging a task may take; sys.maxsize where nothing is limited.
+
+    That is where tensors travel through the judge's own memory, and where gradients are held against differences of the
+    backend's own forward, of the whole.
+    """
+    return task.judge_memory if host.shares_memory and not task.is_by_itself else sys.maxsize
+
+
+def outgrown(case: Case, memory: int, error: MemoryError) -> str:
+    """That judging `case` needs more than its limit, and which to give, in words."""
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    wanted = math.prod(shape) * dtype.itemsize if shape is not None and dtype is not None else 0
+    least = rounded_up(max(2 * memory, memory + 2 * wanted))
+    array = f"; the last array that it asked for has {wanted // MIB} MiB" if wanted >= MIB else ""
+    return (
+        f"judging {case} takes more than --judge-memory {memory // MIB} (MiB) in the judge's process{array}; "
+        f"give --judge-memory {least} or more, or a smaller case"
+    )
+
+
+def check_free(case: Case, memory: int, results: Sequence[Wanted | None] | None = None) -> None:
+    """Ask the machine whether the tensors of `case` fit beside `memory` bytes; of its `results` too, once the data are
+    drawn. Raises TooLarge.
+    """
+    inputs = input_bytes(case)
+    if results is None:
+        needed = INPUTS * inputs
+    else:
+        needed = inputs + RESULTS * sum(math.prod(w.shape) * w.dtype.itemsize for w in results if w is not None)
+    free = free_bytes() if needed >= _MANY else None
+    if free is not None and needed + memory > free:
+        raise TooLarge(
+            f"judging {case} takes {needed // MIB} MiB of shared memory for its tensors and --judge-memory "
+            f"{memory // MIB} MiB, and this machine has {free // MIB} MiB free; give fewer --jobs, a lower "
+            "--judge-memory or a smaller case, or free some memory"
+        )
+
+
+def killed(text: str, memory: int) -> str:
+    """What is said of the case of that id at which the judge's process was killed: of a large one, what it needs."""
+    case, said = Case.parse(text), "the judge's process was killed while it was at this case, twice"
+    inputs = input_bytes(case)
+    if INPUTS * inputs < _MANY:
+        return said
+    free = free_bytes()
+    there = "" if free is None else f", and this machine has {free // MIB} MiB free now"
+    return (
+        f"{said}, as the kernel does where memory runs out; it is not the backend's. Its inputs are held {INPUTS} "
+        f"times, {INPUTS * inputs // MIB} MiB, and its results {RESULTS} times, beside --judge-memory "
+        f"{memory // MIB} MiB{there}; give --jobs 1, a lower --judge-memory, or a smaller case"
+    )
+
+
+def input_bytes(case: Case) -> int:
+    """Bytes of all input tensors."""
+    shapes = case.shapes.items()
+    return sum(math.prod(shape) * np.dtype(DTYPES[case.dtype_of(name)].numpy).itemsize for name, shape in shapes)
+
+
+def free_bytes() -> int | None:
+    """Bytes that the machine, or the control group that this process is in, has left; None where nothing tells."""
+    with suppress(OSError, ValueError, IndexError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+        return min([free, *_group()])
+    return None
+
+
+def _group() -> Iterator[int]:
+    """What is left in the control group, where it has a limit (cgroup v2)."""
+    with suppress(OSError, ValueError, IndexError):
+        name = Path("/proc/self/cgroup").read_text().strip().rpartition("::")[2]
+        folder = Path("/sys/fs/cgroup") / name.lstrip("/")
+        most, used = ((folder / f"memory.{what}").read_text().strip() for what in ("max", "current"))
+        stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        yield int(most) - int(used) + int(stat.get("inactive_file", 0))
+
+
+def _data() -> int | None:
+    """Bytes of memory of this process alone, as RLIMIT_DATA counts them; None where it is not Linux."""
+    if not sys.platform.startswith("linux"):
+        return None
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[5]) * mmap.PAGESIZE
+    return None

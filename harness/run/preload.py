@@ -1,0 +1,18 @@
+"""Imported by the fork server, once: what every judge needs, and the server itself out of the backends' reach.
+
+Judges are its copies: what a backend wrote into it would be in each of them.
+"""
+
+import os
+import warnings
+
+from scipy import special
+
+from opproof.harness.run.hardening import adopt, harden_process, listen_to
+
+__all__ = ["judges", "special"]
+
+harden_process()
+listen_to(os.getppid())
+adopt()  # what is left of the hosts of a judge that was killed: keepers, as a rule, about to end
+warnings.filterwarnings("ignore", "forkserver: waitpid returned unexpected pid")  # when they do

@@ -1,0 +1,191 @@
+"""Where a run may write: a folder that is free, or holds what a run of the same call left; never over anything else.
+
+One run at a time in a folder: a lock that the system takes back from a process that has ended.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from opproof.core.errors import UsageError
+from opproof.reports import Header, ResultsError, read_header
+from opproof.reports._results import FILE
+from opproof.reports.remarks import FILE as REMARKS
+
+#: What every run leaves behind, beside results.jsonl.
+REPORTS = ("report.html", "report.md", REMARKS)
+
+#: Options that make it another call. Jobs, timeout, memory and the ledger may differ: the question is the same.
+_QUESTION = ("backends", "selection", "convention", "grad_oracle", "strict_subnormals", "in_process")
+
+
+@contextmanager
+def claimed(out: Path, header: Header, *, resume: bool = False) -> Iterator[Path]:
+    """The folder that the run of `header` writes to, its alone until the end: `out`, or `out`-2, `out`-3, ...
+
+    On `resume` it is `out`, whatever it holds. Raises UsageError where it is in use, or cannot be written to.
+    """
+    try:
+        lock = take(out) if resume else _first(out, header)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"cannot write to {out}: {reason}; give another folder with --out DIR.") from None
+    try:
+        yield lock.path.parent
+    finally:
+        release(lock)
+
+
+def _first(out: Path, header: Header) -> Lock:
+    """The first of `out`, `out`-2, ... that the run may have; says so where that is not `out`."""
+    lock = _unless_foreign(out, header)
+    if isinstance(lock, Lock):
+        return lock
+    content = lock
+    if out.name in ("", ".."):
+        raise UsageError(f"{out} holds {content}, which is kept; give another folder with --out DIR.")
+    for number in itertools.count(2):
+        folder = out.with_name(f"{out.name}-{number}")
+        try:
+            lock = _unless_foreign(folder, header)
+        except (Busy, FileExistsError):
+            continue
+        if isinstance(lock, Lock):
+            sys.stderr.write(f"opproof: {out} holds {content}, which is kept; this run goes to {folder}.\n")
+            return lock
+    raise AssertionError("there is always another number")
+
+
+def _unless_foreign(folder: Path, header: Header) -> Lock | str:
+    """The folder's lock, or what it holds that the run may not replace. Raises Busy, OSError."""
+    lock = take(folder)
+    try:
+        content = foreign(folder, header)
+    except BaseException:
+        release(lock)
+        raise
+    if content:
+        release(lock)
+        return content
+    return lock
+
+
+def foreign(folder: Path, header: Header) -> str:
+    """What the folder holds that a run of `header` may not replace, in words; empty where there is nothing."""
+    path = folder / FILE
+    if not os.path.lexists(path):
+        left = [name for name in REPORTS if os.path.lexists(folder / name)]
+        return f"a {left[0]} without its {FILE}" if left else ""
+    if path.is_symlink() or not path.is_file():
+        return f"something else by the name of {FILE}"
+    try:
+        before = read_header(path)
+    except ResultsError:
+        return f"a {FILE} that this opproof did not write"
+    return "" if _question(before) == _question(header) else "the run of another call"
+
+
+def _question(header: Header) -> dict[str, Any]:
+    options = {name: header.options.get(name) for name in _QUESTION}
+    asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(options))  # tuples as they come back: lists
+    return asked
+
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nothing is locked
+    fcntl = None  # type: ignore[assignment, unused-ignore]
+
+LOCK_FILE = ".opproof-lock"
+
+#: How long the process that has just locked a folder may take to write who it is, in seconds.
+_PATIENCE = 1.0
+
+
+class Busy(UsageError):
+    """Another run has the folder."""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A folder that is this run's alone, until `release`."""
+
+    path: Path
+    descriptor: int
+
+
+def take(folder: Path) -> Lock:
+    """Make the folder where there is none, and lock it. Raises Busy, and OSError where it cannot be written to.
+
+    The lock is the open file's, not the name's: what a killed run left behind locks nobody out.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK_FILE
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        if not _locked(descriptor):
+            holder = _holder(descriptor)
+            os.close(descriptor)
+            raise Busy(
+                f"{folder} is in use by another run, {holder}; wait for its end, or give another folder with --out DIR."
+            )
+        if _is(path, descriptor):  # not removed by a run that ended just now
+            break
+        os.close(descriptor)
+    lock = Lock(path, descriptor)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode())
+    except OSError:
+        release(lock)
+        raise
+    return lock
+
+
+def release(lock: Lock) -> None:
+    """Let other runs have the folder, and leave no trace in it."""
+    with suppress(OSError):  # the folder is gone, or cannot be written to any more
+        if _is(lock.path, lock.descriptor):
+            lock.path.unlink()
+    os.close(lock.descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is(path: Path, descriptor: int) -> bool:
+    """Whether the name still stands for the open file."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _holder(descriptor: int) -> str:
+    """Which process has the lock."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        text = os.pread(descriptor, 300, 0).decode("utf-8", "replace")
+        if text or time.monotonic() > end:
+            return text or "a process that does not say which it is"
+        time.sleep(0.02)

@@ -1,0 +1,161 @@
+"""results.marks: a keyed mark of every record that a run wrote, so that going on with it believes no other.
+
+A backend runs as the same user and may write to the folder of the report. What it puts there while the run is at work
+the run sees and mends; what it puts there once the run was killed nobody sees. It has not the key (run/cache/place.py).
+
+The file that a run writes, as the system shows it; what goes wrong is an OSError.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from opproof.reports import Header, Result
+from opproof.reports._results import FILE as RESULTS
+from opproof.reports._results import encoded
+
+FILE = "results.marks"
+#: What has no mark when a run is gone on with is kept under this name, for `opproof report` and the like to read.
+UNMARKED = "results.unmarked.jsonl"
+_MARK_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Marker:
+    """Makes the marks of one run's records: under another header they are others, so none can be brought along."""
+
+    key: bytes = field(repr=False)
+    header: bytes  # its line
+
+    @functools.cached_property
+    def _begun(self) -> hashlib.blake2b:
+        """With the header in it, which may name thousands of cases: read once, and not for every record."""
+        return hashlib.blake2b(self.header, key=self.key, digest_size=_MARK_BYTES)
+
+    def mark(self, line: bytes) -> bytes:
+        """The mark of a record's line, a line too."""
+        digest = self._begun.copy()
+        digest.update(line)
+        return digest.hexdigest().encode() + b"\n"
+
+
+class Marks:
+    """The file of marks, beside results.jsonl. All that goes wrong with it is an OSError."""
+
+    def __init__(self, path: Path, marker: Marker) -> None:
+        self.path, self._marker, self._descriptor = path, marker, -1
+
+    def add(self, line: bytes) -> None:
+        """Write the mark of a record; before the record itself, for a mark without one does no harm."""
+        write(self._descriptor, self._marker.mark(line))
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        """Write the marks of all records anew."""
+        self.close()
+        self._descriptor = moved(self.path, b"".join(map(self._marker.mark, lines)))
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def marks_of(path: Path, header: Header, key: bytes | None) -> Marks | None:
+    """The marks of the run that writes to `path`; None without a key, and then none of another run lie there either."""
+    file = path.with_name(FILE)
+    if key is not None:
+        return Marks(file, Marker(key, encoded(header)))
+    with suppress(FileNotFoundError):
+        file.unlink()
+    return None
+
+
+def marked(folder: Path, header: Header, results: Sequence[Result], key: bytes | None) -> list[Result]:
+    """Those of the records in `folder` that this user's opproof wrote under `header`."""
+    if key is None:
+        return []
+    try:
+        there = frozenset((folder / FILE).read_bytes().splitlines(keepends=True))
+    except OSError:
+        return []
+    marker = Marker(key, encoded(header))
+    return [r for r in results if marker.mark(encoded(r)) in there]
+
+
+def kept_aside(folder: Path) -> Path:
+    """Keep results.jsonl as it is under another name, and return that. Raises OSError."""
+    aside = folder / UNMARKED
+    os.close(moved(aside, (folder / RESULTS).read_bytes()))
+    return aside
+
+
+class Look(NamedTuple):
+    """The file as its name leads to it. One that differs from the last means that something else wrote to it.
+
+    No time of the last write: file systems on a network mend that afterwards. An edit that keeps the size is seen
+    when the content is read.
+    """
+
+    device: int
+    inode: int
+    size: int
+
+
+def look(path: Path) -> Look | None:
+    """The file now; None where there is none."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return Look(status.st_dev, status.st_ino, status.st_size)
+
+
+def content(path: Path, limit: int) -> bytes | None:
+    """The bytes of the file, up to one more than `limit`; None where there is no such file, or it is no file."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return None
+        with path.open("rb") as file:
+            return file.read(limit + 1)
+    except OSError:
+        return None
+
+
+def write(descriptor: int, data: bytes) -> None:
+    """Write all of `data`, which a disk that fills up takes in part."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def moved(path: Path, data: bytes) -> int:
+    """Put a file that holds `data` in the place of `path` at once, and return its descriptor, open for appending."""
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+    try:
+        write(descriptor, data)
+        os.fsync(descriptor)
+        cleared(path)
+        part.replace(path)
+    except BaseException:
+        os.close(descriptor)
+        part.unlink(missing_ok=True)
+        raise
+    return descriptor
+
+
+def cleared(path: Path) -> None:
+    """Move aside what stands under the name of a file and is none: a folder, a link, a pipe that nobody reads."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.rename(path.with_name(f"{path.name}.{secrets.token_hex(4)}.aside"))

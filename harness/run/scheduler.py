@@ -1,0 +1,258 @@
+"""Tasks through judges: processes of concurrent.futures, or this one.
+
+Judges do not die of what a backend does. One that is killed all the same costs the cases it had a second try, alone;
+whatever kills it then is told of the case, as a fault of the harness.
+
+Cases that a judge is handed at once: small ones together, for handing one over costs as much as judging it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, suppress
+from typing import Protocol, Self, TypeAlias
+
+from opproof.backends.worker.sandbox import supervisor
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import Verdict
+from opproof.harness.run.cache.location import Place
+from opproof.harness.run.hardening import begin, context, end, withdrawn
+from opproof.harness.run.memory_limits import killed
+from opproof.harness.run.record import settled
+from opproof.harness.run.session import worker
+from opproof.harness.run.session.worker import Desk
+from opproof.harness.run.task import Limits, Task, by_case
+from opproof.reports import Result
+
+#: Bundles of cases for each judge, so that none waits: one that it is at, and the next.
+_READY = 2
+
+#: Seconds without a record after which judges are woken: a backend may have stopped one by a signal.
+_STILL = 10.0
+#: How often judges are started anew where that fails.
+_TRIES = 20
+#: What judges have imported when they begin.
+_PRELOADED = "opproof.harness.run.preload"
+
+
+def one_thread_each() -> None:
+    """The parallelism is in the processes; sums stay reproducible."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+class Judges(Protocol):
+    """Those of one run, here or on other machines; a context manager."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def describe(self, backend: str) -> dict[str, str]:
+        """See Pool."""
+        ...
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        """See Pool."""
+        ...
+
+
+def prepare() -> None:
+    """Begin to start what judges come from: they are there sooner, when the run has planned what they are to do."""
+    one_thread_each()
+    begin(_PRELOADED)
+
+
+class Pool:
+    """The judges of one run; a context manager."""
+
+    def __init__(self, limits: Limits, cache: Place | None = None) -> None:
+        one_thread_each()
+        self.limits, self._cache = limits, cache
+        self._desk = Desk(limits) if limits.in_process else None
+        self._executor = None if limits.in_process else self._new(limits.jobs)
+        self._reach = ExitStack()
+
+    def __enter__(self) -> Self:
+        if self._executor is not None:
+            self._reach.enter_context(withdrawn())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._desk is not None:
+            self._desk.close()
+        if self._executor is not None:
+            _end(self._executor)
+        self._reach.close()
+
+    def describe(self, backend: str) -> dict[str, str]:
+        """Name, version, device. Raises BackendError, also when loading it kills or hangs the process."""
+        if self._executor is None:
+            assert self._desk is not None
+            return self._desk.describe(backend)
+        try:  # all judges load it at once: the others are needed as soon as the first has answered
+            first, *_ = [self._executor.submit(worker.describe, backend) for _ in range(self.limits.jobs)]
+            return first.result()
+        except BrokenProcessPool:
+            reason = "the judge's process ended before it answered; free some memory, or use fewer jobs."
+            raise BackendError(f"backend {backend!r} could not be loaded: {reason}") from None
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        """Records as they end, one for every task; a second one of a task replaces the first."""
+        cases = list(by_case(tasks))
+        if self._executor is None:
+            assert self._desk is not None
+            for case in cases:
+                yield from self._desk.results(case)
+            return
+        left = Bundles(cases, self.limits.jobs)
+        while True:
+            unfinished = yield from self._shared(left)
+            if not unfinished:
+                return
+            yield from self._again(unfinished)  # one of them killed its judge, or met somebody who did
+            self._renew(self.limits.jobs)
+
+    def _shared(self, left: Bundles) -> Generator[Result, None, list[Case]]:
+        """Records of cases on all judges; returns those without records when one of these died."""
+        assert self._executor is not None
+        pending: dict[Future[worker.Judged], tuple[Case, ...]] = {}
+        unfinished: list[Case] = []
+        while True:
+            while left and len(pending) < _READY * self.limits.jobs and not unfinished:
+                some = left.take()
+                try:
+                    pending[self._executor.submit(worker.results, some, SECONDS)] = some
+                except (BrokenProcessPool, OSError, EOFError):  # the others: the fork server was killed
+                    unfinished += some
+            if not pending:
+                return unfinished
+            done = wait(pending, _STILL, return_when=FIRST_COMPLETED).done
+            if not done:
+                _wake()
+            for future in [future for future in pending if future in done]:  # a set has no order, and records replace
+                some = pending.pop(future)
+                try:
+                    judged = future.result()
+                except BrokenProcessPool:
+                    unfinished += some
+                    continue
+                left.judged(some, len(judged.records), judged.seconds)
+                for records in judged.records:
+                    yield from records
+
+    def _again(self, cases: Iterable[Case]) -> Iterator[Result]:
+        """One after the other; what kills its judge here too, though this had no other case before, is told of it."""
+        self._renew(1)
+        used = False
+        for case in cases:
+            records = self._tried(case)
+            if records is None and used:
+                records = self._tried(case)
+            used = records is not None
+            yield from records or [
+                settled(task, Verdict.HARNESS_ERROR, killed(task.case, task.judge_memory)) for task in case
+            ]
+
+    def _tried(self, case: Case) -> Sequence[Result] | None:
+        """Its records; None where it killed the judge, after which there is another."""
+        assert self._executor is not None
+        try:
+            (records,) = self._executor.submit(worker.results, [case]).result().records
+        except BrokenProcessPool:
+            self._renew(1)
+            return None
+        return records
+
+    def _renew(self, jobs: int) -> None:
+        """Other judges, so many."""
+        assert self._executor is not None
+        _end(self._executor)
+        self._executor = self._new(jobs)
+
+    def _new(self, jobs: int) -> ProcessPoolExecutor:
+        """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
+        for tries in range(_TRIES):
+            given = (self.limits, self._cache)
+            come = context(_PRELOADED)
+            some = ProcessPoolExecutor(jobs, mp_context=come, initializer=worker.start, initargs=given)
+            try:
+                some.submit(os.getpid)
+            except (OSError, EOFError):  # the fork server was killed, and has not quite ended
+                if tries == _TRIES - 1:
+                    raise
+                time.sleep(0.1)
+            else:
+                break
+        return some
+
+
+def _end(executor: ProcessPoolExecutor) -> None:
+    """End the judges at once, with what they are at; their hosts end with them.
+
+    They are killed before the executor is told: only its first `shutdown` waits for the thread that looks after them,
+    and one that is at its end when the interpreter is too is woken through a pipe that it has just closed.
+    """
+    processes = [p for p in multiprocessing.active_children() if p.name.startswith(("ForkServer", "Spawn"))]
+    parents = {supervisor.parent(p.pid) for p in processes if p.pid is not None}
+    servers = {parent for parent in parents if supervisor.parent(parent) == os.getpid()}
+    for process in processes:
+        process.kill()
+    executor.shutdown(wait=True, cancel_futures=True)
+    for server in servers:
+        _end_orphans(server)
+
+
+def _end_orphans(server: int) -> None:
+    """End what is left of hosts whose keeper was killed, and their judge too; they have sessions of their own."""
+    with suppress(OSError):
+        session = os.getsid(server)
+        for process in supervisor.children(server):
+            if os.getsid(process) != session:
+                end(process)
+
+
+def _wake() -> None:
+    for process in multiprocessing.active_children():
+        if process.pid is not None and hasattr(signal, "SIGCONT"):
+            with suppress(OSError):
+                os.kill(process.pid, signal.SIGCONT)
+
+
+#: Seconds of a judge's work that are handed over at once: its records come that late, and so does an end.
+SECONDS = 0.1
+#: Cases at once: so many are tried again where their judge dies.
+MOST = 64
+
+Case: TypeAlias = tuple[Task, ...]
+
+
+class Bundles:
+    """The cases that no judge has yet, in their order."""
+
+    def __init__(self, cases: Iterable[Case], jobs: int) -> None:
+        """For so many judges."""
+        self._left, self._jobs = deque(cases), jobs
+        self._each = SECONDS  # that a case took of late
+
+    def __len__(self) -> int:
+        """How many cases are left."""
+        return len(self._left)
+
+    def take(self) -> tuple[Case, ...]:
+        """The next ones: no more than take SECONDS, and fewer near the end, which all judges are to reach together."""
+        share = len(self._left) // (4 * self._jobs)
+        count = max(1, min(int(SECONDS / self._each), MOST, share))
+        return tuple(self._left.popleft() for _ in range(min(count, len(self._left))))
+
+    def judged(self, given: Sequence[Case], done: int, seconds: float) -> None:
+        """The first `done` of a bundle took so long; the others, which were not begun, are the next."""
+        self._left.extendleft(reversed(given[done:]))
+        self._each = max((self._each + seconds / max(done, 1)) / 2, 1e-6)

@@ -1,0 +1,308 @@
+"""Who is charged with what shows once: an earlier task that does it again in a fresh host, or nobody.
+
+Searches cost processes, so a run has only so many; afterwards only operators whose cases have done harm are tried.
+
+Who left behind what killed or damaged the host later: a timer, a thread, a corrupted heap.
+
+The tasks that the host had are called again in fresh hosts, the last one first and more of them each time, up to the
+moment of the harm, and the host is watched for as long as it took. Of the series that shows the harm again the later
+part is tried, by halves: its first task without which nothing happens did it. Before them all the task that met the
+harm is called alone: it may have done it to itself, or to nobody, as its threads were fast or slow. Two tasks may have
+spoilt one host, one by a timer and one by a thread: harm of another kind than was met does not end the search.
+
+What a culprit is charged with is what it does to a host of its own: a thread that writes past its input kills a host
+as soon as a later call has a guard page there, and is the same fault where none has.
+
+After which earlier case an answer is wrong that is right in a new process: what was kept from there spoils it.
+
+The tasks that the host had are called again in fresh hosts, the last ones, and more of them each time, until the task
+is wrong after them; of these the latest from which on it still is, by halves, and whether that one suffices.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from opproof.cases import Case
+from opproof.core.errors import BackendError
+from opproof.core.text import plain
+from opproof.core.verdicts import FAILED, Mode, Verdict
+from opproof.harness.reference.chunks.question import pose
+from opproof.harness.run.attempt import Attempt
+from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.record import settled, with_verdict
+from opproof.harness.run.request import Question, Settled, wanted_of
+from opproof.harness.run.session.slots import Seats
+from opproof.harness.run.task import Task, op_name, op_of
+from opproof.reports import Result
+
+#: How often harm is traced back; how often an answer of one operator and mode that others spoil: it has one cause.
+_TRACES, _OF_ONE = 16, 4
+
+
+class Blame:
+    """The searches of a run."""
+
+    def __init__(self, seats: Seats) -> None:
+        self._seats = seats
+        self._traces = 0
+        self._guilty: set[str] = set()  # operators whose cases have done harm
+        self._spoilt: Counter[tuple[str, str, str]] = Counter()  # answers that others spoil
+
+    def of_another_answer(
+        self, task: Task, kept: Attempt, history: Sequence[Suspect]
+    ) -> tuple[Attempt, tuple[Task, ...]]:
+        """What became of an answer that calls of `history` spoil, and which of them do; none where nobody knows."""
+        kind, found = (task.backend, op_name(task), task.mode), None
+        self._spoilt[kind] += 1
+        said = f"who did it was not looked for, after {_OF_ONE} such searches for {op_name(task)}"
+        if self._spoilt[kind] <= _OF_ONE:
+            self._traces += 1
+            if self._traces <= _TRACES:
+                found = before(history, lambda some: self._seats.is_wrong_after(task, some))
+            said = self._untraced if found is None else found.said
+        judgement = kept.judgement
+        last = with_verdict(kept, judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
+        return last, () if found is None else found.tasks
+
+    def of_harm(
+        self, task: Task, met: Attempt, again: Attempt, history: Sequence[Suspect]
+    ) -> tuple[Attempt, list[Result]]:
+        """What became of a task that `met` harm which did not show `again`, and records of those charged instead."""
+        harm, last, charged = Harm(met.judgement.verdict, met.judgement.message), again, list[Result]()
+        guilty = self._traced(task.backend, history, task, harm)
+        if not guilty:
+            last = with_verdict(met, harm.verdict, f"{harm.message}; seen once: {self._untraced}")
+        for one in guilty:
+            if one.suspect.task is task:  # now and then, as fast as its threads are
+                last = with_verdict(met, one.harm.verdict, f"{one.harm.message}; not every time")
+            else:
+                charged += _charged(one, harm)
+        return last, charged
+
+    def of_a_death(self, spec: str) -> list[Result]:
+        """Records of whose fault it is that a backend's host has died since its last answer; the host is left."""
+        seat = self._seats.taken(spec)
+        if seat is None or seat.host.alive:
+            return []
+        fault = seat.host.fault()
+        self._seats.leave(spec)
+        if not seat.history or fault.verdict is Verdict.OUT_OF_MEMORY:  # all of them together, as a rule
+            return []
+        harm = Harm(fault.verdict, fault.message)
+        guilty = self._traced(spec, seat.history, None, harm)
+        if guilty:
+            return [result for one in guilty for result in _charged(one, harm)]
+        last = seat.history[-1]
+        reason = f"between this case and the next {plain(harm.message)}; {self._untraced}"
+        return [] if last.verdict in FAILED else [settled(last.task, harm.verdict, reason)]
+
+    def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None, met: Harm) -> list[Guilty]:
+        """Who is to blame for harm that `victim` met, or that was met between cases."""
+        self._traces += 1
+        if self._traces > _TRACES:  # only whether one did it of whose operator that is known
+            history = [s for s in history if op_name(s.task) in self._guilty][-1:]
+            if not history:
+                return []
+        self._seats.leave(spec)
+        host, leave = lambda: self._seats.seat(spec).host, lambda: self._seats.leave(spec)
+        guilty = culprits(history, victim, met.verdict, host, leave, self._seats.limits.timeout)
+        self._guilty |= {op_name(one.suspect.task) for one in guilty}
+        return guilty
+
+    @property
+    def _untraced(self) -> str:
+        """Why nobody else is charged with harm."""
+        if self._traces > _TRACES:
+            return f"who did it was not looked for, after {_TRACES} such searches in this run"
+        return "no case before it does it again in a fresh process"
+
+
+def _charged(guilty: Guilty, met: Harm) -> list[Result]:
+    """The record that replaces that of the guilty; none where it has failed already."""
+    if guilty.suspect.verdict in FAILED:
+        return []
+    reason = f"after the call had returned, {guilty.harm.message} (met by a later case as: {met.message})"
+    return [settled(guilty.suspect.task, guilty.harm.verdict, plain(reason))]
+
+
+#: The longest series.
+MOST = 256
+#: Seconds in which a host is watched after its last answer: so many more than the harm took, and twice that, at most.
+_WATCH, _LONGEST = 0.5, 6.0
+
+#: What threads, timers and closed files of an earlier case can do to an innocent one whose host lives on.
+DAMAGE = frozenset({Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A task that a host has had, what became of it there, and when (time.monotonic)."""
+
+    task: Task
+    verdict: Verdict
+    ended: float
+
+
+@dataclass(frozen=True)
+class Harm:
+    """How it shows."""
+
+    verdict: Verdict
+    message: str
+
+
+@dataclass(frozen=True)
+class Guilty:
+    """A task after which it shows again."""
+
+    suspect: Suspect
+    harm: Harm
+
+
+def culprits(
+    history: Sequence[Suspect],
+    victim: Task | None,
+    met: Verdict,
+    fresh: Callable[[], Host],
+    leave: Callable[[], None],
+    timeout: float,
+) -> list[Guilty]:
+    """The tasks of `history`, or `victim`, to blame for what was `met` now, by `victim` or between tasks.
+
+    Nobody: an empty list. Several where harm of another kind came up too, as of two tasks that spoil one host.
+    """
+    now = time.monotonic()
+    last = [] if victim is None else [Suspect(victim, Verdict.PASS, now)]
+    series = [*history, *last]
+
+    def again(start: int, stop: int) -> Harm | None:
+        """What happens in a fresh host from the task of number `start` to before that of `stop`."""
+        watch = min(_WATCH + 2 * (now - series[start].ended), _LONGEST)
+        try:
+            return _replayed(fresh(), series[start:stop], watch, timeout)
+        except BackendError:
+            return None
+        finally:
+            leave()
+
+    own = [Guilty(last[0], harm) for _ in last if (harm := again(len(history), len(series)))]
+    if own and own[0].harm.verdict is met:
+        return own
+    stop = len(history) if own else len(series)  # who does harm by itself hides what others do
+    for start, innocent in stretches(len(history)):
+        if seen := again(start, stop):
+            guilty = _narrowed(series, start, innocent, stop, seen, again)
+            return own + [_alone(series, one, again) for one in guilty]
+    return own
+
+
+def _alone(series: Sequence[Suspect], guilty: Guilty, again: Callable[[int, int], Harm | None]) -> Guilty:
+    """`guilty` of what it does with no call after it, if that shows."""
+    number = series.index(guilty.suspect)
+    return Guilty(guilty.suspect, again(number, number + 1) or guilty.harm)
+
+
+def stretches(count: int) -> Iterator[tuple[int, int]]:
+    """Of so many calls where to begin, the last ones first and more each time, and from where on nothing has shown."""
+    innocent, some = count, 1
+    while innocent > 0 and count - innocent < MOST:
+        start = max(0, count - some)
+        yield start, innocent
+        innocent, some = start, 4 * some
+
+
+def _narrowed(
+    series: Sequence[Suspect],
+    start: int,
+    innocent: int,
+    stop: int,
+    seen: Harm,
+    again: Callable[[int, int], Harm | None],
+) -> list[Guilty]:
+    """From `start` on it shows, as `seen`; from `innocent` on it does not."""
+    while innocent - start > 1:
+        middle = (start + innocent) // 2
+        harm = again(middle, stop)
+        if harm is None:
+            innocent = middle
+        elif harm.verdict is not seen.verdict and (apart := again(start, middle)):
+            others = _narrowed(series, middle, innocent, stop, harm, again)
+            return _narrowed(series, start, middle, middle, apart, again) + others
+        else:
+            start, seen = middle, harm
+    return [Guilty(series[start], seen)]
+
+
+def _replayed(host: Host, suspects: Sequence[Suspect], watch: float, timeout: float) -> Harm | None:
+    """The harm that comes of these calls, or soon after them."""
+    try:
+        for suspect in suspects:
+            called(host, suspect.task, timeout, suspect.verdict)
+        ends = time.monotonic() + watch
+        while time.monotonic() < ends:
+            if not host.alive:
+                raise host.fault()
+            time.sleep(0.01)
+        host.late()
+        called(host, suspects[-1].task, timeout, suspects[-1].verdict)  # it may have become deaf
+    except (HostFault, Settled) as seen:
+        return Harm(seen.verdict, seen.message)
+    return None
+
+
+def called(host: Host, task: Task, timeout: float, known: Verdict) -> None:
+    """Call a task's case, and judge nothing. Raises HostFault, and Settled for damage that is not `known` of it."""
+    case = Case.parse(task.case)
+    op = op_of(case.op, task.ops)
+    try:
+        pair = pose(case, op, Mode(task.mode), task.judge_memory)
+        threads = max(task.threads, default=0)
+        host.call(Question(pair.asked, wanted_of(pair.asked, pair.outputs), threads=threads), timeout)
+    except HostFault:
+        raise
+    except Settled as settled:
+        if settled.verdict in DAMAGE and settled.verdict is not known:
+            raise
+    except Exception:  # what the references do is not what is looked for
+        return
+
+
+#: Whether a task is wrong in a fresh host after calls of these, in their order.
+Wrong = Callable[[Sequence[Suspect]], bool]
+
+
+@dataclass(frozen=True)
+class Before:
+    """The tasks after which it is wrong: one where that suffices."""
+
+    tasks: tuple[Task, ...]
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        first = self.tasks[0].case
+        if len(self.tasks) == 1:
+            return f"wrong in a fresh process after {first}"
+        return f"wrong in a fresh process after {len(self.tasks)} calls, of which {first} is the first"
+
+
+def before(history: Sequence[Suspect], wrong: Wrong) -> Before | None:
+    """What of `history` makes it wrong again; None where nothing does."""
+    for start, innocent in stretches(len(history)):
+        if wrong(history[start:]):
+            return _narrowed_spoilt(history, start, innocent, wrong)
+    return None
+
+
+def _narrowed_spoilt(history: Sequence[Suspect], start: int, innocent: int, wrong: Wrong) -> Before:
+    """From `start` on it is wrong; from `innocent` on it is not."""
+    while innocent - start > 1:
+        middle = (start + innocent) // 2
+        start, innocent = (middle, innocent) if wrong(history[middle:]) else (start, middle)
+    some = history[start:]
+    return Before(tuple(s.task for s in (some[:1] if len(some) > 1 and wrong(some[:1]) else some)))

@@ -1,0 +1,103 @@
+"""The hosts of backends, each with the tasks that it has had: started when they are needed, left when spoilt."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from opproof.core.errors import BackendError
+from opproof.core.verdicts import WRONG
+from opproof.harness.run.attempt import Attempt, attempt
+from opproof.harness.run.cache.questions import Questions
+from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.hosts.start import start_host
+from opproof.harness.run.request import Settled
+from opproof.harness.run.session.attribution import Suspect, called
+from opproof.harness.run.task import Limits, Task, op_name, op_of
+
+#: How many starts in a row may fail after so many seconds: each costs a case, and a run may have thousands.
+_WAITS, _LONG = 3, 10.0
+
+
+@dataclass
+class Seat:
+    """The host of one backend, and the tasks that it has had since it started."""
+
+    host: Host
+    history: list[Suspect] = field(default_factory=list)
+
+
+class Seats:
+    """Where tasks are asked: one seat for each backend."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.questions = Questions(None)  # of the case that is on the desk
+        self._seats: dict[str, Seat] = {}
+        self._waits: defaultdict[str, list[str]] = defaultdict(list)  # why the last starts failed, after a long while
+
+    def seat(self, spec: str) -> Seat:
+        """That of a backend. Raises BackendError when it cannot be loaded."""
+        if spec not in self._seats:
+            self._seats[spec] = Seat(self._started(spec))
+        return self._seats[spec]
+
+    def taken(self, spec: str) -> Seat | None:
+        """That of a backend that has one."""
+        return self._seats.get(spec)
+
+    def leave(self, spec: str) -> None:
+        """End the host of a backend: the next task has a fresh one."""
+        seat = self._seats.pop(spec, None)
+        if seat is not None:
+            seat.host.close()
+
+    def close(self) -> None:
+        """End all hosts."""
+        for spec in list(self._seats):
+            self.leave(spec)
+
+    def attempt(self, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
+        """Ask a task where its backend sits. Raises BackendError when there is no host, and none can be started."""
+        seat, op = self.seat(task.backend), op_of(op_name(task), task.ops)
+        alone = alone or seat.host.about.once
+        made = attempt(seat.host, task, op, self.limits.timeout, posing=self.questions, soft=soft, alone=alone)
+        if made.seconds > 0:  # a task that was declined beforehand called nothing, and did no harm
+            seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
+        if made.fault is not None:
+            self.leave(task.backend)
+        return made
+
+    def fresh(self, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
+        """The same in a host that has had no task."""
+        self.leave(task.backend)
+        return self.attempt(task, soft=soft, alone=alone)
+
+    def is_wrong_after(self, task: Task, some: Sequence[Suspect]) -> bool:
+        """Whether a task is wrong in a fresh host after calls of `some`."""
+        self.leave(task.backend)
+        host = self.seat(task.backend).host
+        try:
+            for one in some:
+                called(host, one.task, self.limits.timeout, one.verdict)
+        except (HostFault, Settled):
+            self.leave(task.backend)
+            return False
+        return self.attempt(task).judgement.verdict in WRONG
+
+    def _started(self, spec: str) -> Host:
+        """A host. Raises BackendError, at once where the last ones took long to say that they could not be started."""
+        if len(self._waits[spec]) >= _WAITS:
+            raise BackendError(f"{self._waits[spec][-1]} It is not tried again.")
+        begun = time.monotonic()
+        try:
+            host = start_host(spec, self.limits)
+        except BackendError as error:
+            if time.monotonic() - begun > _LONG:
+                self._waits[spec].append(str(error))
+            raise
+        self._waits[spec].clear()
+        return host

@@ -1,0 +1,150 @@
+"""The program of a backend's file: jobs as files, a process with no sign of a judge, answers as files.
+
+A process of Python with no sign of a judge: no module of this package, no word of it on its command line.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from opproof.backends.worker.protocol import dtype_of
+from opproof.backends.worker.sandbox.import_guard import REFERENCES, own_caches
+from opproof.core.arrays import Array
+from opproof.harness.reference.chunks.question import Pair
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.question import Posed
+from opproof.harness.run.hosts.process import keeper_of, setting
+from opproof.harness.run.standalone.selection import data_of, is_large, losses_of
+
+_PROGRAM = Path(__file__).with_name("program")
+#: Run the module of that name, which lies in that folder.
+_START = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), None, '__main__')"
+
+
+class _Told(msgspec.Struct, forbid_unknown_fields=True):
+    """What the program says of a job."""
+
+    made: dict[str, list[tuple[str, tuple[int, ...]] | None]] = {}
+    raised: str = ""
+    declined: bool = False
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of a job."""
+
+    ways: Mapping[str, Sequence[Array | None]]  # by the names that the program gives them
+    raised: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """How a program ended, see `run`, and what became of each job; None of what it did not come to."""
+
+    status: int | None
+    answers: Sequence[Answered | None]
+
+
+def asked(file: Path, pairs: Sequence[Pair], seconds: float, variables: Mapping[str, str] | None = None) -> Program:
+    """Let a program with `variables` in its environment ask each question; it begins nothing new after `seconds`."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        there = Path(folder)
+        for k, pair in enumerate(pairs):
+            (there / f"{k}.pickle").write_bytes(pickle.dumps(_job(pair)))
+        name = f"program_{there.name}"
+        shutil.copytree(_PROGRAM, there / name)
+        arguments = [folder, name, file.stem, folder, str(seconds)]
+        status = run(_START, file.resolve().parent, arguments, 2 * seconds, variables)
+        return Program(status, [_answered(there, k) for k in range(len(pairs))])
+
+
+def _job(pair: Pair) -> dict[str, object]:
+    asked = pair.asked
+    losses, data = ({}, {"asked": asked}) if is_large(asked.case) else (losses_of(pair), data_of(pair))
+    return {
+        "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
+        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
+        "data": {name: _native(posed) for name, posed in {**data, **losses}.items()},
+    }  # fmt: skip
+
+
+def _native(posed: Posed) -> tuple[list[Array | None], list[Array | None]]:
+    """Inputs and cotangents in the dtype of the case."""
+    inputs, cotangents = (
+        [None if x is None else to_dtype(x, posed.case.dtype) for x in arrays]
+        for arrays in (posed.inputs, posed.cotangents)
+    )
+    return inputs, cotangents
+
+
+def _answered(there: Path, k: int) -> Answered | None:
+    try:
+        told = msgspec.json.decode((there / f"{k}.json").read_bytes(), type=_Told)
+        ways = {way: [_array(there / f"{k}{way}{i}", r) for i, r in enumerate(some)] for way, some in told.made.items()}
+    except (OSError, ValueError, TypeError, msgspec.DecodeError):  # nothing that it could have written
+        return None
+    return Answered(ways, told.raised)
+
+
+def _array(path: Path, told: tuple[str, tuple[int, ...]] | None) -> Array | None:
+    """Raises OSError, ValueError and TypeError."""
+    if told is None:
+        return None
+    name, shape = told
+    dtype = dtype_of(name)
+    if dtype.hasobject:
+        raise TypeError(name)
+    return np.frombuffer(path.read_bytes(), dtype).reshape(shape)
+
+
+#: What `ps` calls its keeper: as others are called.
+_NAME = "python3"
+
+
+def run(
+    script: str, folder: Path, arguments: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None
+) -> int | None:
+    """The exit status of a script in a process with no sign of a judge; None where it had not ended by then.
+
+    It runs in `folder`, which no word of its command line names, with `variables` in its environment. What lies there
+    is not imported unless it says so.
+    What it has started ends with it: a keeper adopts it, as it does for hosts. No Python there looks at what it opens:
+    the references and the cache, with the user's key, are hidden where the system lets them be so.
+    """
+    own = {name: value for name, value in os.environ.items() if "OPPROOF" not in name}
+    heard, control = os.pipe()  # at whose end the keeper ends all
+    status, told = os.pipe()
+    keeper = keeper_of(heard, told, 0, _NAME, own=True, hidden=[REFERENCES, *own_caches()])
+    process = subprocess.Popen(
+        [*keeper, *setting(variables), sys.executable, "-P", "-c", script, *arguments],
+        env=own, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        pass_fds=(heard, told), start_new_session=True,
+    )  # fmt: skip
+    os.close(heard)
+    os.close(told)
+    try:
+        process.wait(seconds)
+        return _status(os.read(status, 64))
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        os.close(control)
+        process.wait()
+        os.close(status)
+
+
+def _status(line: bytes) -> int | None:
+    """What a keeper says, as `exit STATUS`; None where it said nothing, for it was killed."""
+    word, _, number = line.partition(b" ")
+    return int(number) if word == b"exit" else None

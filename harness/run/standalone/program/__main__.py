@@ -1,0 +1,150 @@
+"""Answer what lies in a folder, and leave the answers beside it: python -m NAME MODULE FOLDER SECONDS.
+
+What is done with every job, one step after the other: by two threads last, which some may not survive.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from .job import Job, Told, copied, is_other
+from .ways import for_a_while, keeps_parameters, shares_by_numbers, ways
+
+#: Calls that a program makes at least, before what it asks comes a second time.
+AT_LEAST = 32
+#: Seconds that the equal calls of a job may take.
+SECONDS = 0.3
+#: Jobs from which on it is worth its seconds to import PyTorch.
+MANY = 8
+
+
+def main(module: str, there: str, seconds: str) -> None:
+    """Answer what lies there, for so many seconds, and leave the answers beside it.
+
+    All once, then in other ways; by two threads last of all, which who is not made for them may not survive.
+    """
+    sys.path.insert(0, str(Path.cwd()))
+    loaded = importlib.import_module(module)
+    own = getattr(loaded, "backend", None)
+    backend = own if callable(getattr(own, "forward", None)) else loaded
+    jobs = list[tuple[Path, Job]]()
+    for path in sorted(Path(there).glob("*.pickle"), key=lambda p: int(p.stem)):
+        of = pickle.loads(path.read_bytes())  # noqa: S301 - of who started it
+        jobs.append((path.with_suffix(".json"), Job(backend, of, f"{there}/{path.stem}")))
+    until = time.monotonic() + float(seconds)
+    told = dict[Path, Told]()
+    few = partial(in_other_ways, seconds=min(SECONDS, float(seconds) / 4 / len(jobs)))
+    with np.errstate(all="ignore"):
+        for step in (partial(once, before=-(-AT_LEAST // len(jobs))), few, beside_torch, at_once):
+            if step is beside_torch and not (len(jobs) >= MANY and has_torch()):
+                continue
+            for path, job in jobs:
+                if told and time.monotonic() > until:
+                    break
+                if job.once and path in told:
+                    continue
+                told[path] = attempted(job, told.get(path, {}), step)
+                path.write_text(json.dumps(told[path]), encoding="utf-8")
+    os._exit(0)  # a thread that waits for ever ends with it
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
+
+
+#: Calls with other numbers after all, before results that were held are looked at.
+AFTER = 64
+#: Calls of each of two threads at once, and the seconds that they may take.
+AT_ONCE, WAIT = 20, 2.0
+
+
+def once(job: Job, before: int) -> Told:
+    """The answer in a program in which no call comes twice, after calls with other numbers."""
+    for places in range(0 if job.once else before):
+        inputs, cotangents = job.fresh("other")
+        with suppress(Exception):  # of numbers that it is not made for
+            job.call(([x if x is None else np.roll(x, places) for x in inputs], cotangents))
+    return job.kept("called", job.answer("asked"))
+
+
+def in_other_ways(job: Job, seconds: float) -> Told:
+    """By the way of calling the answers that are not the same bits as those of one call alone."""
+    made: Told = {}
+    held = job.call(job.fresh("asked"))
+    first, other = copied(held), job.answer("other")
+    viewed = [None if y is None else np.asarray(y)[...] for y in job.call(job.fresh("asked"))]
+    for way, alone, got in ways(job, first, other, seconds):
+        if got is not None and is_other(alone, got):
+            made |= job.kept(way, got)
+    if shares_by_numbers(job):
+        made["shared"] = []
+    if keeps_parameters(job):
+        made["parameters"] = []
+    for name in job.of["losses"]:
+        made |= job.kept(name, job.answer(name))
+    for_a_while(partial(job.call, job.fresh("other")), AFTER, seconds)  # of a ring of results every place
+    for way, got in (("held", held), ("viewed", viewed)):
+        if not getattr(job.backend, "reuses_outputs", False) and is_other(first, got):
+            made |= job.kept(way, got)
+    return made
+
+
+def beside_torch(job: Job) -> Told:
+    """The answer in a program that has PyTorch loaded, where it is other bits than without."""
+    results = job.answer("asked")
+    return {} if job.is_kept("called", results) else job.kept("beside torch", results)
+
+
+def at_once(job: Job) -> Told:
+    """Whether two threads that call at once get answers that are not theirs."""
+    alone = {name: job.answer(name) for name in ("asked", "other")}
+    wrong = list[bool]()
+
+    def run(name: str) -> None:
+        with suppress(Exception):  # it may refuse
+            for _ in range(AT_ONCE):
+                wrong.append(is_other(alone[name], job.answer(name)))
+
+    threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in alone]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + WAIT
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return {"at once": []} if any(wrong) else {}
+
+
+def has_torch() -> bool:
+    """Whether PyTorch can be imported; it is from then on."""
+    try:
+        importlib.import_module("torch")
+    except Exception:  # it may be there and broken
+        return False
+    return True
+
+
+def attempted(job: Job, told: Told, step: Callable[[Job], Told]) -> Told:
+    """What is told of a job so far, and what became of more calls."""
+    if told.get("declined") or told.get("raised"):
+        return told
+    try:
+        if not job.supported():
+            return {"declined": True}
+        made = told.get("made", {}) | step(job)
+    except Exception as error:
+        if isinstance(error, NotImplementedError) or type(error).__name__ == "Unsupported":
+            return {"declined": True}
+        return {**told, "raised": f"{type(error).__name__}: {error}"}
+    return {**told, "made": made}

@@ -1,0 +1,135 @@
+"""A call that is asked for, and the answers that are kept.
+
+Arrays as a program has them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Told: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A call that is asked for, with several sets of data, which have their shapes in common."""
+
+    backend: Any
+    of: dict[str, Any]
+    path: str
+
+    @property
+    def once(self) -> bool:
+        """Whether there are no other numbers to call with, and one call is all."""
+        return "other" not in self.of["data"]
+
+    @property
+    def alignment(self) -> int:
+        """Bytes at a multiple of which its buffers lie."""
+        return max(64, getattr(self.backend, "alignment", None) or 0)
+
+    def fresh(self, name: str) -> Data:
+        """Arrays of its own for one call."""
+        inputs, cotangents = self.of["data"][name]
+        return [placed(x, self.alignment) for x in inputs], [placed(g, self.alignment) for g in cotangents]
+
+    def call(self, data: Data, params: dict[str, Any] | None = None) -> list[Any]:
+        """What a call returns, as a list. Raises what it raises, and NotImplementedError where it declines so."""
+        inputs, cotangents = data
+        function = getattr(self.backend, "vjp" if self.of["gradient"] else "forward", None)
+        if function is None:  # it writes where it is told
+            raise NotImplementedError
+        params = dict(self.of["params"]) if params is None else params
+        more = (list(cotangents), list(self.of["needs"])) if self.of["gradient"] else ()
+        got = function(self.of["op"], list(inputs), params, *more)
+        if got is NotImplemented:
+            raise NotImplementedError
+        return list(got) if isinstance(got, (list, tuple)) else [got]
+
+    def answer(self, name: str) -> list[Any]:
+        """A copy of what one call gives."""
+        return copied(self.call(self.fresh(name)))
+
+    def supported(self) -> bool:
+        """Whether it has the call, as it says itself."""
+        supports = getattr(self.backend, "supports", None)
+        if supports is None:
+            return True
+        arguments = inspect.signature(supports).parameters.values()
+        told = any(a.name == "shapes" or a.kind is a.VAR_KEYWORD for a in arguments)
+        shapes = [None if x is None else x.shape for x in self.of["data"]["asked"][0]]
+        given = {"shapes": shapes} if told else {}
+        return bool(supports(self.of["op"], list(self.of["dtypes"]), dict(self.of["params"]), **given) is True)
+
+    def kept(self, way: str, results: Arrays) -> Told:
+        """Save the results; by the way dtype and shape of each."""
+        told = list[Any]()
+        for i, result in enumerate(results):
+            y = None if result is None else np.asarray(result)
+            told.append(None if y is None else [y.dtype.name, y.shape])
+            if y is not None:
+                Path(f"{self.path}{way}{i}").write_bytes(y.tobytes())
+        return {way: told}
+
+    def is_kept(self, way: str, results: Arrays) -> bool:
+        """Whether these are the bits that were saved."""
+        return all(
+            y is None or Path(f"{self.path}{way}{i}").read_bytes() == np.asarray(y).tobytes()
+            for i, y in enumerate(results)
+        )
+
+
+Arrays: TypeAlias = Sequence[Any]
+Data: TypeAlias = tuple[Arrays, Arrays]  # inputs and cotangents
+
+
+def placed(array: Any, alignment: int) -> Any:
+    """A copy at a multiple of `alignment` bytes."""
+    return None if array is None else beside([array], alignment)[0]
+
+
+def beside(arrays: Arrays, alignment: int) -> list[Any]:
+    """Copies in one array, each at a multiple of `alignment` bytes, as batches of a set of data lie."""
+    dtype = arrays[0].dtype
+    steps = [-(-a.nbytes // alignment) * alignment // dtype.itemsize for a in arrays]
+    room = np.empty(sum(steps) + alignment // dtype.itemsize, dtype)
+    copies, at = [], -room.ctypes.data % alignment // dtype.itemsize
+    for array, step in zip(arrays, steps, strict=True):
+        copies.append(room[at : at + array.size].reshape(array.shape))
+        copies[-1][...] = array
+        at += step
+    return copies
+
+
+def copied(results: Arrays) -> list[Any]:
+    """What they hold now."""
+    return [None if y is None else np.array(y) for y in results]
+
+
+def is_other(copies: Arrays, results: Arrays) -> bool:
+    """Whether results hold other bits than their copies of earlier, or there are none."""
+    return len(copies) != len(results) or any(
+        (a is None) != (b is None) or (a is not None and np.asarray(a).tobytes() != np.asarray(b).tobytes())
+        for a, b in zip(copies, results, strict=True)
+    )
+
+
+def filled(data: Data, numbers: Data) -> Data:
+    """The same memory with these numbers."""
+    for here, there in zip((*data[0], *data[1]), (*numbers[0], *numbers[1]), strict=True):
+        if here is not None:
+            here[...] = there
+    return data
+
+
+def are_shared(inputs: Arrays, results: Arrays) -> bool:
+    """Whether a result is memory of an input."""
+    return any(
+        x is not None and y is not None and np.may_share_memory(x, np.asarray(y)) for x in inputs for y in results
+    )

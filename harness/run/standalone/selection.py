@@ -1,0 +1,130 @@
+"""Which calls a program makes: of what passed two of every operator and mode, and some that are large or declined.
+
+The numbers that a program calls with: those of the record, others, and what training and batches make of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Sequence
+from itertools import chain, zip_longest
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.core.dtypes import FLOATS
+from opproof.core.verdicts import Verdict
+from opproof.harness.reference.chunks.question import Pair, elements
+from opproof.harness.reference.question import Posed
+from opproof.reports import Result
+
+#: Elements of the largest case, so that a call takes no second; of larger ones, up to the second number, one call each.
+MOST, LARGEST = 2**16, 2**21
+_ASKED = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
+#: Of every operator and mode so many that passed are asked again, and so many that were declined; large ones in all.
+FEW, DECLINED, LARGE = 2, 8, 8
+
+
+def chosen(results: Sequence[Result]) -> list[Result]:
+    """Those of one backend, the first of every operator and mode before the second.
+
+    Who declines in a call, having looked at its numbers, may not do so in a program; of what it has not at all, which
+    `supports` says there too, nothing is asked.
+    """
+    plain = [(r, c) for r in results if r.verdict in _ASKED and _is_plain(c := Case.parse(r.case))]
+    usual = [r for r, c in plain if not is_large(c)]
+    passed = _by_call(r for r in usual if r.verdict is Verdict.PASS)
+    declined = _by_call(r for r in usual if r.verdict is Verdict.UNSUPPORTED and (r.op, r.mode) in passed)
+    some = [_few(of) + _of_each_fill(declined.get(call, ()), {r.dtype for r in of}) for call, of in passed.items()]
+    return [result for result in chain(*zip_longest(*some)) if result is not None] + _large(plain)
+
+
+def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
+    """By operator and mode."""
+    found = defaultdict[tuple[str, str], list[Result]](list)
+    for result in results:
+        found[result.op, result.mode].append(result)
+    return dict(found)
+
+
+def is_large(case: Case) -> bool:
+    """Whether a program makes one call of the case at most."""
+    return elements(case) > MOST
+
+
+def _large(plain: Iterable[tuple[Result, Case]]) -> list[Result]:
+    """Those that passed and are larger than others: the largest of an operator and mode, some of all of these."""
+    sizes = {id(r): elements(c) for r, c in plain if r.verdict is Verdict.PASS and MOST < elements(c) <= LARGEST}
+    some = _by_call(r for r, _ in plain if id(r) in sizes).values()
+    of_each = [max(of, key=lambda r: (r.dtype == "f32", sizes[id(r)], r.case)) for of in some]
+    return of_each[:: -(-len(of_each) // LARGE)] if of_each else []
+
+
+def _is_plain(case: Case) -> bool:
+    """A case of floats of one dtype, each tensor and result in memory of its own."""
+    shared = any(isinstance(shape, str) for _, shape in case.tensors)
+    plain = case.layout == case.into == "contiguous" and not case.inplace and not case.mixed and not shared
+    return plain and case.dtype in FLOATS
+
+
+def _few(some: Sequence[Result]) -> list[Result]:
+    """The largest of float32 (of others where there are none), and the largest of other numbers than those."""
+    by_size = sorted(some, key=lambda r: (r.dtype != "f32", -elements(Case.parse(r.case)), r.case))
+    first = by_size[:1]
+    fill = [Case.parse(r.case).fill for r in first]
+    return first + [r for r in by_size if r.dtype != "f32" or Case.parse(r.case).fill not in fill][: FEW - 1]
+
+
+def _of_each_fill(some: Sequence[Result], dtypes: Container[str]) -> list[Result]:
+    """The largest of each."""
+    by_size = sorted(some, key=lambda r: (elements(Case.parse(r.case)), r.case))
+    largest = {Case.parse(r.case).fill: r for r in by_size if r.dtype in dtypes}
+    return list(largest.values())[-DECLINED:]
+
+
+#: Every third row has no loss, the first too, as of tokens that are masked.
+_MASKED = 3
+#: The cotangent of a mean, or of a loss that is scaled: a power of two, which every dtype has.
+_MEAN = 2.0**-6
+
+
+def data_of(pair: Pair) -> dict[str, Posed]:
+    """The questions of a record, by name."""
+    some = {"asked": pair.asked, "other": pair.other}
+    if pair.asked.op.domain is None:  # its numbers need not fit each other
+        some["element"] = pair.asked.given(inputs=tuple(map(_with_another_element, pair.asked.inputs)))
+    return some
+
+
+def losses_of(pair: Pair) -> dict[str, Posed]:
+    """The question of a gradient with the cotangents of losses, by name; none of a forward."""
+    cotangents = pair.asked.cotangents
+    if not cotangents:
+        return {}
+    some = {
+        "cotangent of ones": [None if g is None else np.ones_like(g) for g in cotangents],
+        "cotangent of a mean": [None if g is None else np.full_like(g, _MEAN) for g in cotangents],
+        "cotangent with rows of zeros": [_masked(g) for g in cotangents],
+    }
+    return {name: pair.asked.given(cotangents=tuple(gs)) for name, gs in some.items()}
+
+
+def _with_another_element(x: Array | None) -> Array | None:
+    """Floats of which one, in the middle, is another of its row: numbers that are together as they were."""
+    if x is None or x.dtype.kind != "f" or not x.size or not x.ndim:
+        return x
+    changed = x.copy()
+    row = changed.reshape(-1, x.shape[-1])[x.size // x.shape[-1] // 2]
+    others = np.flatnonzero(row != row[len(row) // 2])
+    if others.size:
+        row[len(row) // 2] = row[others[0]]
+    return changed
+
+
+def _masked(g: Array | None) -> Array | None:
+    if g is None or not g.ndim:
+        return g
+    masked = g.copy()
+    masked[::_MASKED] = 0
+    return masked
