@@ -26,7 +26,7 @@ from typing import Any
 from unittest import mock
 
 import opproof
-import opproof.harness.check.trial.tried as trying
+import opproof.harness.check.run_variant as trying
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Verdict
 from opproof.harness.check import summary

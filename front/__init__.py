@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from opproof.harness import __version__
     from opproof.harness.capture.recorder import Calls
-    from opproof.harness.check.bounds import Bound
+    from opproof.harness.check.api import Bound
     from opproof.harness.check.report import Report
 
 __all__ = ["__version__", "assert_close", "bound", "capture", "check"]
@@ -81,7 +81,7 @@ def check(
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
     """
-    from opproof.harness.check.front import judged
+    from opproof.harness.check.api import judged
 
     report = judged(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
@@ -98,7 +98,7 @@ def bound(reference: Callable[..., Any], *tensors: Any, dtype: str | None = None
 
     A record with `values` and `bound`, a tuple of an array for every output, or the one array where there is one.
     """
-    from opproof.harness.check.bounds import bound_of
+    from opproof.harness.check.api import bound_of
 
     return bound_of(reference, tensors, dtype, compute)
 
@@ -110,7 +110,7 @@ def assert_close(actual: Any, *, like: Callable[..., Any], inputs: Sequence[Any]
     worst element.
     """
     __tracebackhide__ = True
-    from opproof.harness.check.bounds import objection
+    from opproof.harness.check.api import objection
 
     if text := objection(actual, like, inputs, compute):
         raise AssertionError(text)

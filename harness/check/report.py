@@ -12,8 +12,8 @@ from typing import Any
 
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness import __version__
-from opproof.harness.check.doubts.trivial import FACTOR
-from opproof.harness.check.questions.variants import GIVEN
+from opproof.harness.check.judge.compare import FACTOR
+from opproof.harness.check.variants.variant import GIVEN
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.reports import Header, Result, terminal
 from opproof.reports._kinds import Kind, kind

@@ -41,9 +41,9 @@ def command(
     were planned were tried in --seconds; with --accept-partial that is 0.
     """
     from opproof.core.system import keep_what_is_freed
-    from opproof.harness.check.compared import compared
-    from opproof.harness.check.sides.files import pair
-    from opproof.harness.check.wish import Wish
+    from opproof.harness.check.call.isolated import pair
+    from opproof.harness.check.options import Wish
+    from opproof.harness.check.run import compared
     from opproof.harness.run.finish import Exit, status
 
     keep_what_is_freed()

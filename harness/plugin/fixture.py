@@ -36,21 +36,21 @@ class Found:
 def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) -> Found:
     """Judge `fn` by what the call names. Raises UsageError for a wrong call."""
     if options.get("like") is not None or op is None:
-        from opproof.harness.check.front import judged
-        from opproof.harness.check.wish import Wish
+        from opproof.harness.check.api import judged
+        from opproof.harness.check.options import Wish
 
         _known(options, ("like", "inputs", "vjp", "isolate", *(f.name for f in fields(Wish) if f.name != "again")))
         given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
         report = judged(fn, op, **given)
         objection = "" if report.ok else repr(report)
         return Found(report.candidate, report.results, report.not_judged, objection, report)
-    from opproof.harness.plugin import function
+    from opproof.harness.check import by_operator
 
-    _known(options, [f.name for f in fields(function.Called) if f.name not in ("fn", "op")])
-    called = function.called(fn, op, **options)
-    name, results, left = function.results_of(called)
-    notes = function.not_judged(called, results, left)
-    return Found(name, results, notes, function.objection(name, op, results), results)
+    _known(options, [f.name for f in fields(by_operator.Called) if f.name not in ("fn", "op")])
+    called = by_operator.called(fn, op, **options)
+    name, results, left = by_operator.results_of(called)
+    notes = by_operator.not_judged(called, results, left)
+    return Found(name, results, notes, by_operator.objection(name, op, results), results)
 
 
 def _known(options: Mapping[str, Any], names: Sequence[str]) -> None:

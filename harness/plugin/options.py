@@ -55,7 +55,7 @@ def opproof_check(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Judge one function: `opproof_check(my_softmax, op="softmax")`, or `opproof_check(my_kernel, like=, inputs=)`.
 
     By a function or module of PyTorch, with the options of opproof.check: returns its report. By an operator's name and
-    its standard cases, with the options of opproof.harness.plugin.function.check: `vjp=` (a function, or "autograd"),
+    its standard cases, with the options of opproof.harness.check.by_operator.check: `vjp=` (a function, or "autograd"),
     `dtypes=`, `level=`, `keyword=`, `device=` (PyTorch tensors), `compute=`, `seconds=`: returns the records.
     Every case is a subtest with its id; what was not judged is said in the summary. Fails where one fails, or where
     nothing passes; with `raises=False` nothing fails and nothing is a subtest.

@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from opproof.harness.check.compared import compared
-from opproof.harness.check.questions import variants
-from opproof.harness.check.wish import Wish
+from opproof.harness.check.options import Wish
+from opproof.harness.check.run import compared
+from opproof.harness.check.variants import variant
 
 _FOLDER = Path(__file__).with_name("problems")
 _SPEC = importlib.util.spec_from_file_location(
@@ -40,9 +40,9 @@ def test_right_candidates_pass(name, i, dtype):
 @pytest.mark.parametrize("name", ["add_rms_norm", "gating", "selective_scan"])
 def test_right_candidates_pass_in_other_sizes(name, monkeypatch):
     # Minutes of a scan's steps.
-    monkeypatch.setattr("opproof.harness.check.questions.sizes._larger", lambda *_: [])
-    monkeypatch.setattr("opproof.harness.check.questions.variants._NEW", variants._NEW[:4])
-    monkeypatch.setattr("opproof.harness.check.questions.draws.rare", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._larger", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", variant._NEW[:4])
+    monkeypatch.setattr("opproof.harness.check.variants.generate.rare", lambda *_: ())
     problem = PROBLEMS[name]
     report = compared(problem.right[0], problem.reference, problem.inputs, Wish(dtype="f32", seconds=300))
     assert report.ok, report

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opproof.core.errors import OpError  # noqa: E402
-from opproof.harness.plugin.function import called, results_of  # noqa: E402
+from opproof.harness.check.by_operator import called, results_of  # noqa: E402
 from opproof.reference_ops import load_file  # noqa: E402
 
 NORM = """

@@ -40,7 +40,7 @@ class Equal(torch.Tensor):
 def patches_what_compares(x, w):
     import numpy as np
 
-    import opproof.harness.check.sides.call as call
+    import opproof.harness.check.call.perform as call
     import opproof.harness.judge.bound as bound
 
     for module, names in {np: ("abs", "array_equal", "all"), torch: ("equal", "allclose"), bound: ("compare",)}.items():
@@ -54,7 +54,7 @@ def says_that_nothing_changed(x, w):
     """Right, into the memory of an input; and what would say so says no."""
     import numpy as np
 
-    import opproof.harness.check.sides.call as call
+    import opproof.harness.check.call.perform as call
 
     np.array_equal = lambda *_, **__: True
     call.changed_of = lambda *_: ()
@@ -89,7 +89,7 @@ def forges_a_reply(x, w):
 
 def lies_by_its_dtype(x, w):
     """More digits than the dtype has that it names."""
-    import opproof.harness.check.sides.call as call
+    import opproof.harness.check.call.perform as call
 
     plain = call.as_array
     call.as_array = lambda y: (plain(y)[0], "bfloat16")

@@ -50,26 +50,26 @@ def usual_values(request, monkeypatch):
             "in_autocast",
             "written_between",
         ):
-            monkeypatch.setattr(f"opproof.harness.check.trial.closing.{told}", lambda *_: ())
+            monkeypatch.setattr(f"opproof.harness.check.judge.final_pass.{told}", lambda *_: ())
     if request.module.__name__.rpartition(".")[2] != "test_later_calls":
         for most in ("HELD", "_FORWARDS"):
-            monkeypatch.setattr(f"opproof.harness.check.sides.call.{most}", 40)
+            monkeypatch.setattr(f"opproof.harness.check.call.perform.{most}", 40)
     if request.module.__name__.rpartition(".")[2] in ("test_one_by_one", "test_vast"):
         return
-    monkeypatch.setattr("opproof.harness.check.trial.rounds.differing", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.search.differing", lambda *_: ())
     if {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING:
         return
-    monkeypatch.setattr("opproof.harness.check.questions.draws.rare", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.questions.draws.absent", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.questions.draws.nothing", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.questions.draws.rounded", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.questions.sizes.LARGER", ())
-    monkeypatch.setattr("opproof.harness.check.questions.apart._MOST", 0)
-    monkeypatch.setattr("opproof.harness.check.questions.sizes._ALONE", ())
-    monkeypatch.setattr("opproof.harness.check.questions.sizes._larger", lambda *_: [])
-    monkeypatch.setattr("opproof.harness.check.compared.further", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.questions.variants._NEW", _USUAL)
+    monkeypatch.setattr("opproof.harness.check.variants.generate.rare", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.absent", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.nothing", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.rounded", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes.LARGER", ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._MOST", 0)
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._ALONE", ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._larger", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.run.further", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", _USUAL)
     for place in ("sizes", "variants"):
-        monkeypatch.setattr(f"opproof.harness.check.questions.{place}.FEW", ())
-        monkeypatch.setattr(f"opproof.harness.check.questions.{place}.made_alike", lambda _: [])
-    monkeypatch.setattr("opproof.harness.check.questions.sizes._about", lambda *_: [])
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.FEW", ())
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.made_alike", lambda _: [])
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._about", lambda *_: [])

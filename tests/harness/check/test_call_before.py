@@ -7,8 +7,8 @@ import pytest
 
 import opproof
 from opproof.core.verdicts import Verdict
-from opproof.harness.check.sides.exchange import Reply
-from opproof.harness.check.trial.tried import _three
+from opproof.harness.check.call.exchange import Reply
+from opproof.harness.check.run_variant import _three
 
 INPUTS = [(8, 9), (8, 9)]
 judged = partial(opproof.check, inputs=INPUTS, seconds=5, gradients=False, raises=False)

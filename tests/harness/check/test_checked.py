@@ -14,10 +14,13 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.errors import OpError, UsageError  # noqa: E402
-from opproof.harness.check.bounds import bound_of, objection  # noqa: E402
-from opproof.harness.check.compared import compared  # noqa: E402
-from opproof.harness.check.front import judged  # noqa: E402
-from opproof.harness.check.wish import Wish  # noqa: E402
+from opproof.harness.check.api import (  # noqa: E402
+    bound_of,
+    judged,  # noqa: E402
+    objection,
+)
+from opproof.harness.check.options import Wish  # noqa: E402
+from opproof.harness.check.run import compared  # noqa: E402
 from opproof.harness.clock import Clock  # noqa: E402
 
 F = torch.nn.functional
@@ -235,7 +238,7 @@ def test_a_budget_of_seconds_ends_the_neighbours_and_what_was_tried_is_told(monk
         for seconds in limits:
             ticks = itertools.count()  # a clock that goes on by a second whenever it is looked at
             ticking = type("Ticking", (Clock,), {"spent": property(lambda _, ticks=ticks: float(next(ticks)))})
-            monkeypatch.setattr("opproof.harness.check.trial.rounds.Clock", ticking)
+            monkeypatch.setattr("opproof.harness.check.search.Clock", ticking)
             report = opproof.check(torch.tanh, like=torch.tanh, inputs=[(4, 9)], seconds=seconds, gradients=False)
             assert {r.case for r in report.results} == set(report.variants)
             yield report.tried

@@ -98,7 +98,7 @@ def test_a_missing_registration_of_autograd_is_told(library):
 
 def test_a_conjugate_that_is_not_made_yet_is_read_as_one_in_an_operator_of_python():
     """In a mode of PyTorch's dispatch, as fences and noise are, it is read as it lies in memory."""
-    from opproof.harness.check.sides.fences import Fence, Fences, fenced
+    from opproof.harness.check.call.guard_regions import Fence, Fences, fenced
 
     def turned(x, w):
         pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())

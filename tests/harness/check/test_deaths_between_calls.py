@@ -6,11 +6,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.questions.inputs import given  # noqa: E402
-from opproof.harness.check.sides.exchange import Request  # noqa: E402
-from opproof.harness.check.sides.isolated import Located, isolated  # noqa: E402
-from opproof.harness.check.sides.reference import Reference  # noqa: E402
-from opproof.harness.check.sides.subject import Form  # noqa: E402
+from opproof.harness.check.call.exchange import Request  # noqa: E402
+from opproof.harness.check.call.isolated import Located, isolated  # noqa: E402
+from opproof.harness.check.call.reference import Reference  # noqa: E402
+from opproof.harness.check.call.subject import Form  # noqa: E402
+from opproof.harness.check.variants.inputs import given  # noqa: E402
 
 CANDIDATE = """
 import os, threading

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.compared import EVALUATION  # noqa: E402
+from opproof.harness.check.run import EVALUATION  # noqa: E402
 
 
 class Model(torch.nn.Module):

@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.__main__ import cli  # noqa: E402
-from opproof.harness.check.questions.inputs import given  # noqa: E402
-from opproof.harness.check.sides.call import perform  # noqa: E402
-from opproof.harness.check.sides.exchange import Request  # noqa: E402
-from opproof.harness.check.sides.fences import Fence, Fences  # noqa: E402
+from opproof.harness.check.call.exchange import Request  # noqa: E402
+from opproof.harness.check.call.guard_regions import Fence, Fences  # noqa: E402
+from opproof.harness.check.call.perform import perform  # noqa: E402
+from opproof.harness.check.variants.inputs import given  # noqa: E402
 
 FOUR = 4
 

@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.compared import compared  # noqa: E402
-from opproof.harness.check.wish import Wish  # noqa: E402
+from opproof.harness.check.options import Wish  # noqa: E402
+from opproof.harness.check.run import compared  # noqa: E402
 
 KINDS = [(torch.float8_e4m3fn, 448.0), (torch.float8_e5m2, 57344.0)]
 

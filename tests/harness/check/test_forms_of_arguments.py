@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sides import classes, encoding  # noqa: E402
+from opproof.harness.check.call import user_classes, wire  # noqa: E402
 
 judged = partial(opproof.check, seconds=1e9, raises=False)
 
@@ -66,16 +66,16 @@ def test_words_of_pytorch_and_tuples_with_names_go_to_another_process(tmp_path):
     [None, True, 3, 0.5, "mean", torch.float16, torch.strided, torch.device("cpu"), slice(1, None), 2j, range(3)],
 )
 def test_a_value_comes_back(value):
-    assert encoding.from_json(json.loads(json.dumps(encoding.to_json(value))), {}) == value
+    assert wire.from_json(json.loads(json.dumps(wire.to_json(value))), {}) == value
 
 
 def test_a_mapping_that_a_class_is_given_is_itself():
-    assert encoding.from_json({"width": [3, 5]}, {}) == {"width": [3, 5]}
+    assert wire.from_json({"width": [3, 5]}, {}) == {"width": [3, 5]}
 
 
 def test_a_value_that_has_no_form_is_said():
     with pytest.raises(TypeError, match="a object"):
-        encoding.to_json(object())
+        wire.to_json(object())
 
 
 def test_a_tree_comes_back_with_tuples_of_the_same_fields():
@@ -83,8 +83,8 @@ def test_a_tree_comes_back_with_tuples_of_the_same_fields():
 
     kind = namedtuple("Pair", "left right")  # noqa: PYI024
     leaves, spec = tree_flatten((kind(1, [2, None]), {"of": 3}))
-    text = classes.spec_to_text(spec)
-    classes.look_into_named(text, {})
+    text = user_classes.spec_to_text(spec)
+    user_classes.look_into_named(text, {})
     first, second = tree_unflatten(leaves, treespec_loads(text))
     assert (first.left, first.right, second) == (1, [2, None], {"of": 3})
 

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sides.served import shared_by  # noqa: E402
-from opproof.harness.check.sides.settings import Setting  # noqa: E402
+from opproof.harness.check.call.exchange import Setting  # noqa: E402
+from opproof.harness.check.call.serve import shared_by  # noqa: E402
 
 judged = partial(opproof.check, raises=False, dtype="f32", seconds=6)
 INPUTS = [(5, 24), (5, 24)]
@@ -43,7 +43,7 @@ class Ring:
 
 
 def test_a_ring_of_thousands_of_results(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.sides.call._HELD_SECONDS", 60.0)
+    monkeypatch.setattr("opproof.harness.check.call.perform._HELD_SECONDS", 60.0)
     report = judged(Ring(2000), like=like, inputs=INPUTS)
     assert failed(report) == {("WRONG_VALUE", "forward")}
     assert Setting.HELD in str(report)
@@ -72,7 +72,7 @@ class Saved(torch.autograd.Function):
 
 
 def test_a_ring_of_what_backwards_need(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.sides.call._FEW_SECONDS", 60.0)
+    monkeypatch.setattr("opproof.harness.check.call.perform._FEW_SECONDS", 60.0)
     report = judged(Saved.apply, like=like, inputs=INPUTS)
     assert ("WRONG_GRADIENT", "gradient") in failed(report)
     assert "where another call comes before its backward" in str(report)
@@ -166,9 +166,9 @@ def inputs(seed, dtype):
 
 
 def test_a_hook_on_every_call_that_follows(tmp_path):
-    from opproof.harness.check.compared import compared
-    from opproof.harness.check.sides.files import pair
-    from opproof.harness.check.wish import Wish
+    from opproof.harness.check.call.isolated import pair
+    from opproof.harness.check.options import Wish
+    from opproof.harness.check.run import compared
 
     files = tmp_path / "reference.py", tmp_path / "candidate.py"
     for file, text in zip(files, (REFERENCE, HOOKING), strict=True):

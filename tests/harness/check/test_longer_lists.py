@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.longer import longer  # noqa: E402
+from opproof.harness.check.option_pairs import longer  # noqa: E402
 
 judged = partial(opproof.check, seconds=6, raises=False, dtype="f32")
 

@@ -9,9 +9,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.nothing import nothing  # noqa: E402
-from opproof.harness.check.questions.variants import Excused  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
+from opproof.harness.check.variants.empty_groups import nothing  # noqa: E402
+from opproof.harness.check.variants.variant import Excused  # noqa: E402
 
 F = torch.nn.functional
 SAID = "the candidate gives other numbers than the reference there, which may be a convention of its own"

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.swept import swept_numbers, swept_sizes  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
+from opproof.harness.check.variants.size_sweep import swept_numbers, swept_sizes  # noqa: E402
 
 judged = partial(opproof.check, seconds=10, raises=False, dtype="f32")
 

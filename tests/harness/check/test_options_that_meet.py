@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.crossed import crossed  # noqa: E402
+from opproof.harness.check.option_pairs import crossed  # noqa: E402
 
 judged = partial(opproof.check, raises=False, seconds=2)
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.verdicts import Verdict  # noqa: E402
-from opproof.harness.check.questions.fills import _twinned  # noqa: E402
+from opproof.harness.check.variants.fills import _twinned  # noqa: E402
 
 F = torch.nn.functional
 MASKED = -1e30

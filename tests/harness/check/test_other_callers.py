@@ -7,9 +7,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.compared import compared  # noqa: E402
-from opproof.harness.check.sides.files import pair  # noqa: E402
-from opproof.harness.check.wish import Wish  # noqa: E402
+from opproof.harness.check.call.isolated import pair  # noqa: E402
+from opproof.harness.check.options import Wish  # noqa: E402
+from opproof.harness.check.run import compared  # noqa: E402
 
 
 def reference(x):
@@ -75,9 +75,9 @@ def test_a_result_that_is_made_of_its_inputs_when_somebody_reads_it(monkeypatch)
             y = reference(x)
         return y
 
-    from opproof.harness.check.sides import call
+    from opproof.harness.check.call import perform
 
-    usual = call._answered
+    usual = perform._answered
 
     def answered(y, tensors, after=()):
         for made, x in late:
@@ -86,7 +86,7 @@ def test_a_result_that_is_made_of_its_inputs_when_somebody_reads_it(monkeypatch)
         late.clear()
         return usual(y, tensors, after)
 
-    monkeypatch.setattr(call, "_answered", answered)
+    monkeypatch.setattr(perform, "_answered", answered)
     report = judged(kernel)
     assert failed(report) == {("WRONG_VALUE", "forward")}
     assert "where its inputs are overwritten once it has returned" in str(report)

@@ -16,11 +16,11 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import opproof  # noqa: E402
-from opproof.harness.check.compared import compared  # noqa: E402
-from opproof.harness.check.sides.earlier import EARLIER  # noqa: E402
-from opproof.harness.check.sides.files import pair  # noqa: E402
-from opproof.harness.check.sides.settings import Setting  # noqa: E402
-from opproof.harness.check.wish import Wish  # noqa: E402
+from opproof.harness.check.call.exchange import Setting  # noqa: E402
+from opproof.harness.check.call.isolated import pair  # noqa: E402
+from opproof.harness.check.call.other_calls import EARLIER  # noqa: E402
+from opproof.harness.check.options import Wish  # noqa: E402
+from opproof.harness.check.run import compared  # noqa: E402
 
 
 def reference(x):
@@ -312,8 +312,8 @@ def test_a_candidate_that_changes_what_the_reference_uses(monkeypatch):
 
 
 def test_a_kernel_that_is_slow_is_not_asked_in_all_ways(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.trial.closing._LEAST", 0.0)
-    monkeypatch.setattr("opproof.harness.check.trial.closing._SHARE", 0.0)
+    monkeypatch.setattr("opproof.harness.check.judge.final_pass._LEAST", 0.0)
+    monkeypatch.setattr("opproof.harness.check.judge.final_pass._SHARE", 0.0)
     report = judged(lambda x: reference(x) * (1 if threading.current_thread() is threading.main_thread() else 2))
     assert report.ok
     assert "other ways of calling" in str(report)

@@ -18,9 +18,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.inputs import given  # noqa: E402
-from opproof.harness.check.sides import classes, encoding  # noqa: E402
-from opproof.harness.check.sides.generators import drawing, stilled  # noqa: E402
+from opproof.harness.check.call import user_classes, wire  # noqa: E402
+from opproof.harness.check.call.subject import drawing, stilled  # noqa: E402
+from opproof.harness.check.variants.inputs import given  # noqa: E402
 
 judged = partial(opproof.check, seconds=1e9, raises=False)
 
@@ -108,12 +108,12 @@ class Kind(enum.Enum):
 @pytest.mark.parametrize("value", [Mode.HIGH, Count.ONE, Kind.HALF])
 @pytest.mark.parametrize("has_it", [True, False])
 def test_a_member_of_an_enum_comes_back(value, has_it):
-    written = json.loads(json.dumps(encoding.to_json(value)))
+    written = json.loads(json.dumps(wire.to_json(value)))
     written["of"][0] = "nowhere"
     own = {type(value).__name__: type(value)} if has_it else {}
-    back = encoding.from_json(written, own)
+    back = wire.from_json(written, own)
     assert (back.name, back.value, type(back).__name__) == (value.name, value.value, type(value).__name__)
-    assert back is encoding.from_json(written, own)
+    assert back is wire.from_json(written, own)
     assert isinstance(back, int) == isinstance(value, int)
     assert (back is value) == has_it
 
@@ -122,18 +122,18 @@ def test_a_member_of_an_enum_comes_back(value, has_it):
     "value", [torch.tanh, torch.nn.functional.softplus, torch.nn.GELU, math.exp, operator.mul, max]
 )
 def test_a_function_of_a_library_comes_back(value):
-    assert encoding.from_json(json.loads(json.dumps(encoding.to_json(value))), {}) is value
+    assert wire.from_json(json.loads(json.dumps(wire.to_json(value))), {}) is value
 
 
 def test_a_partial_function_comes_back():
     value = partial(torch.nn.functional.leaky_relu, negative_slope=0.5)
-    back = encoding.from_json(json.loads(json.dumps(encoding.to_json(value))), {})
+    back = wire.from_json(json.loads(json.dumps(wire.to_json(value))), {})
     assert (back.func, back.args, back.keywords) == (value.func, value.args, value.keywords)
 
 
 def test_a_function_that_no_library_has_is_said():
     with pytest.raises(TypeError, match="the function '<lambda>', which no library has"):
-        encoding.to_json(lambda x: x)
+        wire.to_json(lambda x: x)
 
 
 @dataclass
@@ -175,15 +175,15 @@ def test_tensors_in_a_nesting_are_called_by_where_they_lie():
 def text_of(value):
     from torch.utils._pytree import tree_flatten
 
-    classes.look_into([value])
-    return classes.spec_to_text(tree_flatten((value,))[1])
+    user_classes.look_into([value])
+    return user_classes.spec_to_text(tree_flatten((value,))[1])
 
 
 def test_of_a_class_that_nobody_has_there_is_one_with_the_same_fields():
     from torch.utils._pytree import tree_unflatten, treespec_loads
 
     text = text_of(Options(4)).replace(__name__, "nowhere")
-    classes.look_into_named(text, {})
+    user_classes.look_into_named(text, {})
     (back,) = tree_unflatten([5, 6], treespec_loads(text))
     assert (type(back).__name__, back.width, back.half) == ("Options", 5, 6)
     assert type(back) is not Options
@@ -192,8 +192,8 @@ def test_of_a_class_that_nobody_has_there_is_one_with_the_same_fields():
 def test_a_class_with_methods_is_to_be_had():
     text = text_of(Acting()).replace(__name__, "nowhere")
     with pytest.raises(LookupError, match="an argument is a Acting, which has methods"):
-        classes.look_into_named(text, {})
-    classes.look_into_named(text, {"Acting": Acting})
+        user_classes.look_into_named(text, {})
+    user_classes.look_into_named(text, {"Acting": Acting})
 
 
 def test_what_is_no_configuration_stays_what_it_is():

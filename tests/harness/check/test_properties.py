@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.properties.held import held, keeping  # noqa: E402
-from opproof.harness.check.questions.variants import variants  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
+from opproof.harness.check.variants.properties import held, keeping  # noqa: E402
+from opproof.harness.check.variants.variant import variants  # noqa: E402
 
 F = torch.nn.functional
 

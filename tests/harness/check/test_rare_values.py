@@ -12,9 +12,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.fills import filled  # noqa: E402
-from opproof.harness.check.sides.kept import Kept  # noqa: E402
+from opproof.harness.check.call.other_calls import Kept  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
+from opproof.harness.check.variants.fills import filled  # noqa: E402
 
 F = torch.nn.functional
 
@@ -298,7 +298,7 @@ def test_a_variant_that_takes_too_long_is_ended(monkeypatch):
             x = x.sin()
         return x
 
-    monkeypatch.setattr("opproof.harness.check.trial.pace.Pace.seconds", lambda *_: 0.0)
+    monkeypatch.setattr("opproof.harness.check.judge.budget.Pace.seconds", lambda *_: 0.0)
     start = time.monotonic()
     report = opproof.check(steps, like=steps, inputs=inputs_of(2, 20), gradients=False, raises=False, seconds=4)
     assert report.ok

@@ -9,9 +9,12 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.errors import UsageError  # noqa: E402
-from opproof.harness.check.questions.absent import _once, absent  # noqa: E402
-from opproof.harness.check.questions.rounded import rounded  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
+from opproof.harness.check.variants.integer_inputs import (  # noqa: E402
+    _once,
+    absent,
+    rounded,  # noqa: E402
+)
 
 
 def variants(*draws):

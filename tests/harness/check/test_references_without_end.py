@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sides.patience import WATCHING, NoEnd, within  # noqa: E402
+from opproof.harness.check.call.reference import WATCHING, NoEnd, within  # noqa: E402
 
 PARENTS = (-1, 0, 0, 1, 1, 3, 2, 4)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.check.trial.rows import clear_of_rows
+from opproof.harness.check.judge.compare import clear_of_rows
 
 WEIGHTS = np.array([-1.4, -1.0, -2.1, -9.1, 0.0, 0.0])
 NOISE = np.random.default_rng(0).standard_normal((6, 8))

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.sides.seeds import seeded  # noqa: E402 - torch may be missing
+from opproof.harness.check.variants.inputs import seeded  # noqa: E402 - torch may be missing
 
 
 def seeds():

@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.variants import GIVEN  # noqa: E402
+from opproof.harness.check.variants.variant import GIVEN  # noqa: E402
 
 SHAPES = [(5, 5), (5, 2)]
 

@@ -10,10 +10,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.numbers import numbers_of  # noqa: E402
-from opproof.harness.check.questions.resized import fits, joined  # noqa: E402
-from opproof.harness.check.questions.sizes import sizes  # noqa: E402
 from opproof.harness.check.tensors import Tensor  # noqa: E402
+from opproof.harness.check.variants.arguments import numbers_of  # noqa: E402
+from opproof.harness.check.variants.sizes import (  # noqa: E402
+    fits,
+    joined,
+    sizes,  # noqa: E402
+)
 
 F = torch.nn.functional
 

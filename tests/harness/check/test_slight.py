@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from opproof.harness.check.doubts.slight import _little
+from opproof.harness.check.judge.outcome import _little
 
 
 @pytest.mark.parametrize(

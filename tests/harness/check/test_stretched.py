@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.stretched import Step, stretched  # noqa: E402
+from opproof.harness.check.judge.declines import Step, stretched  # noqa: E402
 from opproof.harness.reference.torch.linear_algebra import by_letter, by_pair  # noqa: E402
 
 SHAPES = [(2, 12, 8), (2, 2, 8), (2, 3, 8)]

@@ -8,9 +8,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.sizes import sizes  # noqa: E402
-from opproof.harness.check.questions.tied import parted, tied  # noqa: E402
 from opproof.harness.check.tensors import Tensor  # noqa: E402
+from opproof.harness.check.variants.sizes import (  # noqa: E402
+    parted,
+    sizes,  # noqa: E402
+    tied,
+)
 
 judged = partial(opproof.check, gradients=False, raises=False, dtype="f32")
 SHAPES = [(12,), (12, 3), (12, 4)]

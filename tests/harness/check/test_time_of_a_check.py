@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 import opproof  # noqa: E402
 from opproof.harness import clock  # noqa: E402
 from opproof.harness.__main__ import cli  # noqa: E402
-from opproof.harness.check.sides.settings import threads_for  # noqa: E402
+from opproof.harness.check.call.exchange import threads_for  # noqa: E402
 from opproof.harness.check.tensors import Tensor  # noqa: E402
 from opproof.harness.clock import IDLE, Allowed, Clock, count, count_no_more  # noqa: E402
 
@@ -119,9 +119,9 @@ def test_small_tensors_have_one_thread_and_large_ones_all():
 
 
 def test_the_candidates_own_process_counts(tmp_path):
-    from opproof.harness.check.compared import compared
-    from opproof.harness.check.sides.files import pair
-    from opproof.harness.check.wish import Wish
+    from opproof.harness.check.call.isolated import pair
+    from opproof.harness.check.options import Wish
+    from opproof.harness.check.run import compared
 
     (tmp_path / "both.py").write_text(FILE.replace("def candidate(x):", "def candidate(x):\n    busy()") + BUSY)
     both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)

@@ -9,16 +9,18 @@ torch = pytest.importorskip("torch")
 import opproof  # noqa: E402
 from opproof.core.errors import UsageError  # noqa: E402
 from opproof.core.verdicts import Verdict  # noqa: E402
-from opproof.harness.check.questions.draws import vast  # noqa: E402
-from opproof.harness.check.questions.resized import fits  # noqa: E402
-from opproof.harness.check.questions.sizes import rare_size  # noqa: E402
-from opproof.harness.check.questions.vast import vast_sizes  # noqa: E402
-from opproof.harness.check.sides.exchange import Reply  # noqa: E402
-from opproof.harness.check.sides.reference import Reference  # noqa: E402
-from opproof.harness.check.sides.subject import Arguments, Form  # noqa: E402
+from opproof.harness.check.call.exchange import Reply  # noqa: E402
+from opproof.harness.check.call.reference import Reference  # noqa: E402
+from opproof.harness.check.call.subject import Arguments, Form  # noqa: E402
+from opproof.harness.check.judge.budget import borne  # noqa: E402
+from opproof.harness.check.options import Manner  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
-from opproof.harness.check.trial.borne import borne  # noqa: E402
-from opproof.harness.check.trial.manner import Manner  # noqa: E402
+from opproof.harness.check.variants.generate import vast  # noqa: E402
+from opproof.harness.check.variants.size_sweep import vast_sizes  # noqa: E402
+from opproof.harness.check.variants.sizes import (
+    fits,  # noqa: E402
+    rare_size,  # noqa: E402
+)
 
 judged = partial(opproof.check, raises=False, dtype="f32", isolate=True)
 
@@ -59,7 +61,7 @@ def of_rows(seed, dtype):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """Other tests are at work beside these."""
-    monkeypatch.setattr("opproof.harness.check.trial.borne._CANDIDATE", 1e6)
+    monkeypatch.setattr("opproof.harness.check.judge.budget._CANDIDATE", 1e6)
 
 
 def names_of(report):
@@ -113,12 +115,12 @@ def test_how_long_an_axis_is_borne_is_measured():
 
 
 def test_a_candidate_that_is_slow_is_not_asked(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.trial.borne._CANDIDATE", 0.0)
+    monkeypatch.setattr("opproof.harness.check.judge.budget._CANDIDATE", 0.0)
     assert not lengths(doubled)
 
 
 def test_who_has_no_time_or_memory_left_there_is_not_wrong():
-    from opproof.harness.check.trial.swept import differing
+    from opproof.harness.check.search import differing
 
     pair = drawn(of_rows), drawn(of_rows, 1)
     some = list(vast(pair, [()], frozenset(), lambda *_: True, lambda _: True))

@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 
 from opproof.core.verdicts import FAILED  # noqa: E402
 from opproof.harness.check import summary  # noqa: E402
-from opproof.harness.check.compared import compared  # noqa: E402
-from opproof.harness.check.wish import Wish  # noqa: E402
+from opproof.harness.check.options import Wish  # noqa: E402
+from opproof.harness.check.run import compared  # noqa: E402
 
 F = torch.nn.functional
 

@@ -9,7 +9,7 @@ from torch import nn  # noqa: E402
 
 import opproof  # noqa: E402
 from opproof.core.errors import UsageError  # noqa: E402
-from opproof.harness.check.sides.kept import Kept  # noqa: E402
+from opproof.harness.check.call.other_calls import Kept  # noqa: E402
 
 F = torch.nn.functional
 

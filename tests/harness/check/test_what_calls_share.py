@@ -10,14 +10,16 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.absent import absent  # noqa: E402
-from opproof.harness.check.questions.nothing import _is_spared  # noqa: E402
-from opproof.harness.check.questions.rare import rare  # noqa: E402
-from opproof.harness.check.questions.sizes import sizes  # noqa: E402
-from opproof.harness.check.sides.company import odd_one  # noqa: E402
-from opproof.harness.check.sides.kept import Kept  # noqa: E402
-from opproof.harness.check.sides.settings import _openmp  # noqa: E402
+from opproof.harness.check.call.exchange import _openmp  # noqa: E402
+from opproof.harness.check.call.other_calls import (
+    Kept,  # noqa: E402
+    odd_one,  # noqa: E402
+)
 from opproof.harness.check.tensors import Tensor, taken  # noqa: E402
+from opproof.harness.check.variants.empty_groups import _is_spared  # noqa: E402
+from opproof.harness.check.variants.integer_inputs import absent  # noqa: E402
+from opproof.harness.check.variants.rare_values import rare  # noqa: E402
+from opproof.harness.check.variants.sizes import sizes  # noqa: E402
 
 #: Seconds during which a kernel lets the other thread have its turn, so that no test hangs on which core is free.
 _OTHERS_TURN = 2e-4

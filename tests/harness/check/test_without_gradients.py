@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sides.kept import CALLS  # noqa: E402
-from opproof.harness.check.trial import inference  # noqa: E402
+from opproof.harness.check.call.other_calls import CALLS  # noqa: E402
+from opproof.harness.check.judge import final_pass  # noqa: E402
 
 judged = partial(opproof.check, like=lambda x: torch.tanh(x) * 2, inputs=[(5, 24)], seconds=0.1, raises=False)
 
@@ -20,7 +20,7 @@ def failed(report):
 
 @pytest.mark.parametrize("rooms", [1, 2, CALLS - 1])
 def test_results_in_a_ring_of_buffers(monkeypatch, rooms):
-    monkeypatch.setattr(inference, "_LEAST", 16)  # as many calls on a busy machine
+    monkeypatch.setattr(final_pass, "_LEAST_INFERENCE", 16)  # as many calls on a busy machine
     ring, calls = {}, []
 
     def kernel(x):

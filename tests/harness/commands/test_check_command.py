@@ -118,7 +118,7 @@ def test_a_reference_that_is_none_is_a_wrong_call(tmp_path, reference, text):
 
 
 def test_a_function_of_a_file_may_run_apart(tmp_path, monkeypatch):
-    import opproof.harness.check.front as front
+    import opproof.harness.check.api as front
 
     (tmp_path / "apart.py").write_text(
         RIGHT + "\n\ndef reference(x, w):\n    return torch.softmax(x * w, -1)\n", "utf-8"

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from opproof.core.errors import UsageError
+from opproof.harness.check.by_operator import check, operator_test
 from opproof.harness.plugin.fixture import judge
-from opproof.harness.plugin.function import check, operator_test
 
 pytest_plugins = ["pytester"]
 
@@ -242,7 +242,7 @@ def test_a_decorated_function_is_a_test(x, *, dim):
 
 
 DECORATED = """
-from opproof.harness.plugin.function import operator_test
+from opproof.harness.check.by_operator import operator_test
 
 @operator_test("relu", dtypes="f32,f64", level="smoke")
 def test_doubled(x):

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from opproof.harness.plugin.function import called, results_of
+from opproof.harness.check.by_operator import called, results_of
 
 POWER = '''"""power: squared sizes of the spectrum of every row."""
 import numpy as np

@@ -7,8 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.compared import compared  # noqa: E402
-from opproof.harness.check.wish import Wish  # noqa: E402
+from opproof.harness.check.options import Wish  # noqa: E402
+from opproof.harness.check.run import compared  # noqa: E402
 from opproof.harness.reference.torch.alternatives import widened  # noqa: E402
 from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
 

@@ -1,0 +1,216 @@
+"""The one call of the library: an operator of ours by name, or any reference of PyTorch.
+
+Expected values and bounds of a PyTorch function, for asserts of one's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from opproof.core.dtypes import DTYPES, VARY
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import MODES, Mode, Verdict
+from opproof.harness.check.call.candidates import device_of
+from opproof.harness.check.call.exchange import Request, all_near, flat
+from opproof.harness.check.call.reference import Reference, kinds
+from opproof.harness.check.call.reference_reply import Facts, facts
+from opproof.harness.check.call.subject import Form, is_module, name_of, owned_by
+from opproof.harness.check.judge.compare import compare
+from opproof.harness.check.options import Wish
+from opproof.harness.check.report import Report
+from opproof.harness.check.run import compared
+from opproof.harness.check.tensors import as_array, kind_of
+from opproof.harness.check.variants import inputs as given_inputs
+from opproof.harness.check.variants.inputs import given, names_of
+from opproof.harness.judge.array_statistics import figures
+from opproof.harness.judge.bound import bound_of as allowed
+from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.torch.evaluate import Question, truth
+
+#: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.
+_MOVED = (
+    "the reference gives other answers than before the candidate was first called, which has changed what it uses: "
+    "nothing is proved; in a process of its own (isolate=True) it cannot"
+)
+_DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None, "bits": None}
+
+
+def judged(
+    candidate: Any, op: str | None, *, like: Any, inputs: Any, vjp: Callable[..., Any] | None, isolate: bool,
+    **wishes: Any,
+) -> Report:  # fmt: skip
+    """The report on `candidate`. Raises UsageError for a wrong call."""
+    further = _further(wishes.pop("modes", ()))
+    check_bits(wishes.get("bits"))
+    if (op is None) == (like is None):
+        raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
+    if like is None:
+        if inputs is not None:
+            raise UsageError(f"inputs belongs to like=: the operator {op!r} has cases of its own.")
+        if further:
+            raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
+        if wishes.pop("only", None) is not None:
+            raise UsageError(f"only belongs to like=: the operator {op!r} has cases of its own.")
+        if wishes.pop("reuses_outputs", False):
+            raise UsageError(f"reuses_outputs belongs to like=: of the operator {op!r} every result is copied at once.")
+        asked = {k: v for k, v in wishes.items() if v is not None}
+        return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **asked})
+    if not callable(candidate) and not _is_symbol(candidate):
+        raise UsageError(
+            f"the candidate is a {type(candidate).__name__}: expected a function, a module or 'c:./libmine.so:symbol'."
+        )
+    if not callable(like):
+        raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
+    if inputs is None:
+        raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
+    wishes["again"] = _again(candidate, like, isolate, wishes, further)
+    if isolate:
+        from opproof.harness.check.call.isolated import function_of
+
+        wishes["device"] = wishes.get("device") or "cpu"
+        return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
+    device = device_of(candidate, inputs, wishes.pop("device", None))
+    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further, device=device))
+
+
+def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
+    """The call that tries one variant again."""
+    named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs", "bits") if wishes.get(k)}
+    if modes:
+        named["modes"] = tuple(map(str, modes))
+    options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
+    return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
+
+
+def check_bits(bits: str | None) -> None:
+    """Raises UsageError for a word that means nothing."""
+    if bits not in (None, VARY):
+        raise UsageError(f"bits={bits!r}: expected {VARY!r}, for bits that differ from call to call, or None.")
+
+
+def _further(modes: Sequence[str]) -> tuple[Mode, ...]:
+    """The modes beside values and gradients, which are always judged. Raises UsageError for an unknown one."""
+    for mode in modes:
+        if mode not in tuple(Mode):
+            raise UsageError(f"unknown mode {mode!r}: expected {', '.join(Mode)}.")
+    return tuple(Mode(m) for m in dict.fromkeys(modes) if m not in MODES)
+
+
+def _by_name(candidate: Any, op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]) -> Report:
+    from opproof.harness.check.by_operator import by_backend, by_function
+
+    if isinstance(candidate, str) or (_is_backend(candidate) and not is_module(candidate)):
+        return by_backend(candidate, op, wishes)
+    if not callable(candidate):
+        raise UsageError(f"the candidate is a {type(candidate).__name__}: expected a function, a module or a backend.")
+    return by_function(candidate, op, vjp, wishes)
+
+
+def _is_backend(candidate: Any) -> bool:
+    given = (getattr(candidate, name, None) for name in ("forward", "forward_into"))
+    return not isinstance(candidate, type) and any(map(callable, given))
+
+
+def _is_symbol(candidate: Any) -> bool:
+    from opproof.harness.check.call.candidates import is_symbol
+
+    return is_symbol(candidate)
+
+
+def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+    """By a function or module of PyTorch; with operators of torch.library its own checks too."""
+    from opproof.harness.check.call import candidates
+    from opproof.harness.check.call.candidates import callee
+
+    names = given_inputs.names_of(like)
+    arguments, tensors, _ = given_inputs.given(inputs, names, wish.dtype, wish.seed)
+    # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
+    probe = given_inputs.given(inputs, names, wish.dtype, wish.seed + 1)[1]
+    reference = Reference(like, Form(arguments, len(tensors), (), ()))
+    before = reference.native(Request(tensors, seed=wish.seed))
+    taken = callee(candidate, wish.vjp, like, arguments, probe, wish.device)
+    report = compared(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
+    after = reference.native(Request(tensors, seed=wish.seed))
+    if not all_near(before.outputs, after.outputs):
+        report = _objected(report, Verdict.INPUT_CHANGED, [_MOVED])
+    if not candidates.is_custom(candidate):
+        return report
+    said = candidates.objections(candidate, arguments, tensors, wish.gradients)
+    report = _objected(report, Verdict.ERROR, said)
+    return replace(report, tried=(*report.tried, "torch.library.opcheck"))
+
+
+def _objected(report: Report, verdict: Verdict, said: Sequence[str]) -> Report:
+    """The report with failures of the inputs as given that are none of its values."""
+    first = replace(report.results[0], verdict=verdict, worst=None, evidence=None, diagnosis="", units=None)
+    return replace(report, results=(*report.results, *(replace(first, message=text) for text in said)))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is expected, and how far each element may be off: an array, or a tuple of them where there are several."""
+
+    values: Any  # float64, int64 or bool
+    bound: Any  # float64
+
+
+def bound_of(reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None) -> Bound:
+    """Of every output of `reference(*tensors)`."""
+    expected, found = _expected(reference, tensors, dtype, compute)
+    bounds = [allowed(e, DTYPES[kind_of(y.dtype) or "f32"]) for e, y in zip(expected, found.outputs, strict=True)]
+    values = tuple(e.values for e in expected)
+    return Bound(values[0], bounds[0]) if len(values) == 1 else Bound(values, tuple(bounds))
+
+
+def objection(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], compute: str | None) -> str:
+    """Why `actual` is not `like(*inputs)`; empty where it is."""
+    expected, found = _expected(like, inputs, None, compute)
+    got = flat(actual)
+    if len(got) != len(expected):
+        return f"{len(got)} tensors came, the reference has {len(expected)}"
+    for i, (y, e, native) in enumerate(zip(got, expected, found.outputs, strict=True)):
+        values, dtype = as_array(y)
+        if values.shape != e.values.shape:
+            return f"y{i} has shape {values.shape}: expected {e.values.shape}"
+        if dtype != native.dtype:
+            return f"y{i} has dtype {dtype}: expected {native.dtype}"
+        kind = kind_of(dtype) or "f32"
+        comparison = compare(values, e, kind)
+        if not comparison.right:
+            at = comparison.worst or ()
+            count = int((~comparison.passed).sum())
+            return (
+                f"{count} of {comparison.passed.size} elements of y{i} are out of their bounds: at {list(at)} "
+                f"got {values[at]:.9g}, expected {e.values[at]:.9g}, bound {comparison.bound[at]:.3g}"
+            )
+        if text := figures(values, e, comparison, kind).fault(declarable=False):
+            return f"y{i}: {text}"
+    return ""
+
+
+def _expected(
+    reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None
+) -> tuple[Sequence[Expected], Facts]:
+    arguments, asked, _ = given(list(tensors), names_of(reference), dtype, 0)
+    owned = owned_by(reference, dtype) if is_module(reference) else ()
+    parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
+    side = Reference(reference, Form(arguments, len(asked), parameters, buffers))
+    found = facts(side, (*asked, *owned), 0, gradients=False)
+    if isinstance(found, str):
+        raise UsageError(f"the reference: {found}: give tensors that it takes.")
+    request = found.request
+    question = Question(
+        side.outputs(request),
+        tuple(np.asarray(t.values) for t in request.tensors),
+        (False,) * len(request.tensors),
+        tuple(kind_of(y.dtype) for y in found.outputs),
+        kinds(request.tensors),
+        compute=compute,
+        seed=request.seed,
+        draws=found.reply.draws,
+    )
+    return truth(question).outputs, found

@@ -1,0 +1,281 @@
+"""A function, or a backend, against an operator of opproof's: its standard cases.
+
+One Python function against one operator, in this process: the fixture `opproof_check`, and a decorator.
+
+from opproof.harness.plugin.function import operator_test
+
+@operator_test("softmax")
+def test_softmax(x, *, dim):
+    return my_softmax(x, dim)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import math
+import shlex
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from opproof.backends.loaded import Loaded, settle
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED, Verdict
+from opproof.harness.check.function_backend import FunctionBackend, torch_is_there
+from opproof.harness.check.report import Report
+from opproof.harness.clock import Allowed
+from opproof.harness.run.attempt import attempt
+from opproof.harness.run.hosts.start import Inside
+from opproof.harness.run.plan import Selection, cases, operators, tasks
+from opproof.harness.run.record import record
+from opproof.harness.run.session.recheck import as_told_by_itself
+from opproof.harness.run.task import op_name, op_of
+from opproof.reports import Result, terminal
+from opproof.reports._text import plural
+from opproof.reports.advice import sound
+
+_TRIED = ("the operator's standard cases",)
+
+
+def by_backend(backend: Any, op: str, wishes: dict[str, Any]) -> Report:
+    """Judge a backend, an object or the text that names one, by the cases of one operator, in this process."""
+    from opproof.backends.load import load_backend
+    from opproof.backends.loaded import settle
+    from opproof.harness.run.plan import Selection
+
+    loaded = settle(load_backend(backend) if isinstance(backend, str) else backend, "backend")
+    modes = ("forward", "gradient") if wishes["gradients"] and loaded.differentiates else ("forward",)
+    dtype = wishes["dtype"]
+    selection = Selection(ops=(op,), modes=modes, dtypes=(dtype,) if dtype else ())
+    results, left = judged_by(loaded, selection, wishes["seconds"])
+    asked = Called(backend, op, vjp="autograd" if len(modes) == 2 else None, seconds=wishes["seconds"])
+    notes = not_judged(asked, results, left, "the backend has no vjp" if wishes["gradients"] else "none were asked for")
+    return _report(loaded.name, op, results, notes, left)
+
+
+def by_function(
+    candidate: Callable[..., Any], op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]
+) -> Report:
+    """Judge a function: it gets tensors of PyTorch where it takes them."""
+
+    by_tensors, differentiable = _takes_torch(candidate, op)
+    device = wishes["device"] if by_tensors else ""
+    gradient: Any = vjp
+    if gradient is None and differentiable and wishes["gradients"]:
+        gradient = "autograd"
+    dtype = wishes["dtype"]
+    called = Called(
+        candidate, op, gradient, (dtype,) if dtype else (), "standard", device=device, compute=wishes["compute"],
+        seconds=wishes["seconds"], bits=wishes["bits"],
+    )  # fmt: skip
+    name, results, left = results_of(called)
+    why = "autograd does not see through the candidate, and no vjp was given"
+    notes = not_judged(called, results, left, why if wishes["gradients"] else "none were asked for")
+    return _report(name, op, results, notes, left)
+
+
+def _report(name: str, op: str, results: Sequence[Result], notes: tuple[str, ...], left: int) -> Report:
+    return Report(name, op, tuple(sound(results)), _TRIED, notes, left=left, asked=len(results))
+
+
+def _takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
+    """Whether the candidate computes with PyTorch, and autograd sees through it: tried on the operator's first case."""
+    try:
+        import torch
+    except ImportError:
+        return False, False
+    from opproof.cases import cases_of
+    from opproof.core.arrays import tuple_of
+    from opproof.core.verdicts import Mode
+    from opproof.harness.check.function_backend import FunctionBackend
+    from opproof.harness.reference.data import to_dtype
+    from opproof.harness.reference.question import pose
+    from opproof.reference_ops import load
+
+    truth = load(op)
+    case = next(c for c in cases_of(op, "smoke") if c.dtype == "f32")
+    posed = pose(case, truth, Mode.FORWARD).other
+    arrays = [None if x is None else to_dtype(x, case.dtype) for x in posed.inputs]
+    seen: list[Any] = []
+
+    def watched(*tensors: Any, **params: Any) -> Any:
+        given = [t.requires_grad_() if t is not None and t.is_floating_point() else t for t in tensors]
+        seen.extend(tuple_of(candidate(*given, **params)))
+        return seen[0]
+
+    with contextlib.suppress(TypeError, ValueError):
+        watched.__signature__ = inspect.signature(candidate)  # type: ignore[attr-defined]
+    with contextlib.suppress(Exception):  # of whatever kind: then it may take arrays
+        FunctionBackend(truth, watched, None, "cpu", None).forward(op, arrays, posed.params)
+    tensors = [y for y in seen if isinstance(y, torch.Tensor)]
+    return bool(tensors), any(y.requires_grad for y in tensors)
+
+
+def check(
+    fn: Callable[..., Any],
+    op: str,
+    *,
+    vjp: Callable[..., Any] | Literal["autograd"] | None = None,
+    dtypes: str | Sequence[str] = (),
+    level: str = "standard",
+    keyword: str = "",
+    device: str = "",
+    compute: str | None = None,
+    ops: Sequence[str] = (),
+    seconds: float = math.inf,
+    bits: str | None = None,
+) -> list[Result]:
+    """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
+
+    `vjp(g, *tensors, **params)` returns a gradient per tensor, None for those that have none. With `device`, tensors
+    are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
+    precision ("storage", "f16", "bf16", "tf32"), `bits="vary"` that the same call may give other bits. `ops`: folders
+    of operators of your own. After `seconds` no other case is begun.
+
+    Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
+    """
+    judged = called(
+        fn, op, vjp=vjp, dtypes=dtypes, level=level, keyword=keyword, device=device, compute=compute, ops=ops,
+        seconds=seconds, bits=bits,
+    )  # fmt: skip
+    name, results, _ = results_of(judged)
+    if failure := objection(name, op, results):
+        raise AssertionError(failure)
+    return results
+
+
+def called(fn: Callable[..., Any], op: str, *, dtypes: str | Sequence[str] = (), **options: Any) -> Called:
+    """The options of `check` as a record."""
+    listed = tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes)
+    return Called(fn, op, dtypes=listed, **{**options, "ops": tuple(options.get("ops", ()))})
+
+
+@dataclass(frozen=True)
+class Called:
+    """What is to be judged by which cases; see `check`. `seconds`: after so many no other case is begun."""
+
+    fn: Callable[..., Any]
+    op: str
+    vjp: Callable[..., Any] | Literal["autograd"] | None = None
+    dtypes: tuple[str, ...] = ()
+    level: str = "standard"
+    keyword: str = ""
+    device: str = ""
+    compute: str | None = None
+    ops: tuple[str, ...] = ()
+    seconds: float = math.inf
+    bits: str | None = None
+
+
+def results_of(called: Called) -> tuple[str, list[Result], int]:
+    """The function's name, the records, and how many cases were left. Raises UsageError for a wrong call."""
+    op, vjp, device = called.op, called.vjp, called.device
+    if vjp == "autograd" and not device:
+        raise UsageError('vjp="autograd" needs PyTorch tensors: give device="cpu" or another.')
+    if device:
+        torch_is_there(device)
+    selection = Selection(
+        ops=(op,),
+        keyword=called.keyword,
+        level=called.level,
+        modes=("forward",) if vjp is None else ("forward", "gradient"),
+        dtypes=called.dtypes,
+        folders=called.ops,
+    )
+    backend = FunctionBackend(
+        operators(selection)[0], called.fn, None if vjp == "autograd" else vjp, device, called.compute, called.bits
+    )
+    name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
+    results, left = judged_by(settle(backend, name), selection, called.seconds)
+    return name, results, left
+
+
+def not_judged(
+    called: Called, results: Sequence[Result], left: int, no_vjp: str = "no vjp was given"
+) -> tuple[str, ...]:
+    """What no record judges, and why: no gradient to ask for, cases that were declined, cases that were left.
+
+    Cases that were declined for one reason are counted, and one of them is named.
+    """
+    declined: dict[str, list[Result]] = {}
+    for r in results:
+        if r.verdict is Verdict.UNSUPPORTED:
+            declined.setdefault(r.message, []).append(r)
+    notes = [
+        f"{plural(len(some), 'record')}, such as {some[0].mode} of {some[0].case}: {why}"
+        for why, some in declined.items()
+    ]
+    if called.vjp is None:
+        notes.append(f"gradients: {no_vjp}")
+    if left:
+        notes.append(f"{plural(left, 'more case')}: {called.seconds:g} seconds were spent")
+    return tuple(notes)
+
+
+def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
+    """A decorator that makes a function of tensors and parameters a test: it is judged as the operator `op`.
+
+    `options` are those of `check`. The test takes no arguments, so pytest looks for no fixtures; unittest will do too.
+    """
+
+    def decorate(fn: Callable[..., Any]) -> Callable[[], None]:
+        @functools.wraps(fn)
+        def test() -> None:
+            __tracebackhide__ = True
+            try:
+                check(fn, op, **options)
+            except AssertionError as error:
+                message = str(error)
+            else:
+                return
+            raise AssertionError(message)  # from here: the traceback through opproof says nothing of the function
+
+        test.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+        return test
+
+    return decorate
+
+
+def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[list[Result], int]:
+    """The records of a backend in this process, and how many cases were left after `seconds`."""
+    planned = tasks([backend.name], cases(selection), selection)
+    if not planned:
+        raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
+    records: list[Result] = []
+    host, allowed = Inside(backend), Allowed(seconds)
+    # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for task in planned:
+            if records and allowed.over:
+                break
+            made = attempt(host, task, op_of(op_name(task), task.ops), timeout=math.inf)
+            result = record(task, as_told_by_itself(made), in_process=True)
+            show = [
+                "opproof",
+                "show",
+                shlex.quote(task.case),
+                f"--mode {task.mode}",
+                *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
+            ]
+            records.append(replace(result, repro=" ".join(show)))
+    return records, len(planned) - len(records)
+
+
+def objection(name: str, op: str, results: Sequence[Result], limit: int = 5) -> str:
+    """The failures explained; empty where there are none."""
+    failed = [r for r in results if r.verdict in FAILED]
+    if failed:
+        more = [f"… and {plural(len(failed) - limit, 'more failure')}"] * (len(failed) > limit)
+        first = f"{name} is not {op}: {len(failed):,} of {plural(len(results), 'record')} failed"
+        return "\n\n".join([first, *map(terminal.failure, failed[:limit]), *more])
+    if not any(r.verdict == "PASS" for r in results):
+        first_of = results[0]
+        return f"{name} was not proved to be {op}: no case passed ({first_of.verdict}: {first_of.message})"
+    return ""

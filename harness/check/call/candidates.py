@@ -1,0 +1,244 @@
+"""Candidates of every kind as functions of PyTorch tensors: torch.autograd.Function, NumPy functions, symbols of C.
+
+A symbol of a C library as a candidate: pointers to the inputs, to the outputs, then sizes.
+
+    void add(const float *a, const float *b, float *y, int64_t rows, int64_t columns);
+
+Tensors lie row by row in their dtype. The sizes are those of the first tensor's axes, as int64_t; where a ctypes
+function declares its argument types and these have one number alone, it is the number of the first tensor's elements.
+Whatever it returns but 0 or nothing is an error.
+
+Operators registered with torch.library: its own opcheck of schema, fake tensors and autograd registration.
+
+Where a candidate computes: where it is told to, else where its parameters or the given tensors are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opproof.core.errors import UsageError
+from opproof.harness.check.call.side_effects import Ended, settings_kept
+from opproof.harness.check.call.subject import Arguments, is_module
+from opproof.harness.check.tensors import Tensor, to_torch
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A candidate and its gradient as they are called with tensors."""
+
+    function: Any
+    vjp: Callable[..., Any] | None
+
+
+def callee(
+    candidate: Any, vjp: Callable[..., Any] | None, like: Any, arguments: Arguments, tensors: Sequence[Tensor],
+    device: str,
+) -> Callee:  # fmt: skip
+    """`candidate` as a function of tensors. `tensors` are tried to find out whether it takes NumPy arrays instead.
+
+    Raises UsageError where a symbol of C cannot be found or called.
+    """
+    import torch
+
+    if isinstance(candidate, type) and issubclass(candidate, torch.autograd.Function):
+        function: Any = candidate
+        return Callee(_named(function.apply, function.__name__), vjp)
+    if is_symbol(candidate):
+        symbol = found(candidate)
+        return Callee(_named(functools.partial(call, symbol, like), symbol.name), vjp)
+    if is_module(candidate) or device != "cpu" or not _takes_arrays(torch, candidate, arguments, tensors):
+        return Callee(candidate, vjp)
+    name = getattr(candidate, "__name__", type(candidate).__name__)
+    return Callee(_named(_of_arrays(candidate), name), None if vjp is None else _of_arrays(vjp))
+
+
+def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Sequence[Tensor]) -> bool:
+    """Whether it raises for tensors that require grad and does not for arrays."""
+    if isinstance(candidate, np.ufunc):
+        return True
+
+    def attempt(made: Sequence[Any]) -> Any:
+        try:
+            with settings_kept(torch), torch.random.fork_rng(devices=[]), np.errstate(all="ignore"):
+                return Ended(lambda some: arguments.call(candidate, some))(made)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of whatever kind: what it raises when it is judged is told then
+            return error
+
+    def drawn() -> list[Any]:
+        return [to_torch(torch, t, "cpu") for t in tensors]
+
+    if not isinstance(attempt([t.requires_grad_() if t.is_floating_point() else t for t in drawn()]), BaseException):
+        return False
+    if attempt(drawn()) is None:  # what it updates requires no grad
+        return False
+    found = attempt([_array(t) for t in drawn()])
+    leaves = found if isinstance(found, tuple | list) else [found]
+    return all(isinstance(y, np.ndarray | np.generic | float | int) for y in leaves)
+
+
+def _of_arrays(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy arrays as one of tensors, which share their memory."""
+
+    def function(*given: Any, **named: Any) -> Any:
+        from torch.utils._pytree import tree_map
+
+        with np.errstate(all="ignore"):
+            found = fn(*tree_map(_array, given), **tree_map(_array, named))
+        return tree_map(_tensor, found)
+
+    return function
+
+
+def _array(value: Any) -> Any:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return value
+    plain = value.detach().cpu()
+    if plain.dtype == torch.bfloat16:
+        import ml_dtypes
+
+        return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return plain.numpy()
+
+
+def _tensor(value: Any) -> Any:
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    from opproof.harness.check.function_backend import to_torch as taken
+
+    array = np.ascontiguousarray(value) if np.ndim(value) else np.array(value)
+    return taken(array, "cpu")
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def named(*given: Any, **by_name: Any) -> Any:
+        return function(*given, **by_name)
+
+    named.__name__ = name
+    return named
+
+
+_PREFIX = "c:"
+_FUNCTION = type(ctypes.pythonapi.Py_IsInitialized).__mro__[1]  # of all functions that ctypes finds in libraries
+_WHOLE = tuple(getattr(ctypes, f"c_{name}") for name in "int uint long ulong longlong ulonglong size_t ssize_t".split())
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A function of C; `sizes`: the types of the numbers behind the pointers, None: int64_t, one an axis."""
+
+    name: str
+    function: Any
+    sizes: tuple[Any, ...] | None
+
+
+def is_symbol(candidate: Any) -> bool:
+    """Whether it is a ctypes function, or text such as "c:./libmine.so:my_kernel"."""
+    return isinstance(candidate, _FUNCTION) or (isinstance(candidate, str) and candidate.startswith(_PREFIX))
+
+
+def found(candidate: Any) -> Symbol:
+    """The function. Raises UsageError where the library or the symbol is not there."""
+    if not isinstance(candidate, str):
+        types = candidate.argtypes
+        return Symbol(candidate.__name__, candidate, None if types is None else tuple(t for t in types if t in _WHOLE))
+    path, _, name = candidate.removeprefix(_PREFIX).rpartition(":")
+    try:
+        library = ctypes.CDLL(str(Path(path).resolve()))
+    except OSError as error:
+        raise UsageError(f"cannot load the library {path!r} ({error}): give 'c:./libmine.so:my_kernel'.") from None
+    try:
+        function = library[name]
+    except AttributeError:
+        raise UsageError(f"{path} has no symbol {name!r}: give one that it exports.") from None
+    function.restype = None
+    return Symbol(name, function, None)
+
+
+def call(symbol: Symbol, like: Callable[..., Any], *given: Any) -> Any:
+    """Call it with outputs shaped as the reference's, filled with NaN or the like beforehand."""
+    import torch
+
+    tensors = [t for t in given if isinstance(t, torch.Tensor)]
+    if len(tensors) != len(given):
+        raise UsageError(f"{symbol.name} is a symbol of C: expected tensors alone as inputs; wrap it in Python.")
+    with torch.no_grad():
+        wanted = like(*(t.detach().clone() for t in tensors))
+    several = isinstance(wanted, tuple | list)
+    outputs = [_poisoned(torch, y) for y in (wanted if several else [wanted])]
+    rows = [t.detach().contiguous() for t in tensors]
+    sizes = _sizes(symbol, rows[0])
+    status = symbol.function(*(ctypes.c_void_p(t.data_ptr()) for t in (*rows, *outputs)), *sizes)
+    if status:
+        raise RuntimeError(f"{symbol.name} returned {status}")
+    return tuple(outputs) if several else outputs[0]
+
+
+def _sizes(symbol: Symbol, first: Any) -> Sequence[Any]:
+    types = symbol.sizes
+    if types is None:
+        return [ctypes.c_int64(n) for n in first.shape]
+    if len(types) == 1:
+        return [types[0](first.numel())]
+    if len(types) != first.dim():
+        raise UsageError(
+            f"{symbol.name} takes {len(types)} sizes and the first tensor has {first.dim()} axes: expected one number, "
+            f"or one an axis; wrap it in Python."
+        )
+    return [kind(n) for kind, n in zip(types, first.shape, strict=True)]
+
+
+def _poisoned(torch: Any, like: Any) -> Any:
+    made = torch.empty(like.shape, dtype=like.dtype)
+    return made.fill_(float("nan")) if made.is_floating_point() else made.fill_(1)
+
+
+#: Of opcheck's tests those that compile nothing.
+TESTS = ("test_schema", "test_autograd_registration", "test_faketensor")
+
+
+def is_custom(candidate: Any) -> bool:
+    """Whether it is an operator of torch.library, in any of its three forms."""
+    from torch._library.custom_ops import CustomOpDef
+    from torch._ops import OpOverload, OpOverloadPacket
+
+    return isinstance(candidate, OpOverload | OpOverloadPacket | CustomOpDef)
+
+
+def objections(candidate: Any, arguments: Arguments, tensors: Sequence[Tensor], gradients: bool) -> list[str]:
+    """What opcheck has against it, a sentence a test."""
+    import torch
+
+    made = [to_torch(torch, t, "cpu") for t in tensors]
+    given, named = arguments.split([t.requires_grad_() if gradients and t.is_floating_point() else t for t in made])
+    said = torch.library.opcheck(candidate, given, named, test_utils=TESTS, raise_exception=False)
+    return [f"torch.library.opcheck, {name}: {_line(found)}" for name, found in said.items() if found != "SUCCESS"]
+
+
+def _line(found: Any) -> str:
+    """The first sentence of what was raised."""
+    text = " ".join(str(found).split())
+    return f"{type(found).__name__}: {text[:300]}"
+
+
+def device_of(candidate: Any, inputs: Any, asked: str | None) -> str:
+    """A device by PyTorch's name. Raises BackendError where it is not there."""
+    from opproof.harness.check.function_backend import torch_is_there
+
+    if asked is not None:
+        torch_is_there(asked)
+        return asked
+    owned = [*candidate.parameters()] if is_module(candidate) else []
+    given = [v for v in inputs if hasattr(v, "device")] if isinstance(inputs, list | tuple) else []
+    return next((str(t.device) for t in (*owned, *given)), "cpu")

@@ -1,0 +1,277 @@
+"""What a candidate, or the reference in the candidate's dtype, is given, and what came of it.
+
+Where and how a call is made: on another thread, beside other calls, as inference makes it, with more threads.
+
+Two replies beside each other: whether they have the same bits, and whether rounding alone may part them.
+
+The tensors of what a call returns, in any nesting.
+
+By what a kernel says that it does not take what it is given: an exception that somebody raised for it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from opproof.core.arrays import Array, same_bits
+from opproof.core.verdicts import Verdict
+from opproof.harness.check.call.guard_regions import Fence
+from opproof.harness.check.call.side_effects import Harm
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+
+_Answer = TypeVar("_Answer")
+
+#: More than most machines that run a check would give, and than many kernels have room for sums of.
+_MANY, _MOST = 5, 33
+#: Calls that may follow while a result is held.
+HELD = 5000
+
+
+class Setting(StrEnum):
+    """How it is made; the value is how that is said."""
+
+    USUAL = ""
+    REWRITTEN = "right after a call with other numbers in the same memory"
+    RENEWED = "right after a call with other tensors at the same addresses, as memory that was freed has"
+    THREAD = "on another thread"
+    CONSTANT = "where autograd is on and no tensor requires a gradient"
+    INFERENCE = "under torch.inference_mode()"
+    ONE = "with one thread (torch.set_num_threads)"
+    TWO = "with 2 threads (torch.set_num_threads)"
+    MANY = f"with {_MANY} threads (torch.set_num_threads)"
+    MOST = f"with {_MOST} threads (torch.set_num_threads)"
+    LATE = "where its inputs are overwritten once it has returned"
+    HELD = f"where it is held while up to {HELD:,} calls follow"
+    AGAIN = "in a second call, without a new seed"
+    WRITTEN = "where its inputs are written in place between its forward and its backward"
+    NET = "as a layer of a network, with a trained weight and a loss behind it"
+    AUTOCAST = "under torch.autocast"
+    BESIDE = "while another thread calls it with other numbers"
+
+
+#: Of so many elements a call has one thread: more would wait for one another, and for all who use the other cores.
+_SMALL = 1 << 17
+
+
+@contextmanager
+def threads_for(tensors: Sequence[Tensor]) -> Iterator[None]:
+    """A block in which PyTorch has one thread for tensors that are small, and its own number for others."""
+    import torch
+
+    before = torch.get_num_threads()
+    if before == 1 or sum(t.values.size for t in tensors) > _SMALL:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def autograd(torch: Any, setting: Setting, *, wanted: bool) -> Iterator[None]:
+    """A block in which the candidate alone is called: with gradients where they are wanted, weights made before it."""
+    with ExitStack() as blocks:
+        if setting is Setting.INFERENCE:
+            blocks.enter_context(torch.inference_mode())
+        else:
+            blocks.enter_context(torch.set_grad_enabled(wanted or setting is Setting.CONSTANT))
+        if setting is Setting.AUTOCAST:
+            blocks.enter_context(torch.autocast("cpu", torch.bfloat16))
+        yield
+
+
+def made(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
+    """What a call gives there."""
+    import torch
+
+    if setting is Setting.THREAD:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(call).result()
+    if setting in _THREADS:
+        return _with_threads(torch, _THREADS[setting], call)
+    return call()
+
+
+_THREADS = {Setting.ONE: 1, Setting.TWO: 2, Setting.MANY: _MANY, Setting.MOST: _MOST}
+
+
+def _with_threads(torch: Any, count: int, call: Callable[[], _Answer]) -> _Answer:
+    """What a call gives with so many threads of PyTorch, and of every OpenMP that a kernel has brought with it."""
+    before, runtimes = torch.get_num_threads(), [(r, r.omp_get_max_threads()) for r in _openmp()]
+    torch.set_num_threads(count)
+    for runtime, _ in runtimes:
+        runtime.omp_set_num_threads(count)
+    try:
+        return call()
+    finally:
+        for runtime, own in runtimes:
+            runtime.omp_set_num_threads(own)
+        torch.set_num_threads(before)
+
+
+def _openmp() -> list[Any]:
+    """The OpenMP runtimes that this process has loaded; none where it cannot say."""
+    try:
+        lines = Path("/proc/self/maps").read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    paths = dict.fromkeys(line.split(maxsplit=5)[-1] for line in lines)
+    return [ctypes.CDLL(p) for p in paths if Path(p).name.startswith(("libgomp", "libomp", "libiomp"))]
+
+
+class Before(StrEnum):
+    """What comes between a forward and the backward that counts."""
+
+    NOTHING = "nothing"
+    CALL = "another call"
+    BACKWARD = "a backward through the same graph"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a candidate is given. `after`: positions of tensors that the operation updates, which are outputs too."""
+
+    tensors: tuple[Tensor, ...]
+    cotangents: tuple[Array | None, ...] = ()  # none: outputs alone
+    needs: tuple[bool, ...] = ()
+    after: tuple[int, ...] = ()
+    seed: int = 0
+    device: str = "cpu"
+    layout: str = CONTIGUOUS  # of the cotangents
+    rest: tuple[Any, ...] | None = None  # what the arguments are beside tensors, where it is not as given
+    before: Before = Before.NOTHING  # the backward
+    setting: Setting = Setting.USUAL
+    fence: Fence = Fence.NONE  # around its tensors, and those that PyTorch makes for it
+    unseen: bool = False  # whether values are written to the tensors of the call before through `.data`
+    one: tuple[int, ...] = ()  # positions of tensors that are one object, all of one kind and value
+
+    @property
+    def plain(self) -> Request:
+        """The same without gradients."""
+        return replace(self, cotangents=(), needs=())
+
+    def holding(self, i: int, values: Array) -> Request:
+        """The same with other values in one tensor, as they are."""
+        return replace(
+            self, tensors=(*self.tensors[:i], replace(self.tensors[i], values=values), *self.tensors[i + 1 :])
+        )
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One tensor that came."""
+
+    values: Array  # float64, int64 or bool
+    dtype: str
+    differentiable: bool = False
+    shares: int = -1  # the position of the tensor whose memory it is part of
+    overlaps: bool = False  # several elements are one place of memory, as expand leaves them
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of a call."""
+
+    outputs: tuple[Answered, ...] = ()
+    gradients: tuple[Answered | None, ...] = ()
+    changed: tuple[int, ...] = ()  # positions of tensors with other values than before
+    left: tuple[Array, ...] = ()  # the tensors after the call
+    error: str = ""
+    cause: Verdict = Verdict.ERROR  # of the error
+    declined: str = ""  # why there are no gradients
+    failed: str = ""  # what asking for gradients raised
+    overwritten: int = -1  # the output of the call before that no longer holds what it was
+    seconds: float = 0.0
+    draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
+    casts: tuple[tuple[int, str], ...] = ()  # the reference's own, to and from 16 bits
+    written: int = -1  # the output whose cotangent no longer holds what it was
+    own_backward: bool = False  # whether its gradients are of formulas of its own, not PyTorch's of each step
+    harm: Harm | None = None  # what it did beside answering
+
+
+#: Of the largest element, more than rounding: it is far below, in 16 bits too.
+_OTHER = 0.05
+
+
+def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+    """Whether two replies have the same bits."""
+    pairs = zip(a, b, strict=True) if len(a) == len(b) else []
+    same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
+    return len(a) == len(b) and all(same)
+
+
+def near(a: Answered | None, b: Answered | None, other: float = _OTHER) -> bool:
+    """Whether rounding alone may part two tensors: by no `other` part of the largest; whole numbers in few places."""
+    if a is None or b is None or a.values.shape != b.values.shape:
+        return a is b
+    if a.values.dtype.kind != "f":
+        return bool(np.mean(a.values != b.values) <= other) if a.values.size else True
+    with np.errstate(all="ignore"):
+        off = np.abs(a.values - b.values) > other * _largest(a.values)
+    return not bool(np.any(off & np.isfinite(a.values)))
+
+
+def all_near(a: Sequence[Answered | None], b: Sequence[Answered | None], other: float = _OTHER) -> bool:
+    """Whether two replies have as many tensors, and rounding alone may part each pair."""
+    return len(a) == len(b) and all(near(x, y, other) for x, y in zip(a, b, strict=True))
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+
+
+def flat(outputs: Any) -> list[Any]:
+    """The tensors of outputs in any nesting, in order; numbers count as tensors, None does not."""
+    import torch
+
+    leaves = [y for y in _leaves(outputs) if y is not None]
+    kept = [torch.as_tensor(y) if isinstance(y, int | float | np.ndarray | np.generic) else y for y in leaves]
+    for y in kept:
+        if not isinstance(y, torch.Tensor):
+            raise TypeError(f"an output is a {type(y).__name__}: expected tensors")
+    return kept
+
+
+def has_own_operations(y: Any) -> bool:
+    """Whether a tensor is of a class that answers in PyTorch's place where it is read."""
+    import torch
+
+    kinds = type(y).__mro__
+    own = kinds[: kinds.index(torch.Tensor)] if torch.Tensor in kinds else ()
+    return any(
+        {"__torch_function__", "__torch_dispatch__"} & vars(kind).keys()
+        for kind in own
+        if kind is not torch.nn.Parameter
+    )
+
+
+def _leaves(outputs: Any) -> Iterator[Any]:
+    """The leaves of a tree, of whose nodes some may be dataclasses, which PyTorch takes for leaves."""
+    from torch.utils._pytree import tree_leaves
+
+    for leaf in tree_leaves(outputs):
+        if is_dataclass(leaf) and not isinstance(leaf, type):
+            for f in fields(leaf):
+                yield from _leaves(getattr(leaf, f.name))
+        else:
+            yield leaf
+
+
+#: Exceptions by which one says so.
+_COMPLAINTS = frozenset(("AssertionError", "NotImplementedError", "TypeError", "ValueError"))
+
+
+def is_complaint(message: str) -> bool:
+    """Whether `message`, an exception's name and text, is such a one."""
+    return message.partition(":")[0] in _COMPLAINTS

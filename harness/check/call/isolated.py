@@ -1,0 +1,183 @@
+"""A candidate in a process of its own: out of reach of the judge, and free to die.
+
+A reference and a candidate in files, in our form or in KernelBench's.
+
+Ours: `reference(*tensors)` and `inputs(seed, dtype)`; `candidate(*tensors)`. KernelBench's: `Model`, `get_inputs` and
+`get_init_inputs`; `ModelNew`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from opproof.backends.worker.sandbox.import_guard import with_compiled
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import Verdict
+from opproof.harness.check.call import user_classes, wire
+from opproof.harness.check.call.exchange import Reply, Request
+from opproof.harness.check.call.perform import changed_of
+from opproof.harness.check.call.reference import Ask, Reference
+from opproof.harness.check.call.serve import loaded
+from opproof.harness.clock import count, count_no_more
+from opproof.harness.run.hardening import withdrawn
+from opproof.harness.run.hosts.process import HostFault, HostProcess
+
+#: Of the memory that is left, what a candidate may use before it is ended: the rest is the judge's.
+_SHARE = 0.75
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where a candidate stands: a file and a name in it; `init`: what a class is made with.
+
+    `withheld`: the file of the reference, which answers for no candidate.
+    """
+
+    file: Path
+    label: str
+    init: tuple[Any, ...] | None = None
+    seconds: float = 60.0  # a call may take
+    withheld: Path | None = None
+    evaluation: bool = False  # of a module that is not in training mode
+
+    @property
+    def __name__(self) -> str:
+        return self.label
+
+
+def function_of(candidate: Any) -> Located:
+    """Where a function stands. Raises UsageError where another process could not find it."""
+    name = getattr(candidate, "__qualname__", "")
+    file = inspect.getsourcefile(candidate) if inspect.isfunction(candidate) else None
+    if file is None or not name.isidentifier() or not Path(file).is_file():
+        raise UsageError("isolate=True needs a function at the top of a file: another process loads it from there.")
+    return Located(Path(file), name)
+
+
+@contextlib.contextmanager
+def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bool = False) -> Iterator[Ask]:
+    """A block in which requests can be put to the candidate, and what the judge holds is out of its reach.
+
+    What PyTorch itself answers is known before the candidate is asked: its memory is nobody else's to read. What the
+    candidate starts ends with the block.
+    """
+    command = [sys.executable, "-P", "-m", "opproof.harness.check.call.serve", str(located.file), located.label]
+    process: list[HostProcess] = []
+
+    def ask(request: Request) -> Reply:
+        if process and not process[0].alive:
+            died = process[0].fault()
+            _stop(process.pop())
+            return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
+        if not process:
+            how, hidden = _how(located, reference, seed, lasts=lasts), with_compiled(filter(None, [located.withheld]))
+            process[:] = [HostProcess([*command, how], _memory(), hidden=hidden)]
+            count(process[0].number)
+        reply = _answer(process[0], request, located.seconds)
+        if reply.error and not process[0].alive:  # it died of this call, which says so
+            _stop(process.pop())
+        return reply
+
+    try:
+        with withdrawn():
+            yield ask
+    finally:
+        for p in process:
+            _stop(p)
+
+
+def _stop(process: HostProcess) -> None:
+    process.stop()
+    count_no_more(process.number)
+
+
+def _memory() -> int:
+    """Bytes that a candidate may use, of those that can be had now; 0, no limit, where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(int(line.split()[1]) * 1024 * _SHARE) for line in lines if line.startswith("MemAvailable")), 0)
+
+
+def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> str:
+    form = reference.form
+    arguments = form.arguments
+    try:
+        rest, init = [wire.to_json(v) for v in arguments.rest], located.init and [*map(_init, located.init)]
+    except TypeError as error:
+        raise UsageError(
+            f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts, dtypes, "
+            "members of an enum, functions of a library, or objects that hold these."
+        ) from None
+    how = {
+        "rest": rest, "places": arguments.places, "spec": user_classes.spec_to_text(arguments.spec), "seed": seed,
+        "keywords": arguments.keywords,
+        "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": init,
+        "evaluation": located.evaluation, "lasts": lasts,
+        "withheld": None if located.withheld is None else str(located.withheld),
+    }  # fmt: skip
+    return json.dumps(how)
+
+
+def _init(value: Any) -> Any:
+    """An argument of a class's own; lists of numbers are what JSON makes of them."""
+    return value if isinstance(value, list | tuple | dict) else wire.to_json(value)
+
+
+def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:
+    """The reply; a process that is silent for too long, or dies, or says what is no reply, is told by its cause."""
+    stream = io.BytesIO()
+    wire.request_out(stream, request)
+    try:
+        reply = wire.reply_in(io.BytesIO(process.exchange(stream.getvalue(), seconds)))
+        return reply if reply.error else replace(reply, changed=changed_of(request, reply.left))
+    except HostFault as fault:
+        return Reply(error=fault.message, cause=fault.verdict)
+    except (ValueError, KeyError, TypeError, EOFError) as error:
+        return Reply(error=f"what came is no reply: {type(error).__name__}", cause=Verdict.ERROR)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What is compared, and for which inputs."""
+
+    like: Any
+    candidate: Located
+    inputs: Callable[..., Any]
+
+
+def pair(reference: Path, candidate: Path, seed: int) -> Pair:
+    """The sides in two files. Raises UsageError where the reference cannot be loaded or has neither form."""
+    import torch
+
+    for file in (reference, candidate):
+        if not file.is_file():
+            raise UsageError(f"there is no file {file}: give a reference and a candidate, two Python files.")
+    withheld = None if reference.resolve() == candidate.resolve() else reference.resolve()
+    try:
+        module = loaded(reference)
+    except Exception as error:
+        raise UsageError(f"{reference} could not be loaded: {type(error).__name__}: {error}") from error
+    if withheld is None and not hasattr(module, "candidate") and not hasattr(module, "ModelNew"):
+        raise UsageError(f"{reference} has no candidate, nor ModelNew: write one there, or give its file too.")
+    if hasattr(module, "Model") and hasattr(module, "get_inputs"):
+        init = tuple(getattr(module, "get_init_inputs", list)())
+        torch.manual_seed(seed)
+        like = module.Model(*init)
+        return Pair(
+            like, Located(candidate.resolve(), "ModelNew", init, withheld=withheld), lambda: list(module.get_inputs())
+        )
+    if hasattr(module, "reference") and hasattr(module, "inputs"):
+        return Pair(module.reference, Located(candidate.resolve(), "candidate", withheld=withheld), module.inputs)
+    raise UsageError(
+        f"{reference} has neither form: expected reference and inputs, or Model, get_inputs and get_init_inputs."
+    )

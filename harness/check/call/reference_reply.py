@@ -1,0 +1,151 @@
+"""What the reference does in the candidate's dtype: outputs, what it updates, what it differentiates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.harness.check.call.exchange import Answered, Reply, Request
+from opproof.harness.check.call.reference import Native
+from opproof.harness.check.judge.compare import is_float8
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The request to put to a candidate, and what has to come: `reply` is PyTorch's own, in the same dtypes."""
+
+    request: Request
+    reply: Reply
+    outputs: tuple[Answered, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the outputs, and of the tensors that the operation updates as they are after the call."""
+        given, after = self.request.tensors, self.request.after
+        own = len(self.outputs) - len(after)
+        return (*(f"y{i}" for i in range(own)), *(f"{given[i].name} after the call" for i in after))
+
+
+def facts(
+    reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool, rest: tuple[Any, ...] | None = None
+) -> Facts | str:
+    """The facts, or why the reference does not accept these tensors; `rest`: other arguments beside them."""
+    plain = tuple(replace(t, layout=CONTIGUOUS) for t in tensors)
+    first = reference.native(Request(plain, seed=seed, rest=rest))
+    if first.error:
+        return first.error
+    after = first.changed
+    tensors = tuple(_written(t) if i in after else t for i, t in enumerate(tensors))
+    request = Request(plain, after=after, seed=seed, rest=rest)
+    if after:
+        first = reference.native(request)
+    if first.draws and any(t.layout != CONTIGUOUS for t in tensors):
+        laid = reference.native(replace(request, tensors=tensors))
+        if not _same(laid.draws, first.draws):
+            return "it draws other random numbers in another layout"
+    layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
+    own = first.outputs[: len(first.outputs) - len(after)]
+    cotangents = (
+        *(None if y.shares in after else g for y, g in zip(own, _cotangents(own, seed, layout), strict=True)),
+        *(None for _ in after),
+    )
+    asked = replace(
+        request,
+        cotangents=cotangents,
+        needs=tuple(
+            differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in enumerate(tensors)
+        ),
+    )
+    if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
+        reply = reference.native(asked)
+        if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
+            asked = replace(asked, needs=_differentiated(reference, asked))
+            reply = reference.native(asked) if any(asked.needs) else reply
+        if (quiet := _but_of_constants(asked, own, layout)) is not None:
+            alike = reference.native(quiet)
+            if alike.gradients and _nans(alike) == _nans(reply):
+                asked, reply = quiet, alike
+        needs = tuple(d is not None for d in reply.gradients)
+        if not (reply.error or reply.declined or reply.failed) and any(needs) and not _through(reply, tensors, after):
+            return Facts(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
+    return Facts(replace(request, tensors=tensors), first, first.outputs)
+
+
+def _through(reply: Reply, tensors: Sequence[Tensor], after: Sequence[int]) -> bool:
+    """Whether a tensor is updated by what has gradients, an optimiser's or a cache: no kernel has them there.
+
+    Statistics that are taken out of the graph, and a module's buffers, are not.
+    """
+    left = reply.outputs[len(reply.outputs) - len(after) :]
+    return any(y.differentiable and not tensors[i].buffer for i, y in zip(after, left, strict=True))
+
+
+def differentiable(kind: str) -> bool:
+    """Whether gradients are asked for in a float dtype of this name of ours: in 8 bits nobody has any."""
+    return bool(kind) and not is_float8(kind)
+
+
+def _written(tensor: Tensor) -> Tensor:
+    """A tensor that is updated in place has a place for each of its elements: PyTorch itself refuses others."""
+    return replace(tensor, layout=CONTIGUOUS) if tensor.layout == "broadcast" else tensor
+
+
+def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two evaluations drew the same random numbers."""
+    import torch
+
+    return len(a) == len(b) and all(
+        x.name == y.name and len(x.values) == len(y.values) and all(map(torch.equal, x.values, y.values))
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
+    """Of which inputs alone the reference has a gradient."""
+    count = len(asked.needs)
+    alone = [
+        reference.native(replace(asked, needs=tuple(i == j for j in range(count)))) if need else Reply(error="no float")
+        for i, need in enumerate(asked.needs)
+    ]
+    return tuple(not (r.error or r.declined or r.failed) for r in alone)
+
+
+def _but_of_constants(asked: Request, own: Sequence[Answered], layout: str) -> Request | None:
+    """The request with a cotangent of 0 wherever the reference answers -inf; None where it does so nowhere.
+
+    What a sampler or a mask sets to -inf is a constant. Autograd sends its cotangent on through the normalisation all
+    the same, where a kernel's backward does not look at it; nobody who follows has a gradient there but 0. It may not
+    make NaN of a gradient, as of a logarithm at 0.
+    """
+    constant = [np.isneginf(y.values) for y in own]
+    if not any(c.any() for c in constant):
+        return None
+    if layout == "broadcast":
+        constant = [np.broadcast_to(c.any(0), c.shape) if c.ndim else c for c in constant]
+    masked = (g if g is None else np.where(c, 0, g) for g, c in zip(asked.cotangents, constant, strict=False))
+    return replace(asked, cotangents=(*masked, *asked.cotangents[len(own) :]))
+
+
+def _nans(reply: Reply) -> int:
+    """How many there are among the gradients."""
+    return sum(int(np.isnan(d.values).sum()) for d in reply.gradients if d is not None)
+
+
+def _cotangents(outputs: Sequence[Answered], seed: int, layout: str) -> tuple[Array | None, ...]:
+    """Normal numbers, rounded to the dtype of each output of floats; equal along the first axis where it is stretched.
+
+    What follows a kernel gives its backward gradients in any layout: those of a sum have strides of 0.
+    """
+    rng = np.random.default_rng([seed, 4])
+
+    def drawn(y: Answered) -> Array:
+        g = np.asarray(round_to(rng.standard_normal(y.values.shape), DTYPES[kind_of(y.dtype)]))
+        return np.array(np.broadcast_to(g[:1], g.shape)) if layout == "broadcast" and g.ndim else g
+
+    return tuple(drawn(y) if differentiable(kind_of(y.dtype)) else None for y in outputs)

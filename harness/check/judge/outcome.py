@@ -1,0 +1,144 @@
+"""What became of a variant: judged, or declined, and by whom.
+
+Values and sizes that inputs seldom have, at which an answer is off by little more than its bound: nothing is told.
+
+They are tried for floors, zeros and tiles, which show by far. How errors grow with the length of a chain, as of an
+online softmax that rescales at each step, or where a floor and a square nearly cancel, is another question. Not in
+16 bits: what lies between the steps has digits to spare there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+
+import numpy as np
+
+from opproof.core.dtypes import DTYPES
+from opproof.core.verdicts import FAILED, WRONG, Mode
+from opproof.harness.check.call.exchange import Reply
+from opproof.harness.check.call.reference_reply import Facts
+from opproof.harness.check.variants.fills import SATURATING
+from opproof.harness.check.variants.variant import Variant
+from opproof.harness.judge.bound import Comparison
+from opproof.harness.judge.judgement import Judged, Judgement
+from opproof.harness.reference.torch.evaluate import Truth
+
+
+class By(Enum):
+    """Who declines a variant."""
+
+    REFERENCE = auto()  # it has no answer there, or none of the same meaning
+    CANDIDATE = auto()  # it does not take it, or answers by a convention of its own
+    NOBODY = auto()  # both answered, and nothing follows
+
+
+@dataclass(frozen=True)
+class Right:
+    """A variant that was judged and found right, of which more can be asked."""
+
+    variant: Variant
+    asked: Facts
+    truth: Truth
+    reply: Reply
+    judgements: Mapping[Mode, Judgement]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a variant, by mode; `declined`: why it has no judgements."""
+
+    variant: Variant
+    facts: Facts | None = None
+    truth: Truth | None = None
+    reply: Reply = field(default_factory=Reply)
+    judgements: Mapping[Mode, Judgement] = field(default_factory=dict)
+    declined: str = ""
+    by: By = By.REFERENCE
+    news: bool = False  # the candidate answers otherwise there, or dies: told though the variant is rare
+    advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
+
+    @property
+    def fails(self) -> bool:
+        """Whether something of it is wrong."""
+        return any(j.verdict in FAILED for j in self.judgements.values())
+
+    @property
+    def right(self) -> Right | None:
+        """What was judged, where nothing of it is wrong."""
+        if self.facts is None or self.truth is None or self.declined:
+            return None
+        if self.fails:
+            return None
+        return Right(self.variant, self.facts, self.truth, self.reply, self.judgements)
+
+
+def with_failure(one: Right, reply: Reply, mode: Mode, judgement: Judgement, where: str = "") -> Tried:
+    """A variant that was right and is wrong in one mode, by a later reply; `where`: the circumstances, in words."""
+    judgement = replace(judgement, message="; ".join(filter(None, (judgement.message, where))))
+    return Tried(one.variant, one.asked, one.truth, reply, {**one.judgements, mode: judgement})
+
+
+def by_reference(variant: Variant, why: str) -> Tried:
+    """A variant that the reference declines."""
+    return Tried(variant, declined=f"the reference: {why}")
+
+
+def by_candidate(variant: Variant, why: str, *, news: bool = False) -> Tried:
+    """A variant that the candidate declines."""
+    return Tried(variant, declined=why, by=By.CANDIDATE, news=news)
+
+
+def nothing(variant: Variant) -> Tried:
+    """A variant from which nothing follows."""
+    return Tried(variant, declined=NOTHING, by=By.NOBODY)
+
+
+#: What is said of a rare variant at which nothing is told.
+NOTHING = "it tells nothing of the candidate"
+#: So many bounds are little, of dtypes with so many digits and more.
+_LITTLE, SINGLE = 8.0, 24
+#: And so many in so few of the elements: where thousands nearly cancel in the reference's order of sums, some do so by
+#: chance far better than in another's (99 of 100 are within half their bounds then).
+_FEW, _IN_FEW = 2.0**-8, 32.0
+#: Roundings of the largest input that a result may be off by where inputs are large.
+_ROUNDINGS = 8.0
+
+
+def slight(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:
+    """Whether all that is wrong at a rare variant, or where inputs are large, is wrong by little."""
+    wrong = [j for j in judgements.values() if j.verdict in WRONG]
+    narrow = any(DTYPES[t.kind].digits < SINGLE for t in variant.asked if t.kind)
+    if not wrong or narrow:
+        return False
+    most = _of_an_input(variant)
+    return all(
+        j.tensors and all((variant.rare and _little(t.comparison)) or _within(t, most) for t in j.tensors)
+        for j in wrong
+    )
+
+
+def _of_an_input(variant: Variant) -> float:
+    """How much of itself a result may be off where inputs are large, as a thousand times what is given: 0 elsewhere.
+
+    A few roundings of the largest input, as an exponential multiplies them: another formula rounds what the
+    reference's takes off before, as Sinkhorn's iteration by two vectors does, and is right for inputs next to these.
+    """
+    if not variant.fill.endswith(SATURATING):
+        return 0.0
+    some = [(DTYPES[t.kind].u, np.abs(t.values)) for t in variant.asked if t.kind and t.values.size]
+    return _ROUNDINGS * max((u * float(sizes.max()) for u, sizes in some), default=0.0)
+
+
+def _within(judged: Judged, most: float) -> bool:
+    wrong, expected = ~judged.comparison.passed, judged.expected.values
+    with np.errstate(all="ignore"):
+        off = np.abs(judged.got - expected)
+    return most > 0 and bool(np.all(off[wrong] <= most * np.abs(expected[wrong])))
+
+
+def _little(comparison: Comparison) -> bool:
+    wrong = ~comparison.passed
+    most = _IN_FEW if np.count_nonzero(wrong) <= _FEW * wrong.size else _LITTLE
+    return bool(np.all(comparison.shares[wrong] <= most))

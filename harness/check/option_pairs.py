@@ -1,0 +1,304 @@
+"""Factories whose draws differ in which arguments are tensors: a bias for some seeds, None for others.
+
+Each form is a check of its own, by the seeds that have it, and has its share of the time.
+
+Options that draws have and no draw has together: a weight for some seeds, smoothing for others.
+
+An argument of one draw is put into another: what is wrong where two options meet is right for each.
+
+Lists of tensors longer than any draw has, where draws have them of several lengths: a kernel may hold eight.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
+from typing import Any
+
+from opproof.core.errors import OpError, UsageError
+from opproof.core.verdicts import FAILED, Verdict
+from opproof.harness.check.call.exchange import is_complaint
+from opproof.harness.check.call.subject import stilled
+from opproof.harness.check.options import Wish
+from opproof.harness.check.report import Report, joined
+from opproof.harness.check.variants import inputs as given_inputs
+from opproof.harness.check.variants.variant import name_of
+from opproof.harness.clock import ENDLESS, Allowed
+
+#: So many meetings are tried, of draws of so many seeds; and so many seeds are looked at for draws like one.
+_MOST, _PAIR_SEEDS, _LONGEST_OPTION = 6, 6, 24
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A factory of draws with the options of one seed, but some arguments as they are drawn for others."""
+
+    name: str  # what the meeting is called
+    draw: Callable[[int], Any]
+    seeds: tuple[int, ...]  # of draws with the same options
+    instead: Mapping[Any, Any]
+    first: int  # the seed that counts as the first
+
+    def __call__(self, seed: int) -> Any:
+        made = self.draw(self.seeds[(seed - self.first) % len(self.seeds)])
+        given: Any = dict(made) if isinstance(made, Mapping) else list(made)
+        for key, value in self.instead.items():
+            given[key] = value
+        return given
+
+
+def crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> list[Crossed]:
+    """Meetings of options that draws of the first seeds have apart."""
+    return list(islice(_crossed(draw, first, names), _MOST))
+
+
+def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> Iterator[Crossed]:
+    some = {seed: draw(seed) for seed in range(first, first + _PAIR_SEEDS)}
+    if len({tuple(keys_of(made)) for made in some.values()}) > 1:
+        return
+    options = {seed: _options(made) for seed, made in some.items()}
+    later = functools.cache(lambda seed: _options(draw(seed)))  # each seed is drawn once
+    seen = {tuple(of.values()) for of in options.values()}
+
+    def meeting(a: int, instead: Mapping[Any, int]) -> Crossed:
+        """The draws of seed `a`, with some arguments of other seeds."""
+        others = (s for s in range(first, first + _LONGEST_OPTION) if s != a)
+        alike = [a, *(s for s in others if (options[s] if s in options else later(s)) == options[a])]
+        labels = {key: key if isinstance(key, str) else name_of(names, key) for key in instead}
+        text = " and ".join(f"{labels[key]} of seed {b}" for key, b in instead.items())
+        values = {key: some[b][key] for key, b in instead.items()}
+        return Crossed(f"seed {a} with {text}", draw, tuple(alike), values, first)
+
+    every = {
+        key: next(b for b in some if options[b][key] != option)
+        for key, option in options[first].items()
+        if any(options[b][key] != option for b in some)
+    }
+    together = tuple({**options[first], **{key: options[b][key] for key, b in every.items()}}.values())
+    if len(set(every.values())) > 1 and together not in seen:
+        seen.add(together)
+        yield meeting(first, every)
+    for a, b in product(some, repeat=2):
+        differing = [key for key, option in options[a].items() if option != options[b][key]]
+        for key in differing if len(differing) > 1 else ():
+            met = tuple({**options[a], key: options[b][key]}.values())
+            if met in seen:
+                continue
+            seen.add(met)
+            yield meeting(a, {key: b})
+
+
+def keys_of(made: Any) -> list[Any]:
+    """Names or places of the arguments of a draw; none where it is neither a mapping nor a list."""
+    if isinstance(made, Mapping):
+        return list(made)
+    return list(range(len(made))) if isinstance(made, list | tuple) else []
+
+
+def _options(made: Any) -> dict[Any, str]:
+    return {key: _option(made[key]) for key in keys_of(made)}
+
+
+def _option(value: Any) -> str:
+    """What an argument is beside the numbers in its tensors, in words that are equal where it is."""
+    from torch.utils._pytree import tree_flatten
+
+    leaves, spec = tree_flatten(value)
+    return repr((["a tensor" if hasattr(leaf, "shape") else stilled(leaf) for leaf in leaves], str(spec)))
+
+
+#: So many tensors at least; draws of so many seeds tell whether lengths differ.
+_LONG, _LONGER_SEEDS = 20, 6
+
+
+@dataclass(frozen=True)
+class Longer:
+    """A factory of draws whose lists are those of several seeds, one after the other."""
+
+    name: str  # what it is called
+    draw: Callable[[int], Any]
+    keys: tuple[Any, ...]  # of the lists, which have as many tensors each
+
+    def __call__(self, seed: int) -> Any:
+        made = self.draw(seed)
+        given: Any = dict(made) if isinstance(made, Mapping) else list(made)
+        while len(given[self.keys[0]]) < _LONG:
+            seed += _LONGER_SEEDS
+            more = self.draw(seed)
+            for key in self.keys:
+                given[key] = type(given[key])([*given[key], *more[key]])
+        return given
+
+
+def longer(draw: Callable[[int], Any], first: int) -> list[Longer]:
+    """The draws with longer lists, one factory; none where all draws have lists of one length, or one is empty."""
+    some = [draw(seed) for seed in range(first, first + _LONGER_SEEDS)]
+    keys = [key for key in keys_of(some[0]) if all(key in keys_of(made) and _is_list(made[key]) for made in some)]
+    lengths = {key: [len(made[key]) for made in some] for key in keys}
+    varying = [key for key in keys if len(set(lengths[key])) > 1]
+    alike = tuple(key for key in varying if lengths[key] == lengths[varying[0]])
+    if not alike or max(lengths[alike[0]]) >= _LONG:
+        return []
+    return [Longer(f"lists of {_LONG} tensors or more", draw, alike)]
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is a list of tensors, one at least."""
+    return type(value) in (list, tuple) and len(value) > 0 and all(hasattr(x, "shape") for x in value)
+
+
+#: Of the time of a check what meetings of options may take beside it.
+_SHARE = 0.25
+#: Seeds that are looked at for forms, as many as are drawn at first; forms at most; seeds for one draw more of a form.
+_SEEDS, _FORMS, _LONGEST = 6, 4, 64
+#: Later seeds that are looked at for other forms, in so much of the time; so many of these.
+_LATER, _LOOKING, _RARE = 96, 0.05, 4
+
+
+def of_each_form(
+    judged: Callable[[Any, Wish], Report],
+    inputs: Any,
+    wish: Wish,
+    met: Callable[[Special, Wish], Report],
+    names: Sequence[str],
+) -> Report:
+    """The report of all forms of draws together, and of those few draws have, and of options that meet, by `met`.
+
+    `names`: of the arguments.
+
+    Raises UsageError as `judged` does; by `only` where all do.
+    """
+    if not callable(inputs):
+        return judged(inputs, wish)
+    if wish.only is None:
+        report = _of_forms(judged, inputs, wish)
+        if wish.modes or report.failures or not wish.neighbours:
+            return report
+        return joined([report, *_met(met, _special(inputs, wish, names), wish)])
+    if (asked := next((one for one in _special(inputs, wish, names) if one.name == wish.only), None)) is not None:
+        return met(asked, replace(wish, only=None))
+    return _of_forms(judged, inputs, wish)
+
+
+def _special(inputs: Any, wish: Wish, names: Sequence[str]) -> Iterator[Special]:
+    """Options that meet, longer lists, and draws of later seeds in a form that the first have not."""
+    seen = _Seen(inputs, wish.dtype)
+    yield from longer(seen.made, wish.seed)
+    yield from crossed(seen.made, wish.seed, names)
+    yield from _rare_forms(seen, wish)
+
+
+def _rare_forms(seen: _Seen, wish: Wish) -> Iterator[_OfForm]:
+    looking = ENDLESS if wish.only else Allowed(_LOOKING * wish.seconds)
+    known = [one.form for one in _forms(seen, wish)]
+    for seed in range(wish.seed + _SEEDS, wish.seed + _LATER):
+        if looking.over or len(known) > _FORMS + _RARE:
+            return
+        if (form := seen.form(seed)) not in known:
+            known.append(form)
+            yield _OfForm(seen, wish, form, [seed], f"draw of seed {seed}")
+
+
+def _met(met: Callable[[Special, Wish], Report], meetings: Iterable[Special], wish: Wish) -> Iterator[Report]:
+    """Reports of those that the reference takes, begun within a part of the time, until one is wrong."""
+    allowed = Allowed(_SHARE * wish.seconds)
+    for one in meetings:
+        if allowed.over:
+            return
+        try:
+            report = met(one, wish)
+        except (UsageError, OpError):
+            continue
+        report = report if isinstance(one, _OfForm) else _but_refused(report, one.name)
+        yield report
+        if report.failures:
+            return
+
+
+def _but_refused(report: Report, name: str) -> Report:
+    """The report; where the candidate refuses what no draw has, with that told, and no failure."""
+    failed = [r for r in report.results if r.verdict in FAILED]
+    if not failed or not all(r.verdict is Verdict.ERROR and is_complaint(r.message) for r in failed):
+        return report
+    said = f"{name}: the candidate declines: {failed[0].message}"
+    return replace(report, results=(), tried=(), not_judged=(said, *report.not_judged))
+
+
+def _of_forms(judged: Callable[[Any, Wish], Report], inputs: Any, wish: Wish) -> Report:
+    seen = _Seen(inputs, wish.dtype)
+    some = _forms(seen, wish)
+    if len(some) < 2:
+        return judged(seen, wish)
+    reports, refused = list[Report](), list[UsageError]()
+    for one in some:
+        try:
+            reports.append(judged(one, replace(wish, seconds=wish.seconds / len(some))))
+        except UsageError as error:
+            if wish.only is None:
+                raise
+            refused.append(error)
+    if not reports:
+        raise refused[0]
+    return joined(reports)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The factory; a draw whose form was looked at is handed out once, not made again."""
+
+    factory: Callable[..., Any]
+    dtype: str | None
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    def __call__(self, seed: int) -> Any:
+        return self.kept.pop(seed) if seed in self.kept else given_inputs.made(self.factory, seed, self.dtype)
+
+    def made(self, seed: int) -> Any:
+        """The draw of a seed, again."""
+        return given_inputs.made(self.factory, seed, self.dtype)
+
+    def form(self, seed: int) -> Hashable:
+        """Which leaves of the arguments are tensors, the tree that they stand in, and the dtype of each.
+
+        A mask that is boolean in one draw and added to the scores in the next is two, which nothing joins.
+        """
+        if seed not in self.kept:
+            self.kept[seed] = self(seed)
+        arguments, tensors, _ = given_inputs.given(lambda: self.kept[seed], (), self.dtype, seed)
+        return arguments.places, str(arguments.spec), tuple(t.dtype for t in tensors)
+
+
+@dataclass(frozen=True)
+class _OfForm:
+    """A factory of the draws of one form: seed n gives the n-th, the first those that have been seen."""
+
+    seen: _Seen
+    wish: Wish
+    form: Hashable
+    seeds: list[int] = field(default_factory=list)
+    name: str = ""  # of one that is asked apart
+
+    def __call__(self, seed: int) -> Any:
+        n = seed - self.wish.seed
+        later = iter(range(max(self.seeds, default=-1) + 1, max(self.seeds, default=0) + _LONGEST))
+        while len(self.seeds) <= n and (s := self._next(later)) is not None:
+            self.seeds.append(s)
+        return self.seen(self.seeds[n % len(self.seeds)])
+
+    def _next(self, seeds: Iterator[int]) -> int | None:
+        return next((s for s in seeds if self.seen.form(s) == self.form), None)
+
+
+#: A factory that is asked apart, by a name of its own.
+Special = Crossed | Longer | _OfForm
+
+
+def _forms(seen: _Seen, wish: Wish) -> list[_OfForm]:
+    """One factory for each form that the first seeds have."""
+    forms: dict[Hashable, _OfForm] = {}
+    for seed in range(wish.seed, wish.seed + _SEEDS):
+        form = seen.form(seed)
+        forms.setdefault(form, _OfForm(seen, wish, form)).seeds.append(seed)
+    return list(forms.values())[:_FORMS]

@@ -1,1 +1,0 @@
-"""What is asked: the inputs as they are given, and what is tried beside them: other layouts, values and sizes."""

@@ -1,0 +1,261 @@
+"""Every variant tried within the budget, with other data where noise decides, and which of them tell nothing.
+
+Sizes, numbers and draws looked at one after the other by PyTorch's own answer: what differs is to be judged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, takewhile
+from types import MappingProxyType
+
+import numpy as np
+
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED, OPEN, Verdict
+from opproof.harness.check.call.exchange import Answered, near, threads_for
+from opproof.harness.check.call.reference import Ask, Native, Reference
+from opproof.harness.check.call.reference_reply import facts
+from opproof.harness.check.judge.budget import Pace, begun_in, borne
+from opproof.harness.check.judge.declines import of_candidate, of_reference
+from opproof.harness.check.judge.final_pass import closing
+from opproof.harness.check.judge.outcome import By, Tried, nothing, slight
+from opproof.harness.check.judge.standalone import Unwatched
+from opproof.harness.check.options import Manner, Wish
+from opproof.harness.check.run_variant import Once, tried
+from opproof.harness.check.tensors import Tensor, kind_of
+from opproof.harness.check.variants.arguments import floors_of, marks_of, numbers_of, shapes
+from opproof.harness.check.variants.generate import all_in_turn, swept, swept_apart, variants_of, vast
+from opproof.harness.check.variants.properties import Property
+from opproof.harness.check.variants.sizes import sizes
+from opproof.harness.check.variants.variant import Pair, Variant, by_turns
+from opproof.harness.clock import ENDLESS, Allowed, Clock
+from opproof.harness.reference.torch.arithmetic import OutOfTime
+
+#: Variants that fail before no other is tried.
+FAILING = 4
+#: Of the time, what sizes one after the other may take, later draws, and axes of tens of thousands.
+_ONE_BY_ONE, _LATER, _VAST = 0.25, 0.15, 0.1
+#: What was begun in time may take until so many times the time; what was seen after it so long.
+_OVER, _AFTER = 1.25, 1.0
+#: A call of the reference takes no longer than this share of it, but with the inputs given: it may follow numbers that
+#: were changed round and round. Nor longer than so many times what it took with these, by the work, and than a second.
+_SHARE, _TIMES, _LEAST = 0.25, 100.0, 1.0
+#: What is said of that where there was no time to judge it.
+_SEEN = " (another answer than PyTorch's own)"
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What was tried, the inputs as given first, and the names of what there was no time for.
+
+    `asked`: how many variants of those that were planned were tried, whoever declined them.
+    """
+
+    tried: list[Tried]
+    left: tuple[str, ...]
+    asked: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the variants that were judged."""
+        return tuple(one.variant.name for one in self.tried if not one.declined)
+
+
+def every_variant(
+    reference: Reference,
+    ask: Ask,
+    pairs: Sequence[Pair],
+    kept: Sequence[Sequence[Property]],
+    by_shape: bool,
+    wish: Wish,
+    *,
+    own: bool,
+    apart: bool = False,
+    otherwise: Sequence[Variant] = (),
+    exchanged: Sequence[Variant] = (),
+    further: Iterable[Variant] = (),
+    numbered: Iterable[Variant] = (),
+    later: Iterable[Variant] = (),
+    shaped: Mapping[int, Pair] = MappingProxyType({}),
+    alone: Unwatched | None = None,
+) -> Rounds:
+    """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
+
+    `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
+    `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
+    `exchanged`: with two of them exchanged, tried at no other size; `further`: what is drawn and tried last;
+    `numbered` and `later`: other numbers beside tensors, and later draws, looked at one by one after it; `shaped`: by
+    seed draws of other shapes, whose sizes are.
+    `alone`: what asks the candidate where nobody judges.
+    """
+    clock, found, manner = Clock(), list[Tried](), wish.manner
+    first, names, left = pairs[0][0], list[str](), list[str]()
+    pace, once = Pace(first), Once(ENDLESS if wish.only else Allowed(_OVER * wish.seconds, clock))
+    bounded = reference if wish.only else replace(reference, patience=_SHARE * wish.seconds)
+    late, drawn = once, {tuple(shapes(draw)) for pair in pairs for draw in pair}
+    named = reference.subject, reference.form.arguments.rest
+    numbers = numbers_of(*named)
+    others = sizes(first, numbers, parted=apart) if own else []
+    marks = marks_of(reference.subject)
+    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks, exchanged)
+    turned = all_in_turn(made) if own else made
+    last = takewhile(lambda _: clock.spent < wish.seconds, further)
+
+    def wanted(name: str) -> bool:
+        """Not what was judged already: the same size may be among the others."""
+        return own and wish.only in (None, name) and all(t.variant.name != name for t in found)
+
+    many = by_turns(
+        swept(pairs, kept, numbers, otherwise, wanted),
+        (v for v in numbered if wanted(v.name)),
+        (v for seed, pair in shaped.items() for v in swept_apart(pair, seed, kept, numbers, wanted)),
+    )
+    draws = (v for v in later if wanted(v.name))
+    bears = partial(borne, bounded, ask, manner)
+    long = vast(pairs[0], kept, numbers, bears, wanted) if apart else ()
+    shares = ((draws, _LATER), (long, _VAST), (many, _ONE_BY_ONE))
+    odd = (differing(bounded, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
+    for same in chain(turned, ((v,) for v in chain(last, *odd))):
+        begun = clock.spent
+        names.append(same[0].name)
+        if _is_needless(same[0], found, wish):
+            continue
+        if found and not wish.neighbours:
+            break
+        if found and not same[0].seen and begun + pace.seconds(same[0].asked) > wish.seconds:
+            left.append(same[0].name)
+            continue
+        try:
+            if same[0].seen and late is once and wish.only is None:
+                late = replace(once, until=Allowed(_AFTER * wish.seconds))
+            known = late if same[0].seen else once
+            usual = found[0] if found else None
+            side = reference if usual is None else _patient(bounded, usual, pace.growth(same[0].asked))
+            one = _of_some(side, ask, same, first, drawn, manner, known, usual)
+        except OutOfTime:
+            left.append(f"{same[0].name}{_SEEN if same[0].seen else ''}")
+            continue
+        given_up = bool(one.declined) and one.by is By.REFERENCE  # which tells nothing of the others
+        if found and not given_up:  # the first has the start of a process in it
+            pace.took(same[0].asked, clock.spent - begun)
+        if not found and one.declined and wish.only is None:
+            raise UsageError(f"{one.declined}: give inputs that the reference takes.")
+        found.append(one)
+        if _is_enough(found):
+            break
+    asked = len(found)
+    if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
+        found, not_asked = closing(found, ask, bounded, wish, clock, apart=apart, alone=alone)
+        left[:0] = not_asked
+    if not found:
+        raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
+    return Rounds(found, tuple(left), asked)
+
+
+def _patient(reference: Reference, given: Tried, growth: float) -> Reference:
+    """The reference with the patience for so many times the work that the inputs given are."""
+    own = 0.0 if given.facts is None else given.facts.reply.seconds
+    return replace(reference, patience=min(reference.patience, max(_LEAST, _TIMES * own * growth)))
+
+
+def _is_needless(variant: Variant, found: Sequence[Tried], wish: Wish) -> bool:
+    """Whether it is not the one asked for, or of a group that has one, or rare after something was wrong."""
+    if wish.only is not None:
+        return variant.name != wish.only
+    if {variant.group, variant.unless} & {t.variant.group for t in found if not t.declined} - {""}:
+        return True
+    if variant.instead and any(t.variant.name == variant.instead and not t.declined for t in found):
+        return True
+    return variant.rare and any(t.fails for t in found)
+
+
+def _is_enough(found: Sequence[Tried]) -> bool:
+    """Whether the first raised, or enough failed."""
+    raised = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
+    return raised or sum(t.fails for t in found) >= FAILING
+
+
+def _of_some(
+    reference: Reference,
+    ask: Ask,
+    same: Sequence[Variant],
+    given: Sequence[Tensor],
+    drawn: Container[Sequence[tuple[int, ...]]],
+    manner: Manner,
+    once: Once,
+    usual: Tried | None,
+) -> Tried:
+    """One variant tried, with other data where rounding may lead the reference other ways, so that nothing is known.
+
+    `drawn`: shapes that draws have, which mean what they mean.
+    """
+    for variant in same:
+        is_drawn = variant.drawn or tuple(shapes(variant.asked)) in drawn
+        with threads_for(variant.asked):
+            said = None if is_drawn else of_reference(reference, given, variant, manner)
+            one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual, drawn=is_drawn)
+        if not _open(one):
+            break
+    open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not one.fails
+    if (one.variant.rare and open_) or slight(one.variant, one.judgements):
+        return nothing(one.variant)
+    return one
+
+
+def _open(tried: Tried) -> bool:
+    verdicts = {j.verdict for j in tried.judgements.values()}
+    return Verdict.INCONCLUSIVE in verdicts and not verdicts & FAILED
+
+
+#: Of the largest element, more than rounding in 16 bits; and in float32, where it is little that PyTorch loses itself.
+_OTHER, _IN_32 = 2.0**-5, 2.0**-12
+#: Dtypes in which an answer is rounded to no more than that.
+_NARROW = frozenset(("f16", "bf16", "f8e4m3", "f8e5m2"))
+#: Whose time or memory is over.
+_SPENT = frozenset((Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY))
+
+
+def differing(
+    reference: Native, ask: Ask, variants: Iterable[Variant], manner: Manner, seconds: float
+) -> Iterator[Variant]:
+    """Those at which the candidate's answer is clearly another, which a judge then decides, begun in so many seconds.
+
+    Who does not take one, or dies of it where tensors are in a process of its own, is judged as at other sizes. Each
+    that is judged and goes on doubles what counts as another answer: so much was rounding.
+    """
+    other = 0.0
+    for variant in begun_in(seconds, variants):
+        asked = facts(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
+        if isinstance(asked, str):
+            continue
+        other = other or _rounding(variant, asked.outputs)
+        reply = ask(asked.request)
+        if reply.error:
+            if reply.cause is not Verdict.ERROR and not (variant.vast and reply.cause in _SPENT):
+                yield replace(variant, seen=True)
+        elif _is_other(asked.outputs, reply.outputs, other) or _is_other(asked.reply.gradients, reply.gradients, other):
+            yield replace(variant, seen=True)
+            other = min(2 * other, _OTHER)
+
+
+def _rounding(variant: Variant, outputs: Sequence[Answered]) -> float:
+    """What is more than rounding, of the largest element."""
+    kinds = {*(t.kind for t in variant.asked), *(kind_of(y.dtype) for y in outputs)}
+    return _OTHER if kinds & _NARROW else _IN_32
+
+
+def _is_other(wanted: Sequence[Answered | None], got: Sequence[Answered | None], other: float) -> bool:
+    """Whether tensors of the same shapes hold clearly other numbers."""
+    pairs = [(w, g) for w, g in zip(wanted, got, strict=False) if w is not None and g is not None]
+    return any(w.values.shape == g.values.shape and (_is_nan(g, w) or not near(w, g, other)) for w, g in pairs)
+
+
+def _is_nan(got: Answered, wanted: Answered) -> bool:
+    """Whether something is NaN that is a number in the reference."""
+    if got.values.dtype.kind != "f" or wanted.values.dtype.kind != "f":
+        return False
+    return bool(np.any(np.isnan(got.values) & ~np.isnan(wanted.values)))

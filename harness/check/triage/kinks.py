@@ -1,0 +1,173 @@
+"""Wrong gradients looked at again: at kinks any value between the derivatives on either side is right.
+
+Wrong gradients looked at again where inputs were made 0: a formula may have kinks there that cancel.
+
+max(x, 0) + log1p(exp(-|x|)) is smooth, and PyTorch's autograd gives 1 for its derivative at 0, not 1/2: of each kink it
+takes one side. Nobody finds fault with such a kernel; one whose values are wrong at 0, or whose gradient is no number
+there or larger than any other, is wrong; and so is one with a formula for its backward that is not the reference's.
+
+What comes of nothing, as of a row that is masked in full: any number is a convention, none is wrong.
+
+A reference says something there by the way; a kernel that was never asked may say something else. NaN where the
+reference has a number is what destroys a batch for one sequence without a token; but where every draw rules it out, as
+by a first place that is never masked, nobody asks for that either.
+
+A wrong answer judged again with some of its elements right for another reason than the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+import numpy as np
+
+from opproof.core.arrays import Array
+from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.check.call.exchange import Reply
+from opproof.harness.check.judge.outcome import NOTHING
+from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.variants.fills import ZEROED
+from opproof.harness.check.variants.variant import Excused, Variant
+from opproof.harness.judge.array_statistics import figures
+from opproof.harness.judge.bound import Comparison
+from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.judge.kinks import waive_at_kinks
+from opproof.harness.reference.torch.evaluate import Question, Truth
+from opproof.harness.reference.torch.kinks import OFTEN, RANDOM, Between, between
+from opproof.reports._text import plural
+
+#: A gradient there is so many times the largest that is expected anywhere at most: of two kinks both may be taken. And
+#: so many times the largest cotangent where all that is expected is 0, as of relu before which all is 0.
+_MOST, _MOST_OF_NONE = 4.0, 2.0**10
+
+
+def at_zeros(
+    variant: Variant,
+    tensors: Sequence[Tensor],
+    cotangents: Sequence[Array | None],
+    judgements: Mapping[Mode, Judgement],
+    reply: Reply,
+) -> dict[Mode, Judgement]:
+    """The judgements; a gradient that is wrong where its own input is 0 alone passes, of variants with zeros.
+
+    Not where the `reply` is of a candidate with a backward of its own, which has no kinks by the way.
+    """
+    wrong = judgements.get(Mode.GRADIENT)
+    if variant.fill != ZEROED or reply.own_backward or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
+        return dict(judgements)
+    values, given = {t.name: t for t in tensors}, max(_largest(g) for g in cotangents if g is not None)
+    again = [_again(j, values[j.name], given) for j in wrong.tensors]
+    judged = judged_again(wrong, again)
+    if judged.verdict is Verdict.PASS:
+        judged = replace(judged, message="wrong only where the input is 0: within what a formula with kinks may give")
+    return {**judgements, Mode.GRADIENT: judged}
+
+
+def _again(judged: Judged, given: Tensor, cotangent: float) -> Judged:
+    if judged.comparison.right or given.values.shape != judged.got.shape:
+        return judged
+    most = _MOST * _largest(judged.expected.values) or _MOST_OF_NONE * cotangent
+    with np.errstate(all="ignore"):
+        small = np.abs(judged.got) <= most
+    mask = ~judged.comparison.passed & (given.values == 0) & small
+    return compared_by(judged, judged.comparison.excusing(mask), given.kind)
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values), initial=0.0))
+
+
+def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:
+    """The judgements; a gradient that is wrong at kinks alone, and there lies between both sides, passes."""
+    wrong = judgements.get(Mode.GRADIENT)
+    if wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT or not wrong.tensors:
+        return dict(judgements)
+    asked = [i for i, need in enumerate(question.needs) if need]
+    if len(asked) != len(wrong.tensors):
+        return dict(judgements)
+    for times in (RANDOM, OFTEN):
+        known = between(question, times)
+        again = [
+            _again_kinks(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)
+        ]
+        judged = judged_again(wrong, again)
+        beside = sum(_beside(j, known[i]) for i, j in zip(asked, again, strict=True))
+        if judged.verdict is Verdict.PASS or 2 * beside > sum(_beside(j, None) for j in wrong.tensors):
+            break
+    if judged.verdict is Verdict.PASS:
+        count = plural(count_of(wrong, again), "element")
+        judged = replace(judged, message=f"{count} at kinks: between the derivatives on either side")
+    return {**judgements, Mode.GRADIENT: judged}
+
+
+def _beside(judged: Judged, where: Between | None) -> int:
+    """How many wrong elements are at no known kink; of a median of many equals points at random miss some that are."""
+    wrong = ~judged.comparison.passed
+    return int((wrong if where is None else wrong & ~where.at).sum())
+
+
+def _again_kinks(judged: Judged, where: Between | None, kind: str) -> Judged:
+    if where is None or judged.comparison.right:
+        return judged
+    return compared_by(judged, waive_at_kinks(judged.got, judged.comparison, where, kind), kind)
+
+
+class Convention(StrEnum):
+    """What is said of results that are excused."""
+
+    OTHER = "the candidate gives other numbers than the reference there, which may be a convention of its own"
+    NONE = "the candidate gives no number there, and the reference does; no draw has it, and none could"
+    NOTHING = NOTHING
+
+
+def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> Convention | None:
+    """What to say of wrong results of a variant whose results are excused; None where they are not.
+
+    Of values, or gradients, where the reference has no number itself nothing is told.
+    """
+    wrong = [j for j in judgements.values() if j.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)]
+    if variant.excused is Excused.NOTHING or not wrong:
+        return None
+    each = ([(t.got, t.expected.values) for t in j.tensors if t.got.dtype.kind == "f"] for j in wrong)
+    known = [some for some in each if all(np.isfinite(e).all() for _, e in some)]
+    if not known:
+        return Convention.NOTHING
+    if all(np.isfinite(got).all() for some in known for got, _ in some):
+        return Convention.OTHER
+    return Convention.NONE if variant.excused is Excused.ALL else None
+
+
+def compared_by(judged: Judged, comparison: Comparison, kind: str) -> Judged:
+    """The array, of a dtype `kind`, with another comparison of its elements."""
+    return replace(
+        judged, comparison=comparison, figures=figures(judged.got, judged.expected, comparison, kind or "f32")
+    )
+
+
+def judged_again(wrong: Judgement, again: Sequence[Judged]) -> Judgement:
+    """The judgement of arrays of which elements were excused: it passes where none is left, and no whole is wrong.
+
+    What is wrong with a whole alone stays as it was said.
+    """
+    if any(not j.comparison.right for j in again):
+        return replace(wrong, tensors=tuple(again))
+    if not again or any(j.figures.fault() for j in again):
+        return wrong
+    return measured(again, [])
+
+
+def count_of(wrong: Judgement, again: Sequence[Judged]) -> int:
+    """How many elements were excused."""
+    pairs = zip(again, wrong.tensors, strict=True)
+    return sum(int((a.comparison.passed & ~b.comparison.passed).sum()) for a, b in pairs)
+
+
+def places_of(known: Truth, needs: Sequence[bool], mode: Mode) -> list[int]:
+    """Of the arrays of a judgement, in their order, the numbers among outputs and gradients."""
+    count = len(known.outputs)
+    if mode is Mode.FORWARD:
+        return list(range(count))
+    each = enumerate(zip(known.gradients, needs, strict=True))
+    return [count + i for i, (e, need) in each if need and e is not None]

@@ -1,0 +1,281 @@
+"""What the values of an input are in every draw: in order, of length 1, probabilities, symmetric. All that is tried is.
+
+A kernel for sorted edges, unit quaternions or covariances may do with other numbers what it likes. What is not so by
+chance (ten bits) is kept in every variant: restored where values were changed, and where it cannot be, they stay.
+
+The properties that are looked for: along an axis, of square matrices, of columns, of places.
+
+Sizes that tensors hold together by their values: with others they would mean something else, or nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.harness.check.tensors import PARTS, Tensor
+
+
+def varies(tensor: Tensor) -> bool:
+    """Whether it has other values as well: floats that are no labels and no mask."""
+    return bool(tensor.kind) and not tensor.param and not tensor.marks
+
+
+def held(draws: Sequence[Tensor]) -> tuple[Property, ...]:
+    """The properties that one input has in all of its draws."""
+    first = draws[0]
+    if not varies(first) or first.dtype in PARTS:
+        return ()
+    alike = all(t.kind == first.kind and t.values.ndim == first.values.ndim for t in draws)
+    if not alike or not all(t.values.size and np.isfinite(t.values).all() for t in draws):
+        return ()
+    u, some = DTYPES[first.kind].u, []
+    for p in properties(first.values.shape):
+        bits = 0.0
+        for t in draws:
+            if not (told := p.bits(t.values, u)):
+                break
+            bits += told if t is first or not np.array_equal(t.values, first.values) else 0.0  # a table tells once
+        else:
+            if bits >= BITS:
+                some.append(p)
+    return tuple(some)
+
+
+def keeping(some: Sequence[Property], tensor: Tensor, values: Array, *, placed: bool = True) -> Tensor | None:
+    """The tensor holding `values`, once it has its properties again; None where it cannot have them.
+
+    `placed`: the values stand where those of the tensor stood.
+    """
+    made = tensor.holding(values)
+    some = [p for p in some if (placed or not p.in_places) and values.size]
+    u = DTYPES[tensor.kind].u if some else 0.0
+    for p in some:
+        if not p.bits(made.values, u):
+            made = tensor.holding(p.restored(tensor.values, made.values))
+    return made if all(p.bits(made.values, u) for p in some) else None
+
+
+#: Bits that a property takes not to be chance, and numbers of a row that tell: two are in order half of the time.
+BITS, _TELLING = 10.0, 3
+#: Of shares of 1, what is said of them.
+DISTRIBUTION = "a distribution"
+#: Unit roundoffs that a sum of rounded numbers may be off; and those of float32, in which they were made: some, and one
+#: for each of them.
+_OFF, _SINGLE, _SOME = 4.0, 2.0**-24, 8
+#: Columns of which two may be in order in every row, as the corners of boxes are.
+_COLUMNS = 8
+#: Zeros that are no chance, as of padding: so many, and this share of all.
+_ZEROS, _SHARE = 8, 1 / 16
+
+
+@dataclass(frozen=True)
+class Property:
+    """`bits`: how unlikely it is by chance that values, of a unit roundoff, are so; 0 where they are not so.
+
+    `restored`: of the values that an input had and of others, those that are near the others and so again.
+    """
+
+    said: str
+    bits: Callable[[Array, float], float]
+    restored: Callable[[Array, Array], Array]
+    in_places: bool = False  # it says which places, and nothing of a tensor of another size
+
+
+def properties(shape: tuple[int, ...]) -> Iterator[Property]:
+    """All that a tensor of this shape may have."""
+    for axis in range(-1, -len(shape) - 1, -1):
+        yield from _along(axis)
+    if len(shape) >= 2:
+        if shape[-1] == shape[-2]:
+            yield from _of_matrices()
+        if shape[-1] <= _COLUMNS:
+            for low, high in permutations(range(shape[-1]), 2):
+                yield _columns(low, high)
+    yield Property("zero in places", _zeros, lambda old, v: np.where(old == 0, 0.0, v), in_places=True)
+
+
+def _along(axis: int) -> Iterator[Property]:
+    def ordered(v: Array, _: float) -> float:
+        rows = np.moveaxis(v, axis, -1).reshape(-1, v.shape[axis])
+        if rows.shape[1] < _TELLING or (rows[:, 1:] < rows[:, :-1]).any():
+            return 0.0
+        distinct = 1 + np.count_nonzero(rows[:, 1:] > rows[:, :-1], axis=1)
+        return sum(math.lgamma(n + 1) / math.log(2) - 1 for n in distinct.tolist() if n >= _TELLING)
+
+    def norm(v: Array, u: float) -> float:
+        return _one(v, np.sum(v * v, axis), u, axis)
+
+    def total(v: Array, u: float) -> float:
+        return _one(v, np.sum(v, axis), u, axis) if (v >= 0).all() else 0.0
+
+    def logarithm(v: Array, u: float) -> float:
+        if (v > 0).any():
+            return 0.0
+        p = np.exp(v)
+        return _one(v, np.sum(p, axis), u * (1 + float(np.max(np.sum(-p * v, axis), initial=0))), axis)
+
+    def less_lse(_: Array, v: Array) -> Array:
+        most = v.max(axis, keepdims=True)
+        return np.asarray(v - most - np.log(np.exp(v - most).sum(axis, keepdims=True)))
+
+    yield Property("in order", ordered, lambda _, v: np.sort(v, axis))
+    yield Property("in order", lambda v, u: ordered(-v, u), lambda _, v: -np.sort(-v, axis))
+    yield Property("of length 1", norm, lambda _, v: _over(v, np.sqrt(np.sum(v * v, axis, keepdims=True))))
+    yield Property(DISTRIBUTION, total, lambda _, v: _over(np.abs(v), np.sum(np.abs(v), axis, keepdims=True)))
+    yield Property("a distribution's logarithm", logarithm, less_lse)
+
+
+def _of_matrices() -> Iterator[Property]:
+    yield Property("symmetric", _symmetric, lambda _, v: _mirrored(v))
+    yield Property("positive semidefinite", _positive, lambda _, v: v)
+    for half in (np.tril, np.triu):
+        yield _triangular(half)
+
+
+def _columns(low: int, high: int) -> Property:
+    def bits(v: Array, _: float) -> float:
+        if v.shape[-1] <= max(low, high):
+            return 0.0
+        by = v[..., high] - v[..., low]
+        if (by < 0).any() or np.unique(by).size < _TELLING:  # of constants nothing is told
+            return 0.0
+        return float(np.count_nonzero(by)) / 2
+
+    def restored(_: Array, v: Array) -> Array:
+        made = np.array(v)
+        if v.shape[-1] <= max(low, high):
+            return made
+        made[..., low] = np.minimum(v[..., low], v[..., high])
+        made[..., high] = np.maximum(v[..., low], v[..., high])
+        return made
+
+    return Property(f"in order from column {low} to {high}", bits, restored)
+
+
+def _one(v: Array, sums: Array, u: float, axis: int) -> float:
+    """Bits that all sums are 1, as far as rounding lets them."""
+    off = _OFF * u + (_SOME + v.shape[axis]) * _SINGLE
+    if v.shape[axis] < 2 or (np.abs(sums - 1) > off).any() or np.unique(np.abs(v)).size < _TELLING:
+        return 0.0
+    return float(sums.size) * max(-math.log2(2 * off), 1.0)
+
+
+def _over(v: Array, by: Array) -> Array:
+    return np.asarray(v / np.where(by == 0, 1, by))
+
+
+def _symmetric(v: Array, _: float) -> float:
+    n = v.shape[-1]
+    told = n == v.shape[-2] and n >= 2 and np.array_equal(v, v.swapaxes(-1, -2))
+    return BITS if told and np.unique(v).size >= _TELLING else 0.0
+
+
+def _mirrored(v: Array) -> Array:
+    return (v + v.swapaxes(-1, -2)) / 2 if v.shape[-1] == v.shape[-2] else v
+
+
+def _positive(v: Array, u: float) -> float:
+    if not _symmetric(v, u):
+        return 0.0
+    values = np.linalg.eigvalsh(v)
+    far = values[..., 0] < -v.shape[-1] * u * np.abs(values[..., -1])
+    return 0.0 if far.any() else float(values.size)
+
+
+def _triangular(half: Callable[[Array], Array]) -> Property:
+    def bits(v: Array, _: float) -> float:
+        n = v.shape[-1]
+        if n < _TELLING or n != v.shape[-2] or not np.array_equal(v, half(v)):
+            return 0.0
+        return BITS if np.count_nonzero(v) > math.prod(v.shape[:-1]) else 0.0  # more than a diagonal
+
+    return Property("triangular", bits, lambda _, v: half(v))
+
+
+def _zeros(v: Array, _: float) -> float:
+    zeros = int(np.count_nonzero(v == 0))
+    return BITS if v.size > zeros >= max(_ZEROS, _SHARE * v.size) else 0.0
+
+
+#: Sorted or permuted numbers are so many at least: two may be so by chance.
+_TELLING_STRUCTURE = 3
+#: Axes of a matrix.
+_MATRIX = 2
+#: What holds everything twice is so long at least: of two numbers it says little that they are equal.
+_LEAST = 4
+
+
+def twice(tensor: Tensor) -> set[int]:
+    """Sizes of axes that hold everything twice, as the cosines of a rotation do: half of them is read, or all."""
+    if not tensor.kind:
+        return set()
+    found = set()
+    for axis, n in enumerate(tensor.values.shape[: len(tensor.shape)]):
+        x = np.moveaxis(tensor.values, axis, 0)
+        halves = ((x[: n // 2], x[n // 2 :]), (x[::2], x[1::2])) if n % 2 == 0 and n >= _LEAST else ()
+        if any(np.array_equal(a, b) for a, b in halves) and (x != x[:1]).any():
+            found.add(n)
+    return found
+
+
+def chosen(tensor: Tensor) -> float | None:
+    """What the other places hold where each row marks as many of its places, as labels of one class do; None else."""
+    if (tensor.dtype != "bool" and not tensor.marks) or tensor.values.ndim < _MATRIX:
+        return None
+    rows = tensor.values.reshape(-1, tensor.values.shape[-1])
+    low, high = rows.min(initial=0), rows.max(initial=0)
+    count = np.unique((rows == high).sum(-1))
+    if len(rows) < _TELLING_STRUCTURE or low == high or count.size != 1:
+        return None
+    return float(low if 2 * count[0] <= rows.shape[1] else high)
+
+
+def ordered(rows: Array) -> NDArray[np.bool_]:
+    """Which rows go up, or down, all along."""
+    now, after = rows[..., :-1], rows[..., 1:]
+    return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
+
+
+def are_pieces(draws: Sequence[Sequence[Tensor]], at: int) -> bool:
+    """Whether the tensor at a place holds, in every draw, lengths of the pieces of an axis, not always as long a one.
+
+    That they add up to a size is no chance then.
+    """
+    sums = set()
+    for draw in draws:
+        values, sizes = draw[at].values, {n for i, t in enumerate(draw) if i != at for n in t.shape}
+        if values.dtype.kind not in "iu" or values.ndim != 1 or values.min(initial=0) < 0:
+            return False
+        total = int(values.sum())
+        if total not in sizes:
+            return False
+        sums.add(total)
+    return len(sums) > 1
+
+
+def whole(tensors: Sequence[Tensor]) -> list[int]:
+    """Positions of those that hold whole numbers, with or without a sign, and are no parameters."""
+    return [i for i, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
+
+
+def pointed(tensor: Tensor) -> set[int]:
+    """Sizes that a tensor which says which holds together: its axes and what its largest number points to."""
+    values = tensor.values
+    if (tensor.kind and not tensor.marks) or values.size < _TELLING_STRUCTURE:
+        return set()
+    rows = values.astype(np.float64).reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
+    in_order = rows.shape[-1] > 1 and bool(ordered(rows).all())
+    low = rows.min()
+    permuted = bool(np.array_equal(np.sort(rows.ravel()), low + np.arange(rows.size)))
+    if not (in_order or permuted):
+        return set()
+    most = int(rows.max()) if np.isfinite(rows.max()) else 0
+    return {*tensor.shape, most, most + 1}

@@ -1,0 +1,284 @@
+"""Values that inputs seldom have: zeros, so small ones that floors decide, one tensor far larger; ties along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import compress, product
+
+import numpy as np
+
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.harness.check.tensors import PARTS, Tensor
+from opproof.harness.check.variants.fills import (
+    FILLS,
+    HUGE,
+    TELLING,
+    TIED,
+    TIES,
+    TINY,
+    ZEROED,
+    Fill,
+    filled,
+    is_lone,
+    tied,
+    zeros_in_places,
+)
+from opproof.harness.check.variants.properties import BITS, DISTRIBUTION, properties, twice, varies
+
+#: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
+_TINY = 2.0**-20
+#: A factor at which what a mask hides is larger than what a finite number in place of minus infinity takes away.
+_HUGE = 1000.0
+#: A factor of one number: scales that have been trained are past the limits that they start below.
+_TIMES = 4.0
+#: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
+_FLOOR, _NEAR = 2.0**-9, 8.0
+#: Values are so many times the least normal number at least: below it they lose their digits.
+_ROOM = 2.0**8
+#: So many tensors are made 0 as a whole, each alone; along so many axes there are ties apart.
+_WHOLE, _AXES = 4, 2
+#: Axes of a matrix.
+_MATRIX = 2
+#: Dtypes of which few numbers are ones of bfloat16.
+_WIDE = ("f32", "f64")
+#: Of a byte, beside 0.
+_STEPS = 255
+#: Of so few numbers that have one sign it says little.
+_FEW = 8
+
+
+def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
+    """Zeros, and values so small that what is added so that nothing is divided by 0 decides, `floors` among it."""
+    some = [t for t in asked if varies(t)]
+    if any(map(_has_zeros, asked)):
+        yield _zeros("zeros in places", _in_places)
+        yield _zeros("slices of zeros", _in_slices)
+    spanning = [i for i, t in enumerate(asked) if _has_zeros(t) and _spans_zero(t)]
+    if spanning:
+        yield _zeros("zeros among negative values", lambda t: -np.abs(_in_places(t)))
+    for i in spanning[:_WHOLE]:
+        yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_alone, which=i, of=np.zeros_like), rare=True)
+    told = [varies(t) and not twice(t) and (_spans_zero(t) or t.values.size <= _FEW) for t in asked]
+    signed = [i for i, tells in enumerate(told) if tells]
+    for i in signed[:_WHOLE] if len(some) > 1 else ():
+        yield Fill(f"large {asked[i].name}", "large", partial(_alone, which=i, of=_far_above), rare=True)
+    for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
+        yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
+    if any(map(_has_pairs, some)):
+        yield Fill("pairs that cancel", "cancelling", _cancelling, rare=True)
+    yield Fill("eighths", TIED, _eighths, rare=True)
+    if spanning:
+        yield Fill("values of pixels", TIED, _pixels, rare=True)
+    if any(map(_is_scale, asked)) and spanning:
+        yield Fill("halves of the smallest scale", TIED, _halves, rare=True)
+    if any(t.kind in _WIDE for t in some):
+        yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
+    if any(map(_is_square, some)):
+        yield Fill("diagonal matrices", "diagonal", _diagonal, rare=True)
+        yield Fill("diagonal matrices, their rows turned round", "diagonal", _turned_round, rare=True)
+    for (i, j), (factor, word) in product(_alike_pairs(asked)[:1], ((1.0, ""), (-1.0, "minus "))):
+        near = partial(_near_another, pair=(i, j), factor=factor)
+        yield Fill(f"{asked[j].name} near {word}{asked[i].name}", "near", near, rare=True)
+    if any(map(_has_rows, some)):
+        yield Fill("rows far apart", "apart", _apart, rare=True)
+    if any(map(_has_columns, some)):
+        yield Fill("the first column above all", "skewed", _skewed, rare=True)
+    yield Fill(f"values times {_HUGE:g}", HUGE, partial(filled, factor=_HUGE), rare=True)
+    lone = [i for i, t in enumerate(asked) if varies(t) and is_lone(t, asked)]
+    for i in lone[:_WHOLE]:
+        yield Fill(
+            f"{asked[i].name} times {_TIMES:g}", "one", partial(_alone, which=i, of=lambda v: v * _TIMES), rare=True
+        )
+    least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
+    for factor in _small(floors):
+        if factor >= least:
+            name = "tiny values" if factor == _TINY else f"values times {factor:.2g}"
+            yield Fill(name, TINY, partial(filled, factor=factor), rare=True)
+    positive = sum(map(_is_of_one_sign, some))
+    for factor in _floors(floors) if 0 < positive < len(some) else ():
+        if factor**2 >= least:
+            name = f"values times {factor:.2g}, those of one sign times its square"
+            yield Fill(name, TINY, partial(_squared, factor=factor), rare=True)
+
+
+def _has_pairs(t: Tensor) -> bool:
+    return _is_signed(t) and not twice(t) and t.values.ndim > 0 and t.values.shape[-1] > 1
+
+
+def _cancelling(tensors: Sequence[Tensor]) -> list[Array]:
+    """Every second number of a row the one before with the other sign: a sum of 0 is not a row of zeros."""
+    made = [np.array(t.values) for t in tensors]
+    for values in compress(made, map(_has_pairs, tensors)):
+        values[..., 1::2] = -values[..., :-1:2]
+    return made
+
+
+def _is_square(t: Tensor) -> bool:
+    return _is_signed(t) and not t.param and len(t.shape) >= _MATRIX and t.shape[-1] == t.shape[-2] > 1
+
+
+def _is_signed(t: Tensor) -> bool:
+    return varies(t) and bool(t.kind) and t.dtype not in PARTS and _spans_zero(t)
+
+
+def _diagonal(tensors: Sequence[Tensor]) -> list[Array]:
+    """What is off the diagonal 0, that turned round: what is right for any matrix may divide by it, or sort nothing."""
+    return [
+        np.where(np.eye(t.shape[-1], dtype=bool), t.values[..., ::-1, ::-1], 0.0) if _is_square(t) else t.values
+        for t in tensors
+    ]
+
+
+def _turned_round(tensors: Sequence[Tensor]) -> list[Array]:
+    """And with the last row first, so that the first block of a matrix is 0, and the matrix is not singular."""
+    made = _diagonal(tensors)
+    return [v[..., ::-1, :].copy() if _is_square(t) else v for t, v in zip(tensors, made, strict=True)]
+
+
+def _alike_pairs(tensors: Sequence[Tensor]) -> list[tuple[int, int]]:
+    """Those that are of one shape and dtype, and may be near each other."""
+    able = [i for i, t in enumerate(tensors) if _is_signed(t) and not t.param and t.values.size > _FEW]
+    pairs = ((i, j) for i in able for j in able if i < j)
+    return [p for p in pairs if len({(tensors[i].shape, tensors[i].dtype) for i in p}) == 1]
+
+
+def _near_another(tensors: Sequence[Tensor], pair: tuple[int, int], factor: float) -> list[Array]:
+    """One tensor near another, or near its negative: from one to the other is next to nothing, or half a turn."""
+    made, (first, second) = [t.values for t in tensors], pair
+    if made[first].shape == made[second].shape:
+        made[second] = factor * made[first] + FILLS["small"][0] * made[second]
+    return made
+
+
+def _has_rows(t: Tensor) -> bool:
+    return _is_signed(t) and not twice(t) and len(t.shape) >= _MATRIX and t.values.size > t.shape[-1] > 1
+
+
+def _apart(tensors: Sequence[Tensor]) -> list[Array]:
+    """Each row far from 0 by itself, on both sides of it: what is taken off several rows suits one of them."""
+    return [_set_apart(t.values) if _has_rows(t) else t.values for t in tensors]
+
+
+def _set_apart(values: Array) -> Array:
+    places = np.arange(values.size // values.shape[-1]).reshape(values.shape[:-1])
+    return np.asarray(values + FILLS["large"][0] * (places * 5 % 7 - 3)[..., None])
+
+
+def _has_columns(t: Tensor) -> bool:
+    return varies(t) and t.values.size > 0 and not twice(t) and len(t.shape) >= _MATRIX and t.shape[-1] > TELLING
+
+
+def _skewed(tensors: Sequence[Tensor]) -> list[Array]:
+    """The first of every row above all others: what is shared out by the largest goes to one, past what it holds."""
+    made = [np.array(t.values) for t in tensors]
+    for values in compress(made, map(_has_columns, tensors)):
+        values[..., 0] = np.abs(values[..., 0]) + np.abs(values).max()
+    return made
+
+
+def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
+    """Whole numbers of eighths, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
+    return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
+
+
+def _pixels(tensors: Sequence[Tensor]) -> list[Array]:
+    """From 0 to 1 in steps of 255, as pictures come: some kernels take few steps for all."""
+    return [np.round(_STEPS / (1 + np.exp(-t.values))) / _STEPS if _has_zeros(t) and _spans_zero(t) and not t.param
+            else t.values for t in tensors]  # fmt: skip
+
+
+def _is_scale(t: Tensor) -> bool:
+    return varies(t) and bool(t.kind) and t.dtype not in PARTS and t.values.size > 0 and bool(t.values.min() > 0)
+
+
+def _halves(tensors: Sequence[Tensor]) -> list[Array]:
+    """Scales that are powers of two, and odd multiples of half the smallest: divided by it, and rounded, they tie."""
+    made = [np.exp2(np.round(np.log2(t.values))) if _is_scale(t) else t.values for t in tensors]
+    scales = [float(v.min()) for t, v in zip(tensors, made, strict=True) if _is_scale(t)]
+    if not scales:  # of this draw they hold zeros
+        return made
+    half = min(scales) / 2
+    return [
+        (2 * np.floor(v / (2 * half)) + 1) * half if _is_signed(t) and not t.param else v
+        for t, v in zip(tensors, made, strict=True)
+    ]
+
+
+def _of_few_digits(tensors: Sequence[Tensor]) -> list[Array]:
+    """Numbers that bfloat16 has, as weights and data often come: they meet halves of finer steps."""
+    return [round_to(t.values, DTYPES["bf16"]) if varies(t) and t.kind in _WIDE else t.values for t in tensors]
+
+
+def _alone(tensors: Sequence[Tensor], which: int, of: Callable[[Array], Array]) -> list[Array]:
+    """One tensor changed, all others as they were."""
+    return [of(t.values) if i == which else t.values for i, t in enumerate(tensors)]
+
+
+def _squared(tensors: Sequence[Tensor], factor: float) -> list[Array]:
+    """What is of one sign is a variance, or minus one, of which the root is as small as all else."""
+    small = filled(tensors, factor)
+    return [v * factor if _is_of_one_sign(t) else v for t, v in zip(tensors, small, strict=True)]
+
+
+def _is_of_one_sign(t: Tensor) -> bool:
+    return varies(t) and t.values.size > 1 and not _spans_zero(t)
+
+
+def _floors(floors: frozenset[float]) -> list[float]:
+    return sorted(c for c in floors if 0 < c <= _FLOOR)
+
+
+def _small(floors: frozenset[float]) -> list[float]:
+    """Factors at which floors decide; a floor is added to squares too."""
+    found = [FILLS["small"][0], _TINY]
+    for c in _floors(floors):
+        found += [f for f in (c, c**0.5) if f <= _FLOOR and all(max(f / g, g / f) > _NEAR for g in found)]
+    return found[1:]
+
+
+def _zeros(name: str, of: Callable[[Tensor], Array]) -> Fill:
+    return Fill(name, ZEROED, partial(_zeroed, of=of), rare=True)
+
+
+def _zeroed(tensors: Sequence[Tensor], of: Callable[[Tensor], Array]) -> list[Array]:
+    """The values with some 0, as `of` makes them, where 0 is among what they are."""
+    return [of(t) if _has_zeros(t) else t.values for t in tensors]
+
+
+def _has_zeros(t: Tensor) -> bool:
+    """Whether it may hold more of them: numbers on both sides of 0, shares of 1.
+
+    Masks keep theirs: what comes of a row that is masked in full is a convention of its own.
+    """
+    return varies(t) and (_spans_zero(t) or _is_distribution(t)) and not twice(t)
+
+
+def _spans_zero(t: Tensor) -> bool:
+    """Whether 0 lies among its values: of scales and variances, which are all positive, it is none."""
+    return bool(t.values.size) and bool(t.values.min() <= 0 <= t.values.max())
+
+
+def _is_distribution(t: Tensor) -> bool:
+    """Whether its numbers are shares of 1, of which one may be 0."""
+    some = (p for p in properties(t.values.shape) if p.said == DISTRIBUTION)
+    return t.dtype not in PARTS and any(p.bits(t.values, DTYPES[t.kind].u) >= BITS for p in some)
+
+
+def _in_places(t: Tensor) -> Array:
+    return zeros_in_places(t.values)
+
+
+def _in_slices(t: Tensor) -> Array:
+    """One slice along each axis 0, of axes with three at least."""
+    made = np.array(t.values)
+    for axis, n in enumerate(t.shape):
+        if n >= TELLING:
+            np.moveaxis(made, axis, 0)[n // 2] = 0.0
+    return made
+
+
+def _far_above(values: Array) -> Array:
+    """Far above 0, and past the largest of all others, of which it may be left out."""
+    return np.asarray(FILLS["large"][0] * (1 + np.abs(values)))

@@ -1,0 +1,242 @@
+"""What is tried beside the inputs given: other layouts, other values, other sizes.
+
+One tensor of two draws with other values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from itertools import chain, zip_longest
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from opproof.core.arrays import Array
+from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.variants.fills import Fill, fills
+from opproof.harness.check.variants.properties import Property, keeping, varies
+from opproof.harness.check.variants.sizes import FEW, LARGER, is_too_large, made_alike, shapes_of, text_of, tied
+
+#: The name of the inputs as they came.
+GIVEN = "as given"
+LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "channels", "offset", "broadcast")
+#: Those in which every second tensor alone is tried too.
+_APART = ("gapped", "cropped")
+#: Axes that a tensor needs at least to lie so.
+_AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "channels": 4, "broadcast": 2}
+#: Values that are tried with every set of arguments.
+_FAR = ("wide", "large")
+#: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
+RAGGED_FIRST = 3
+#: Sizes in place of n: odd, 1, none, and clearly larger ones.
+_NEW: tuple[Callable[[int], int], ...] = (
+    lambda n: n + 1 if n % 2 == 0 else n + 2,
+    lambda _: 1,
+    lambda _: 0,
+    lambda n: 3 * n // 2 + 1,
+    *LARGER,
+)
+
+
+_T = TypeVar("_T")
+
+
+class Excused(Enum):
+    """What is no failure of a variant that few draws have, or none; it is told."""
+
+    NOTHING = auto()
+    NUMBERS = auto()  # what is right there may be a convention: any number, and no number is a failure
+    ALL = auto()  # every draw rules it out
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One set of inputs to try, and the same of other data."""
+
+    name: str
+    fill: str
+    layout: str
+    asked: tuple[Tensor, ...]
+    other: tuple[Tensor, ...]
+    group: str = ""  # of which one is enough: the first that the reference takes
+    unless: str = ""  # the group of which it is not needed either
+    rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
+    rare: bool = False  # where it tells nothing, nothing is said of it
+    excused: Excused = Excused.NOTHING
+    one: tuple[int, ...] = ()  # positions of tensors that are one object
+    apart: bool = False  # a size of some tensors alone, or options: a candidate may be made for what all draws have
+    stretched: bool = False  # an axis of size 1, that the reference is to stretch
+    drawn: bool = False  # a draw as it is, whose shapes may be others than the given ones
+    vast: bool = False  # so long an axis that time and memory which it takes are no news
+    instead: str = ""  # the variant that makes it needless where that one is judged
+    seen: bool = False  # the candidate's answer is another one there than PyTorch's own
+
+
+#: Of each tensor what it has in every draw, and keeps.
+Held = Sequence[Sequence[Property]]
+
+
+def variants(
+    asked: Sequence[Tensor], other: Sequence[Tensor], held: Held, resized: bool, zeros: Sequence[Fill] = ()
+) -> Iterator[Variant]:
+    """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes.
+
+    `zeros`: further values, which come after layouts, by turns with other sizes: time may end before all are tried.
+    """
+
+    def changed(fill: Fill) -> Variant:
+        a, b = (_kept(some, fill.change(some), held) for some in (asked, other))
+        return Variant(fill.name, fill.label, "contiguous", a, b, rare=fill.rare)
+
+    yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
+    ragged, rest = _sizes(asked) if resized else ([], [])
+    yield from (v for pair in ragged[:RAGGED_FIRST] for v in _sized(asked, other, *pair))
+    yield from map(changed, fills(asked))
+    for layout in LAYOUTS:
+        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
+            yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
+    yield from _laid_apart(asked, other, held)
+    values = chain(_as_one(asked, other, held), map(changed, zeros))
+    sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _sized(asked, other, *pair))
+    yield from by_turns(values, sized)
+
+
+def filled_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _FAR) -> Iterator[Variant]:
+    """Large values, or others, where other arguments are drawn: a limit may be one of an argument and of values."""
+    for fill in fills(drawn.asked):
+        if fill.label in labels:
+            a, b = (_kept(some, fill.change(some), held) for some in (drawn.asked, drawn.other))
+            name = f"{drawn.name}, {fill.name}"
+            fill_name = f"{drawn.fill}-{fill.label}"
+            yield replace(
+                drawn, name=name, fill=fill_name, asked=a, other=b, group="", unless="", rare=True
+            )  # fmt: skip
+
+
+def laid_otherwise(drawn: Variant, held: Held) -> Iterator[Variant]:
+    """Every layout where other arguments are drawn: one of two paths may take its tensors to be contiguous."""
+    for layout in LAYOUTS:
+        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in drawn.asked):
+            a, b = (_laid(some, layout, held) for some in (drawn.asked, drawn.other))
+            yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, asked=a, other=b, rare=True)
+
+
+def name_of(names: Sequence[str], place: int) -> str:
+    """What an argument is called, or its number where it has no name."""
+    return names[place] if place < len(names) else f"argument {place}"
+
+
+def by_turns(*some: Iterable[_T]) -> Iterator[_T]:
+    """The first of each, the second of each, and so on until the last of the longest; none of them is empty."""
+    yield from filter(None, chain.from_iterable(zip_longest(*some)))
+
+
+def _as_one(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:
+    """One tensor in the place of all that are as it is, as self attention is called."""
+    free = [i for i, t in enumerate(asked) if varies(t) and not t.param and not t.marks]
+    alike = ([i for i in free if (asked[i].shape, asked[i].dtype) == (asked[at].shape, asked[at].dtype)] for at in free)
+    one = next((some for some in alike if len(some) > 1), [])
+    made = [[t.values if i not in one else some[one[0]].values for i, t in enumerate(some)] for some in (asked, other)]
+    if one and all(_is_kept(held[i], asked[i], made[0][i]) for i in one):
+        *names, last = [asked[i].name for i in one]
+        whole, before = (
+            tuple(replace(t, values=v) for t, v in zip(some, values, strict=True))
+            for some, values in zip((asked, other), made, strict=True)
+        )
+        name = f"one tensor for {', '.join(names)} and {last}"
+        yield Variant(name, "one", "contiguous", whole, before, rare=True, one=tuple(one))
+
+
+def _kept(tensors: Sequence[Tensor], values: Sequence[Array], held: Held) -> tuple[Tensor, ...]:
+    """The tensors with other values, those that vary; with their own where no others have what they have."""
+    pairs = zip(tensors, values, held, strict=True)
+    return tuple((keeping(some, t, new) or t) if varies(t) else t for t, new, some in pairs)
+
+
+def _laid(tensors: Sequence[Tensor], layout: str, held: Held) -> tuple[Tensor, ...]:
+    if layout != "broadcast":
+        return tuple(t if t.param else replace(t, layout=layout) for t in tensors)
+    made = []
+    for t, some in zip(tensors, held, strict=True):
+        values = np.broadcast_to(t.values[:1], t.values.shape) if len(t.shape) >= 2 and varies(t) else None
+        one = None if values is None or not _is_kept(some, t, values) else replace(t, values=values, layout=layout)
+        made.append(one or t)
+    return tuple(made)
+
+
+def _laid_apart(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:
+    """Every second tensor alone with gaps, then the others: the strides of one may be taken for those of another."""
+    for layout in _APART:
+        able = [i for i, t in enumerate(asked) if len(t.shape) >= _AXES[layout] and not t.param]
+        both = [(draw, _laid(draw, layout, held)) for draw in (asked, other)]
+        for word, some in (("in places", able[::2]), ("elsewhere", able[1::2])) if len(able) > 1 else ():
+            a, b = (
+                tuple(one if i in some else t for i, (t, one) in enumerate(zip(draw, laid, strict=True)))
+                for draw, laid in both
+            )
+            yield Variant(f"{layout} {word}", "normal", layout, a, b)
+
+
+def _is_kept(some: Sequence[Property], t: Tensor, values: Array) -> bool:
+    """Whether values have what the tensor has, as they are."""
+    made = keeping(some, t, values)
+    return made is not None and np.array_equal(made.values, values, equal_nan=True)
+
+
+def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Every size among the shapes, and one to try in its place; of ragged sizes, and of others."""
+    shapes = [() if t.param else t.shape for t in tensors]
+    sizes = list(dict.fromkeys(n for s in shapes for n in s if n > 1))
+
+    def fits(old: int, new: int) -> bool:
+        after = [tuple(new if m == old else m for m in s) for s in shapes]
+        return new != old and new not in sizes and not is_too_large(shapes, after)
+
+    ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
+    others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
+    others.append(made_alike(sizes))
+    others.append([(n, m) for n in sizes for m in FEW if m < n and fits(n, m)])
+    return ragged, list(dict.fromkeys(pair for some in others for pair in some))
+
+
+def _sized(asked: Sequence[Tensor], other: Sequence[Tensor], old: int, new: int) -> Iterator[Variant]:
+    """One size as another; and with those that stand in a relation to it, where nobody takes it alone."""
+    rare = old == 1 or new > old + 2 or 1 < new < old
+    yield _with(asked, other, {old: new}, rare=rare)
+    shapes = shapes_of(asked)
+    together = tied({old: new}, {n for s in shapes for n in s})
+    if together and not is_too_large(shapes, [tuple(together.get(n, n) for n in s) for s in shapes]):
+        yield _with(asked, other, together, rare=True, instead=f"{old} as {new}")
+
+
+def _with(
+    asked: Sequence[Tensor], other: Sequence[Tensor], new: Mapping[int, int], *, rare: bool, instead: str = ""
+) -> Variant:
+    sized = _resized(asked, new, 0), _resized(other, new, 1)
+    return Variant(text_of(new), "normal", "contiguous", *sized, rare=rare, instead=instead)
+
+
+def _resized(tensors: Sequence[Tensor], new: Mapping[int, int], salt: int) -> tuple[Tensor, ...]:
+    rng = np.random.default_rng([*next(iter(new.items())), salt])
+    made = []
+    for t in tensors:
+        parts = t.values.shape[len(t.shape) :]
+        shape = (*(new.get(n, n) for n in t.shape), *parts)
+        kept = t.param or not t.kind or shape == t.values.shape
+        made.append(t if kept else t.holding(rng.standard_normal(shape)))
+    return tuple(made)
+
+
+#: Two draws, of which one is judged and the other lies in memory before.
+Pair: TypeAlias = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
+
+
+def of_both(pair: Pair, at: int, change: Callable[[Tensor], Tensor | None]) -> Pair | None:
+    """The draws with the tensor at a place changed; None where it cannot be so in one of them."""
+    a, b = pair
+    asked, before = change(a[at]), change(b[at])
+    if asked is None or before is None:
+        return None
+    return (*a[:at], asked, *a[at + 1 :]), (*b[:at], before, *b[at + 1 :])
