@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from opproof.cases import Case, cases_of, left_out, short
-from opproof.harness.prove.coverage.rules import ALWAYS, RULES, Rule
+from opproof.harness.selftest.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
 from parts.tables import row, table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opproof.harness.prove.mutation.page import equivalents_table, rates_table, scores_table, survivors_list
+from opproof.harness.selftest.mutation.report import equivalents_table, rates_table, scores_table, survivors_list
 from parts.tables import read
 
 

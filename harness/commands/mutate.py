@@ -41,11 +41,17 @@ def command(
     """
     from tqdm import tqdm
 
-    from opproof.harness.prove.mutation.page import declared_page, markdown_page, summary, table
-    from opproof.harness.prove.mutation.report import EQUIVALENT, read_equivalent, sorted_out
-    from opproof.harness.prove.mutation.runs import all_fates
-    from opproof.harness.prove.mutation.trials import JUDGED, NARROW, TYPED
     from opproof.harness.run.plan import Selection, operators
+    from opproof.harness.selftest.mutation.report import (
+        EQUIVALENT,
+        declared_page,
+        markdown_page,
+        read_equivalent,
+        sorted_out,
+        summary,
+        table,
+    )
+    from opproof.harness.selftest.mutation.trials import JUDGED, NARROW, TYPED, all_fates
 
     chosen = listed(dtypes) or (NARROW if declared else JUDGED)
     for dtype in chosen:

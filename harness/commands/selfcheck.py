@@ -21,8 +21,8 @@ def command(*, names: tuple[str, ...], level: str, seed: int, folders: tuple[str
     from tqdm import tqdm
 
     from opproof.core.errors import UsageError
-    from opproof.harness.prove.selfcheck import cases_to_check, check
     from opproof.harness.run.plan import Selection, cases, operators
+    from opproof.harness.selftest.selfcheck import cases_to_check, check
 
     try:
         import torch

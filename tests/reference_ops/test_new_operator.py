@@ -50,8 +50,8 @@ FULL = full_elementwise()
 SCRIPT = """
 import json
 from opproof.cases import cases_of
-from opproof.harness.prove.coverage.rules import RULES
-from opproof.harness.prove.mutation.runs import of_op
+from opproof.harness.selftest.coverage.rules import RULES
+from opproof.harness.selftest.mutation.trials import of_op
 from opproof.reference_ops import load
 
 op = load("bent")

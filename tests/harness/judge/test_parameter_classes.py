@@ -6,7 +6,7 @@ from _ask import attempted
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import cases_of
-from opproof.harness.prove.coverage.rules import RULES
+from opproof.harness.selftest.coverage.rules import RULES
 from opproof.reference_ops import load
 
 HONEST = NumPy()

@@ -4,7 +4,7 @@ import pytest
 from _site import parts
 
 from opproof.cases import Case, cases_of, left_out, short
-from opproof.harness.prove.coverage.rules import RULES
+from opproof.harness.selftest.coverage.rules import RULES
 from opproof.reference_ops import load, names
 
 coverage = parts["coverage"]
@@ -42,7 +42,7 @@ LONG = {n: f"{n} long" for n in (1025, 4099, 16385, 65537, 131073)}
 def test_axes_that_end_early_have_no_longer_row(name, monkeypatch):
     """A reason for an axis that no operator owes, or that some row makes longer, is idle."""
     op, cases, ends = load(name), cases_of(name, "full"), short(name)
-    monkeypatch.setattr("opproof.harness.prove.coverage.long.short", lambda _: {})
+    monkeypatch.setattr("opproof.harness.selftest.coverage.long_axes.short", lambda _: {})
     for axis, end in ends.items():
         owing = [n for n, long in LONG.items() if n > end.longest and axis in rule(long).parts(op, cases)]
         assert owing, f"{axis} of {name} owes nothing"

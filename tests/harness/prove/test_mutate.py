@@ -11,11 +11,18 @@ from opproof.core.text import dumped
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.commands.mutate import command
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.prove.mutation.mutant import Mutant, mutants_of
-from opproof.harness.prove.mutation.page import declared_page, markdown_page, table
-from opproof.harness.prove.mutation.report import EQUIVALENT, Equivalent, rate, read_equivalent, sorted_out
-from opproof.harness.prove.mutation.runs import of_op
-from opproof.harness.prove.mutation.trials import JUDGED, NARROW, TYPED, Fate, fate, fates, profile, trials
+from opproof.harness.selftest.mutation.mutant import Mutant, mutants_of
+from opproof.harness.selftest.mutation.report import (
+    EQUIVALENT,
+    Equivalent,
+    declared_page,
+    markdown_page,
+    rate,
+    read_equivalent,
+    sorted_out,
+    table,
+)
+from opproof.harness.selftest.mutation.trials import JUDGED, NARROW, TYPED, Fate, fate, fates, of_op, profile, trials
 from opproof.reference_ops import load
 
 OPS = ("relu", "gelu", "matmul", "layer_norm", "index_add", "clamp")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.harness.prove.selfcheck import cases_to_check, check
+from opproof.harness.selftest.selfcheck import cases_to_check, check
 from opproof.reference_ops import load, names
 
 torch = pytest.importorskip("torch")

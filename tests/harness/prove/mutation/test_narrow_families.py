@@ -6,10 +6,10 @@ import pytest
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import array_statistics, bound
-from opproof.harness.prove.mutation.interior import Interior
-from opproof.harness.prove.mutation.mutant import mutants_of
-from opproof.harness.prove.mutation.store import half_ulp, truncated
-from opproof.harness.prove.mutation.trials import fate, profile, trials
+from opproof.harness.selftest.mutation.mutant import mutants_of
+from opproof.harness.selftest.mutation.precision import Interior
+from opproof.harness.selftest.mutation.results import half_ulp, truncated
+from opproof.harness.selftest.mutation.trials import fate, profile, trials
 from opproof.reference_ops import load
 
 #: One of each family in several operators, values and gradients.

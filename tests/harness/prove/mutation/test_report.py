@@ -2,7 +2,7 @@
 
 import pytest
 
-from opproof.harness.prove.mutation.report import Score
+from opproof.harness.selftest.mutation.report import Score
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.harness.prove.mutation.arrays import Arrays
-from opproof.harness.prove.mutation.call import Call
-from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.harness.run.memory.buffer import unwritten
+from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile
 
 Change = Callable[[Array, NDArray[np.uint8]], Array]
 
 
-def mutants(profile: Profile) -> Iterator[Mutant]:
+def memory_mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     for i, name in enumerate(profile.inputs):
         if i not in profile.read or (profile.op.variadic and i > 1):

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from opproof.cases import Case
-from opproof.harness.prove.coverage import ops as on
-from opproof.harness.prove.coverage.case import Rule, not_involution, when
-from opproof.harness.prove.coverage.sizes import INDICES, pair
-from opproof.harness.prove.coverage.windows import spread
+from opproof.harness.selftest.coverage import operators as on
+from opproof.harness.selftest.coverage.predicates import INDICES, Rule, not_involution, pair, when
+from opproof.harness.selftest.coverage.windows import spread
 from opproof.reference_ops import Op, Trait
 
 #: Parameters that exclude each other: Nesterov's step has no dampening, and only the default mode fills with a value.

@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 
 from opproof.cases import Case
-from opproof.harness.prove.coverage import ops as on
-from opproof.harness.prove.coverage.case import Rule, when
-from opproof.harness.prove.coverage.pairs import matrices, products
-from opproof.harness.prove.coverage.reach import first, pointwise_pair, reduces
-from opproof.harness.prove.coverage.sizes import INDICES, pair
+from opproof.harness.selftest.coverage import operators as on
+from opproof.harness.selftest.coverage.long_axes import first, pointwise_pair, reduces
+from opproof.harness.selftest.coverage.parameters import matrices, products
+from opproof.harness.selftest.coverage.predicates import INDICES, Rule, pair, when
 from opproof.reference_ops import Op, Trait
 
 #: Rows past which a launch has no block for each, and a width past that of two warps.

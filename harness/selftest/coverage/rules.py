@@ -8,16 +8,13 @@ of bugs of their own and stand last. What the runner does in every case stands i
 
 from __future__ import annotations
 
-from opproof.harness.prove.coverage.aligned import ALIGNED
-from opproof.harness.prove.coverage.case import Rule
-from opproof.harness.prove.coverage.long import LONG
-from opproof.harness.prove.coverage.models import MODELS
-from opproof.harness.prove.coverage.pairs import PAIRS
-from opproof.harness.prove.coverage.paths import PATHS
-from opproof.harness.prove.coverage.reach import REACH
-from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
-from opproof.harness.prove.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES
-from opproof.harness.prove.coverage.wholes import WHOLES
+from opproof.harness.selftest.coverage.kernel_paths import PATHS
+from opproof.harness.selftest.coverage.long_axes import LONG, REACH
+from opproof.harness.selftest.coverage.parameters import PAIRS
+from opproof.harness.selftest.coverage.predicates import Rule
+from opproof.harness.selftest.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
+from opproof.harness.selftest.coverage.tiles import ALIGNED, MODELS
+from opproof.harness.selftest.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES, WHOLES
 
 #: What every case is run under, with the number of bugs that need it.
 ALWAYS: tuple[tuple[str, int], ...] = (

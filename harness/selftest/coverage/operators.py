@@ -9,7 +9,7 @@ from typing import Any
 
 from opproof.cases import Case, cases_of
 from opproof.core.arrays import Closed, Whole
-from opproof.harness.prove.coverage.sizes import INDICES
+from opproof.harness.selftest.coverage.predicates import INDICES
 from opproof.reference_ops import Op, Trait
 
 Applies = Callable[[Op], bool]

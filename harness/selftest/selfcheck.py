@@ -7,6 +7,8 @@
     slices     values and gradients against those of slices that are declared independent, joined
 
 Cotangents and directions are random, a handful of each, never ones.
+
+Whether slices are independent as an operator says: evaluated in blocks and joined they are the whole.
 """
 
 from __future__ import annotations
@@ -30,9 +32,13 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import given_the_draw, unfair
 from opproof.harness.judge.bound import compare
-from opproof.harness.prove.slices import unlike
 from opproof.harness.reference import expected as reference
+from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, whole
+from opproof.harness.reference.chunks.expected import values_in
+from opproof.harness.reference.chunks.memory_budget import Room
+from opproof.harness.reference.chunks.question import templates
 from opproof.harness.reference.data import arguments, cotangents_of, distances, inputs_of, ordered, to_dtype
+from opproof.harness.reference.expected import values_of
 from opproof.harness.reference.question import Posed
 from opproof.harness.reference.roundoff import quiet
 from opproof.reference_ops import Op
@@ -273,3 +279,48 @@ def _complex(posed: Posed, gradients: Sequence[Any]) -> Iterator[Disagreement]:
 
 def _said(posed: Posed, which: int, how: str, got: float, want: float) -> str:
     return f"along a direction of {posed.names[which]} {how} {got:.12g}, the vjp {want:.12g}"
+
+
+_PARTS = 3
+_NEAR = 1e-12  # relative to the largest element: sums of other lengths are rounded in another order
+
+
+def unlike(posed: Posed) -> Iterator[str]:
+    """Results of `posed` that are not what its slices joined are, in words. Arrays are float64."""
+    axes = axes_of(posed.case, posed.op)
+    if not axes:
+        return
+    if templates(posed, axes) is None:
+        if posed.op.independent is not None:
+            yield "an axis that it names is no axis of an output, or has another extent there"
+        return
+    wholes = dict(zip(_names(posed), values_of(posed), strict=True))
+    for k, axis in enumerate(axes):
+        sizes = [a.extent for a in axes]
+        sizes[k] = _part(axis, posed)
+        room = Room(axes, tuple(sizes), {})
+        for name, shape in results_of(posed, posed.outputs).items():
+            want = wholes[name]
+            with quiet():
+                got = values_in(posed, room, whole(axes), name, shape)
+            if want is not None and not _same(got, want):
+                yield f"{name} is another of {sizes[k]} slices of {axis.extent} at a time, joined along {dict(axis.of)}"
+                return
+
+
+def _names(posed: Posed) -> Sequence[str | None]:
+    names = list(results_of(posed, posed.outputs))
+    return posed.names if posed.mode == "gradient" else names
+
+
+def _part(axis: Axis, posed: Posed) -> int:
+    sizes = range(-(-axis.extent // _PARTS), axis.extent + 1)
+    return next(n for n in sizes if axis.valid(n, posed.case.shapes))
+
+
+def _same(got: Array, want: Array) -> bool:
+    with np.errstate(all="ignore"):
+        want = np.asarray(want, dtype=np.float64)
+        size = float(np.max(np.abs(want), where=np.isfinite(want), initial=1.0))
+        near = np.abs(got - want) <= _NEAR * size
+        return bool(np.all(near | (got == want) | (np.isnan(got) & np.isnan(want))))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from opproof.cases import Case
 from opproof.cases._case import Shape
-from opproof.harness.prove.coverage.sizes import pair
+from opproof.harness.selftest.coverage.predicates import pair
 from opproof.reference_ops import Op
 
 

@@ -1,0 +1,260 @@
+"""Mutants that take inputs, indices, cotangents or saved outputs for others.
+
+Mutants that ignore, swap or misread parameters.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from opproof.cases._fills import NOT_FINITE
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.harness.selftest.mutation.mutant import (
+    Arrays,
+    Call,
+    Mutant,
+    Profile,
+    is_float,
+    is_number,
+    on_floats,
+    same_bits,
+)
+from opproof.harness.selftest.mutation.precision import LOWER
+from opproof.reference_ops._codes import PER_BYTE, decode
+
+Change = Callable[[Array], Array]
+
+
+def input_mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode."""
+    for i in sorted(profile.floats):
+        name = profile.inputs[i]
+        yield Mutant(f"{name} taken for zeros", _with(i, np.zeros_like), must_show=i in profile.read)
+        for width in (8, 32):
+            yield Mutant(
+                f"inner axis of {name} past a multiple of {width} dropped", _with(i, _tail(width)), must_show=False
+            )
+        yield Mutant(f"last row of {name} dropped", _with(i, _last_row), must_show=False)
+        if name in profile.op.optional:
+            yield Mutant(f"{name} ignored", _absent(i))
+    for i, j in profile.pairs():
+        yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swapped(i, j), must_show=False)
+    if profile.read and any(case.fill in NOT_FINITE for case in profile.cases):
+        yield Mutant("NaN taken for 0", _without_nan(profile.inputs))
+        yield Mutant("infinity taken for the largest number", _finite, must_show=False)
+    yield from _indices()
+
+
+def _with(i: int, change: Change) -> Callable[[Call], Arrays]:
+    """The honest answer to other values of argument `i`; aliases of it change too."""
+
+    def results(call: Call) -> Arrays:
+        if i >= len(call.inputs) or not is_number(call.inputs[i]):
+            return call.right
+        x = call.inputs[i]
+        assert x is not None
+        y = change(x.copy())
+        return call.right if same_bits([x], [y]) else call.again(inputs=[y if v is x else v for v in call.inputs])
+
+    return results
+
+
+def _tail(width: int) -> Change:
+    def change(x: Array) -> Array:
+        n = x.shape[-1] if x.ndim else 0
+        if n > width:
+            x[..., n - n % width :] = 0
+        return x
+
+    return change
+
+
+def _last_row(x: Array) -> Array:
+    if x.ndim > 1 and len(x) > 1:
+        x[-1] = 0
+    return x
+
+
+def _absent(i: int) -> Callable[[Call], Arrays]:
+    def results(call: Call) -> Arrays:
+        if i >= len(call.inputs) or call.inputs[i] is None:
+            return call.right
+        found = call.again(inputs=[*call.inputs[:i], None, *call.inputs[i + 1 :]])
+        if call.cotangents is None:
+            return found
+        return [r if w is None or f is None else f for f, w, r in zip(found, call.right, call.right, strict=True)]
+
+    return results
+
+
+def _swapped(i: int, j: int) -> Callable[[Call], Arrays]:
+    def results(call: Call) -> Arrays:
+        if j >= len(call.inputs):
+            return call.right
+        a, b = call.inputs[i], call.inputs[j]
+        if a is None or b is None or a.shape != b.shape:
+            return call.right
+        moved = list(call.inputs)
+        moved[i], moved[j] = b, a
+        return call.again(inputs=moved)
+
+    return results
+
+
+def _without_nan(names: Sequence[str]) -> Callable[[Call], Arrays]:
+    """Numbers that are NaN, and bytes that are its codes."""
+
+    def results(call: Call) -> Arrays:
+        moved = on_floats(lambda x: np.where(np.isnan(x), 0, x), call.inputs)
+        for i, name in enumerate(names[: len(moved)]):
+            x, kind = moved[i], str(call.params.get("scales" if name == "scale" else "type"))
+            if x is not None and x.dtype == np.uint8 and PER_BYTE.get(kind) == 1:
+                moved[i] = np.where(np.isnan(decode(x, kind)), 0, x).astype(np.uint8)
+        return call.right if same_bits(moved, call.inputs) else call.again(inputs=moved)
+
+    return results
+
+
+def _finite(call: Call) -> Arrays:
+    def change(x: Array | None) -> Array | None:
+        if x is None or not is_float(x) or not np.isinf(x.astype(np.float64)).any():
+            return x
+        largest = np.array(65504.0 if x.dtype.itemsize == 2 else 3e38)
+        values = x.astype(np.float64)
+        return np.where(np.isinf(values), np.sign(values) * largest, values).astype(x.dtype)
+
+    return call.again(inputs=[change(x) for x in call.inputs])
+
+
+def _indices() -> Iterator[Mutant]:
+    """Indices that are taken for sorted, for all alike; none where the operator has no indices."""
+
+    def of(name: str, change: Change) -> Mutant:
+        def results(call: Call) -> Arrays:
+            whole = [x is not None and x.dtype == np.int64 and x.size > 0 for x in call.inputs]
+            if not any(whole):
+                return call.right
+            return call.again(
+                inputs=[change(x) if w and x is not None else x for x, w in zip(call.inputs, whole, strict=True)]
+            )
+
+        return Mutant(name, results, must_show=False)
+
+    yield of("indices taken for sorted", lambda x: np.sort(x, axis=-1) if x.ndim else x)
+    yield of("first index for all", lambda x: np.full_like(x, x.flat[0]))
+    yield of("indices one less", lambda x: np.maximum(x - 1, 0))
+
+
+Params = Mapping[str, Any]
+
+#: Parameters that name axes, where the first tensor has several.
+_AXES = ("dim", "dims", "dim0", "dim1")
+
+
+def parameter_mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode."""
+    forward = profile.mode == "forward"
+    several_axes = any(len(case.shapes.get(profile.inputs[0], ())) > 1 for case in profile.cases if profile.inputs)
+    for name, default in profile.op.params.items():
+        seen = {case.kwargs[name] for case in profile.cases if name in case.kwargs}
+        kinds = {type(v) for v in (*seen, default)}
+        if default is not inspect.Parameter.empty:
+            yield Mutant(f"{name} ignored", _with_params(name, _always(default)), must_show=forward)
+        if name in _AXES and several_axes:
+            yield Mutant(f"{name}: next axis", _next_axis(name), must_show=forward)
+        elif float in kinds:
+            yield Mutant(
+                f"{name} 2 % more",
+                _with_params(name, lambda v: v * 1.02 if isinstance(v, float) else v),
+                must_show=False,
+            )
+            for kind in _narrow(profile.dtype):
+                yield Mutant(f"{name} rounded to {kind}", _with_params(name, _rounded(kind)), must_show=False)
+            yield Mutant(
+                f"{name} zero", _with_params(name, lambda v: 0.0 if isinstance(v, float) else v), must_show=False
+            )
+        elif bool in kinds:
+            yield Mutant(f"{name} inverted", _with_params(name, lambda v: not v), must_show=forward)
+        elif int in kinds:
+            yield Mutant(
+                f"{name} one more", _with_params(name, lambda v: v + 1 if isinstance(v, int) else v), must_show=False
+            )
+        if any(isinstance(v, tuple) and len(set(v)) > 1 for v in seen):
+            yield Mutant(
+                f"{name} reversed",
+                _with_params(name, lambda v: v[::-1] if isinstance(v, tuple) else v),
+                must_show=False,
+            )
+            yield Mutant(
+                f"first of {name} for all",
+                _with_params(name, lambda v: v[:1] * len(v) if isinstance(v, tuple) else v),
+                must_show=False,
+            )
+        choices = sorted({v for v in (*seen, default) if isinstance(v, str)})
+        for choice in choices if len(choices) > 1 else ():
+            yield Mutant(f"{name} always {choice}", _with_params(name, _always(choice)))
+    for a, b in combinations(profile.op.params, 2):
+        if any(_comparable(case.kwargs.get(a), case.kwargs.get(b)) for case in profile.cases):
+            yield Mutant(f"{a} and {b} swapped", _swapped_params(a, b), must_show=False)
+    if profile.op.params:
+        yield Mutant("parameters of the first call with these shapes", _kept, must_show=False)
+
+
+def _narrow(dtype: str) -> tuple[str, ...]:
+    """The dtypes in which a parameter may be kept by mistake; beside whole numbers none."""
+    own = () if dtype == "f32" or DTYPES[dtype].whole else (dtype,)
+    return (*own, *LOWER.get(dtype, ()))
+
+
+def _rounded(kind: str) -> Callable[[Any], Any]:
+    return lambda v: float(round_to(v, DTYPES[kind])) if isinstance(v, float) else v
+
+
+def _always(value: Any) -> Callable[[Any], Any]:
+    return lambda _: value
+
+
+def _with_params(name: str, change: Callable[[Any], Any]) -> Callable[[Call], Arrays]:
+    return lambda call: call.again(params={**call.params, name: change(call.params[name])})
+
+
+def _next_axis(name: str) -> Callable[[Call], Arrays]:
+    def results(call: Call) -> Arrays:
+        x = call.inputs[0]
+        value = call.params[name]
+        rank = x.ndim if x is not None else 0
+        if value is None or rank < 2:
+            return call.right
+        moved = tuple((d + 1) % rank for d in value) if isinstance(value, tuple) else (value + 1) % rank
+        return call.again(params={**call.params, name: moved})
+
+    return results
+
+
+def _comparable(a: Any, b: Any) -> bool:
+    """Whether two values of a case could stand for each other, and differ."""
+    numbers = isinstance(a, int | float) and isinstance(b, int | float) and isinstance(a, bool) == isinstance(b, bool)
+    tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
+    return (numbers or tuples) and a != b
+
+
+def _swapped_params(a: str, b: str) -> Callable[[Call], Arrays]:
+    def results(call: Call) -> Arrays:
+        if not _comparable(call.params[a], call.params[b]):
+            return call.right
+        return call.again(params={**call.params, a: call.params[b], b: call.params[a]})
+
+    return results
+
+
+def _kept(call: Call) -> Arrays:
+    """A kernel compiled for the first call is found again by shapes alone."""
+    key = tuple(None if x is None else x.shape for x in call.inputs)
+    first = call.kept.setdefault(key, call.params)
+    return call.again(params=first)

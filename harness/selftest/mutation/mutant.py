@@ -1,0 +1,227 @@
+"""Mutants of the reference backend: each is the honest backend with one defect of a kind that real libraries had.
+
+A mutant is a function from a `Call` to the results that the defective backend gives. Families of mutants are the
+files of this folder with a function `mutants`; each takes a `Profile`, which says what an operator's cases hold in
+one mode, and yields those of its mutants that make sense there.
+
+One call of the reference backend: what a mutant changes, or answers in another way.
+
+Changes of lists of arrays, results or inputs, that keep shapes and dtypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.backends.numpy import Store, gradients, nearest, values
+from opproof.cases import Case
+from opproof.core.arrays import Array
+from opproof.reference_ops import Op
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A defect. `must_show`: where no case shows it, a case is missing; else it is no defect of this operator."""
+
+    name: str
+    results: Callable[[Call], Arrays]
+    must_show: bool = True
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the cases of one operator and one dtype hold in one mode."""
+
+    op: Op
+    mode: str
+    dtype: str
+    cases: tuple[Case, ...]
+    inputs: tuple[str, ...]  # names of arguments; of a variadic operator the first case's
+    floats: frozenset[int]  # arguments that are float tensors
+    graded: frozenset[int]  # arguments with a gradient
+    read: frozenset[int]  # arguments whose values the results depend on
+    results: int  # how many outputs, or gradients, there are at most
+    discrete: bool  # some result is whole numbers or truth values
+    moving: bool  # some result is a float other than zero
+    rank: int  # the most axes that a result has
+    cotangent_rank: int  # the most axes that an output has
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Pairs of float arguments that have the same shape in some case."""
+        found = {
+            (i, j)
+            for case in self.cases
+            for i in self.floats
+            for j in self.floats
+            if i < j and self._shape(case, i) is not None and self._shape(case, i) == self._shape(case, j)
+        }
+        yield from sorted(found)
+
+    def _shape(self, case: Case, i: int) -> Any:
+        return case.shapes.get(self.inputs[i])
+
+
+def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True) -> Mutant:
+    """A mutant that changes every float result."""
+    return Mutant(name, lambda call: on_floats(change, call.right), must_show)
+
+
+def mutants_of(profile: Profile) -> list[Mutant]:
+    """All mutants of one operator in one mode."""
+    from opproof.harness.selftest.mutation import gradients as mutants_gradients
+    from opproof.harness.selftest.mutation import gradients as mutants_sums
+    from opproof.harness.selftest.mutation import inputs as mutants_inputs
+    from opproof.harness.selftest.mutation import inputs as mutants_params
+    from opproof.harness.selftest.mutation import memory as mutants_memory
+    from opproof.harness.selftest.mutation import precision as mutants_interior
+    from opproof.harness.selftest.mutation import precision as mutants_precision
+    from opproof.harness.selftest.mutation import results as mutants_results
+    from opproof.harness.selftest.mutation import results as mutants_store
+    from opproof.harness.selftest.mutation import rules as mutants_draws
+    from opproof.harness.selftest.mutation import rules as mutants_rules
+    from opproof.harness.selftest.mutation import rules as mutants_whole
+
+    elsewhere = (mutants_inputs, mutants_params, mutants_memory, mutants_precision)
+    narrow = (mutants_interior, mutants_store)
+    families = (
+        mutants_results,
+        *elsewhere,
+        *narrow,
+        mutants_gradients,
+        mutants_rules,
+        mutants_sums,
+        mutants_draws,
+        mutants_whole,
+    )
+    found = [m for family in families for m in family.mutants(profile)]
+    assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
+    return found
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a backend, and what the honest one answers."""
+
+    op: Op
+    dtype: str
+    inputs: Sequence[Array | None]  # as they lie in memory
+    params: Mapping[str, Any]
+    cotangents: Sequence[Array | None] | None  # None in forward mode, and for an output not of floats
+    needs: Sequence[bool]
+    stored: Mapping[int, NDArray[np.uint8]] = field(default_factory=dict)  # whole storage, by id of the array in it
+    kept: dict[Any, Any] = field(default_factory=dict)  # what the mutant remembers from call to call
+    answer: Callable[[], Arrays] | None = None  # the honest answer, where it is known already
+    unrounded: Callable[[], Arrays] | None = None  # the honest answer before it was stored, where it is known already
+    before: Callable[[], Arrays] | None = None  # the honest answer to the call before, which had other data
+    store: Store = nearest
+
+    @property
+    def right(self) -> Arrays:
+        """The honest answer."""
+        return self.again() if self.answer is None else self.answer()
+
+    @property
+    def exact(self) -> Arrays:
+        """The honest answer before it is stored in the dtype: in float32, of 16 bits too."""
+        return self.again(store=unrounded) if self.unrounded is None else self.unrounded()
+
+    def again(self, **changes: Any) -> Arrays:
+        """The honest answer to the call with `changes`."""
+        c = replace(self, **changes)
+        if c.cotangents is None:
+            return list(values(c.op, c.inputs, c.params, c.store))
+        return gradients(c.op, c.inputs, c.params, c.cotangents, c.needs, c.store)
+
+
+def unrounded(y: Any, dtype: np.dtype[Any]) -> Array:  # noqa: ARG001
+    """A result as it was computed."""
+    return np.asarray(y)
+
+
+def seen_as(wrapped: Callable[[Any], Any]) -> Callable[[Call], Arrays]:
+    """The reference evaluated on tensors of another class: `wrapped` of each, plain arrays again in the end."""
+
+    def results(call: Call) -> Arrays:
+        op = call.op
+
+        def forward(*tensors: Any, **params: Any) -> Any:
+            return mapped(_plain, op.forward(*mapped(wrapped, tensors), **params))
+
+        def vjp(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
+            assert op.vjp is not None
+            given = mapped(wrapped, (g, y, *tensors))
+            return mapped(_plain, op.vjp(*given, **params))
+
+        return call.again(op=replace(op, forward=forward, vjp=None if op.vjp is None else vjp))
+
+    return results
+
+
+def _plain(y: Any) -> Any:
+    return np.asarray(y) if isinstance(y, np.ndarray) else y
+
+
+Arrays = list[Array | None]
+
+
+#: Floats that NumPy has not.
+_FOREIGN = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+
+
+def is_float(x: Array | None) -> bool:
+    """Whether `x` is a float array, bfloat16 and floats of 8 bits included."""
+    return x is not None and (x.dtype.kind == "f" or x.dtype.name in _FOREIGN)
+
+
+def is_number(x: Array | None) -> bool:
+    """Whether `x` holds floats, or whole numbers that may be data: places are int64."""
+    return x is not None and (is_float(x) or (x.dtype.kind in "iu" and x.dtype.itemsize < 8))
+
+
+def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
+    """Every non-empty array changed, whole numbers and truth values too."""
+    return [
+        change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else changed(y, change)
+        for y in arrays
+    ]
+
+
+def on_floats(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
+    """Every non-empty float array changed, in float64, and stored in its own dtype; all others as they are."""
+    return [changed(y, change) if is_float(y) else y for y in arrays]
+
+
+def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
+    """`change` of a float64 copy of `y`, stored in the dtype of `y`."""
+    if y is None or not y.size:
+        return y
+    with np.errstate(all="ignore"):
+        wide = y.astype(np.float64, order="C")
+        return change(wide).astype(y.dtype, order="C")
+
+
+def same_bits(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
+    """Whether two lists of arrays are the same bit for bit, but for what stands in a NaN."""
+    return len(a) == len(b) and all(
+        (x is None and y is None)
+        or (x is not None and y is not None and (x.shape, x.dtype) == (y.shape, y.dtype) and _bits(x) == _bits(y))
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def _bits(x: Array) -> bytes:
+    if is_float(x):
+        x = np.where(np.isnan(x), x.dtype.type(np.nan), x)
+    return np.ascontiguousarray(x).tobytes()
+
+
+def mapped(change: Callable[[Any], Any], values: Any) -> Any:
+    """`change` of everything in nested tuples and lists."""
+    if isinstance(values, tuple | list):
+        return type(values)(mapped(change, v) for v in values)
+    return change(values)

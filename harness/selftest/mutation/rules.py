@@ -1,0 +1,236 @@
+"""Mutants of rules: kinks, ties, zeros, large inputs, the operator next to this one.
+
+Mutants of whole numbers: computed in floats, in fewer bits, with the sign taken for a digit or a digit for the sign.
+
+Data of such cases are drawn so that results fit, and what arithmetic passes through on its way to them: what overflows
+here overflows nothing that an honest kernel computes in.
+
+Mutants of what an operator draws: answers that are right for a draw which is no chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from opproof.core.arrays import Array, tuple_of
+from opproof.core.dtypes import DTYPES
+from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile, changed, is_float
+from opproof.reference_ops import Trait, load
+
+
+def rule_mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode."""
+    op, forward = profile.op, profile.mode == "forward"
+    for name in op.neighbours:
+        if forward or (load(name).vjp is not None and profile.moving):
+            yield Mutant(f"{name} instead", _neighbour(name), must_show=forward)
+    fills = {case.fill for case in profile.cases}
+    if profile.floats and profile.moving and not op.multilinear and "extreme" in fills:
+        yield Mutant("NaN where an input is beyond 80", _beyond(80))
+        yield Mutant("NaN where an input is beyond 1e3", _beyond(1e3))
+    if op.kinks is not None and profile.mode == "gradient":
+        yield Mutant("gradient at kinks doubled and one more", _at_kinks, must_show=profile.moving)
+    if forward and Trait.JUMPS_AT_ZERO in op.traits and not DTYPES[profile.dtype].whole:
+        yield Mutant("-0 and 0 taken for a small negative number", _zeros(-1))
+        yield Mutant("-0 and 0 taken for a small positive number", _zeros(1))
+    if forward and Trait.ORDERED in op.traits and profile.discrete and op.settled is None:  # ties have a rule
+        yield Mutant("the last of several equal elements", _last_of_ties)
+
+
+def _neighbour(name: str) -> Callable[[Call], Arrays]:
+    other = load(name)
+
+    def results(call: Call) -> Arrays:
+        params = {**other.params, **{n: v for n, v in call.params.items() if n in other.params}}
+        return call.again(op=other, params=params)
+
+    return results
+
+
+def _beyond(limit: float) -> Callable[[Call], Arrays]:
+    """NaN in results whose element of an input of the same shape is large, or all of them where none is alike."""
+
+    def results(call: Call) -> Arrays:
+        large = [np.abs(x.astype(np.float64)) > limit for x in call.inputs if x is not None and is_float(x)]
+
+        def spoiled(y: Array) -> Array:
+            for mask in large:
+                if mask.shape == y.shape:
+                    y[mask] = np.nan
+                elif mask.any():
+                    y[...] = np.nan
+            return y
+
+        return [changed(y, spoiled) if y is not None and is_float(y) else y for y in call.right]
+
+    return results
+
+
+def _zeros(sign: int) -> Callable[[Call], Arrays]:
+    def change(x: Array | None) -> Array | None:
+        if x is None or not is_float(x) or not (x == 0).any():
+            return x
+        small = np.array(sign * (2.0**-14 if x.dtype.itemsize == 2 else 2.0**-100))  # the smallest normal numbers
+        return np.where(x == 0, small.astype(x.dtype), x)
+
+    return lambda call: call.again(inputs=[change(x) for x in call.inputs])
+
+
+def _at_kinks(call: Call) -> Arrays:
+    kinks = call.op.kinks
+    assert kinks is not None
+    wide = [x.astype(np.float64) if x is not None and is_float(x) else x for x in call.inputs]
+    right, first = call.right, call.inputs[0]
+    if first is None or not right or right[0] is None:
+        return right
+    with np.errstate(all="ignore"):
+        at = np.broadcast_to(np.asarray(kinks(*wide, **call.params)) == 0, first.shape)
+    return [changed(right[0], lambda d: np.where(at, 2 * np.abs(d) + 1, d)), *right[1:]]
+
+
+def _last_of_ties(call: Call) -> Arrays:
+    """The answer to the reversed input, its indices counted from the other end."""
+    x = call.inputs[0]
+    assert x is not None
+    if "kernel_size" in call.op.params:
+        return _last_in_windows(call, x)
+    axis = call.params["dim"]
+    count = x.size if axis is None else x.shape[axis]
+    found = call.again(inputs=[np.flip(x, axis=axis)])
+    return [count - 1 - y if y is not None and y.dtype.kind == "i" else y for y in found]
+
+
+def _last_in_windows(call: Call, x: Array) -> Arrays:
+    """Maximum pooling whose windows are searched from the end; symmetric ones only, others as they are."""
+    plane = x.shape[2:]
+    found = call.again(inputs=[np.flip(x, axis=tuple(range(2, x.ndim)))])
+    back = [np.flip(y, axis=tuple(range(2, y.ndim))) if y is not None else y for y in found]
+    right = call.right
+    same = all(a is not None and b is not None and a.shape == b.shape for a, b in zip(back, right, strict=True))
+    values, places = back if same else right
+    if not same or not np.array_equal(np.asarray(values), np.asarray(right[0]), equal_nan=True):
+        return right
+    assert places is not None
+    return [right[0], int(np.prod(plane)) - 1 - places]
+
+
+Change = Callable[[Array], Array]
+
+#: By dtype, floats that do not hold all of its numbers, and in which a library may compute what it should in integers.
+_FLOATS = {"i32": np.float32, "i16": np.float16, "i8": None, "u8": None}
+
+
+def integer_mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode."""
+    dtype = DTYPES[profile.dtype]
+    if not dtype.whole or profile.mode != "forward" or not profile.discrete:
+        return
+    digits = dtype.digits // 2
+    yield Mutant(f"results of {digits} bits, the rest cut off", _results(_wrapped(digits)), must_show=False)
+    yield Mutant(f"results of {digits} bits, larger ones at the end", _results(_clipped(digits)), must_show=False)
+    floats = _FLOATS[profile.dtype]
+    if floats is not None:
+        name = np.dtype(floats).name
+        yield Mutant(f"computed in {name}", _through(lambda x: x.astype(floats).astype(np.float64)), must_show=False)
+    least, span = dtype.min, dtype.max - dtype.min + 1
+    if least < 0:
+        yield Mutant("inputs read as unsigned", _through(lambda x: np.where(x < 0, x + span, x)), must_show=False)
+    else:
+        yield Mutant("inputs read as signed", _through(lambda x: np.where(2 * x >= span, x - span, x)), must_show=False)
+    yield Mutant("inputs negated", _through(np.negative), must_show=False)
+
+
+def _results(change: Change) -> Callable[[Call], Arrays]:
+    """Results of the case's dtype changed."""
+
+    def results(call: Call) -> Arrays:
+        own = DTYPES[call.dtype].numpy
+        return [y if y is None or y.dtype != own else change(y.astype(np.int64)).astype(own) for y in call.right]
+
+    return results
+
+
+def _wrapped(digits: int) -> Change:
+    return lambda y: (y + 2**digits) % 2 ** (digits + 1) - 2**digits
+
+
+def _clipped(digits: int) -> Change:
+    return lambda y: np.clip(y, -(2**digits), 2**digits - 1)
+
+
+def _through(change: Change) -> Callable[[Call], Arrays]:
+    """The reference of other values of the data, in float64, its results cut to the dtype's bits."""
+
+    def results(call: Call) -> Arrays:
+        own = DTYPES[call.dtype].numpy
+        seen = [x if x is None or x.dtype != own else change(x.astype(np.float64)) for x in call.inputs]
+        with np.errstate(all="ignore"):
+            outputs = [np.asarray(y) for y in tuple_of(call.op.forward(*seen, **call.params))]
+        return [y.astype(np.int64).astype(own) if y.dtype.kind == "f" else y for y in outputs]
+
+    return results
+
+
+Change_draws = Callable[[Array], Array]
+
+
+def draw_mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode; of gradients those that draw anew are among the parameters' mutants."""
+    if not profile.op.drawn_from or profile.mode != "forward":
+        return
+    for count in (32, 64, 256, 1024):
+        yield Mutant(f"the draw repeats itself after {count}", _drawing(_again(count)))
+    for count in (256, 1024):
+        yield Mutant(f"nothing drawn past the last whole {count}", _drawing(_rest(count)))
+    yield Mutant("the first row's draw for every row", _drawing(_of_first_row))
+    yield Mutant("one draw for a whole row", _drawing(_of_first_column))
+    yield Mutant("one draw for two neighbours", _drawing(_in_pairs))
+    yield Mutant("each draw the opposite of the one before", _drawing(_alternating))
+    yield Mutant("drawn the wrong way round", _drawing(np.logical_not))
+
+
+def _drawing(change: Change_draws) -> Callable[[Call], Arrays]:
+    """The answer to the draw changed, which is the only output of truth values."""
+
+    def results(call: Call) -> Arrays:
+        outputs = [d if d is None or d.dtype != np.bool_ or not d.size else change(d) for d in call.right]
+        assert call.op.drawn is not None
+        return call.again(inputs=call.op.drawn(tuple(outputs), *call.inputs, **call.params))
+
+    return results
+
+
+def _flat(like: Array, values: Array) -> Array:
+    return values.reshape(like.shape)
+
+
+def _again(count: int) -> Change_draws:
+    return lambda d: _flat(d, np.resize(d.reshape(-1)[:count], d.size))
+
+
+def _rest(count: int) -> Change_draws:
+    def change(d: Array) -> Array:
+        at = np.arange(d.size).reshape(d.shape)
+        return d | (at >= d.size - d.size % count)
+
+    return lambda d: d if d.size < count else change(d)
+
+
+def _in_pairs(d: Array) -> Array:
+    return _flat(d, np.repeat(d.reshape(-1)[::2], 2)[: d.size])
+
+
+def _of_first_row(d: Array) -> Array:
+    return np.broadcast_to(d[:1], d.shape).copy() if d.ndim > 1 else d
+
+
+def _of_first_column(d: Array) -> Array:
+    return np.broadcast_to(d[..., :1], d.shape).copy() if d.ndim > 1 else d
+
+
+def _alternating(d: Array) -> Array:
+    flat = d.reshape(-1).copy()
+    flat[1::2] = ~flat[: flat.size - 1 : 2]
+    return _flat(d, flat)
