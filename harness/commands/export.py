@@ -33,9 +33,9 @@ def command(folder: Path, **options: Any) -> int:
     For simulators, boards and languages that opproof does not start. What they answer, `opproof judge` judges.
     Exit status: 3 where nothing was written.
     """
-    from opproof.harness.golden.export import Room, export
     from opproof.harness.run.finish import Exit
     from opproof.harness.run.plan import cases, tasks
+    from opproof.harness.vectors.export import Room, export
 
     selection = selection_of(options, seed=options["seed"])
     planned = tasks(("",), cases(selection), selection)

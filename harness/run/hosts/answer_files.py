@@ -24,10 +24,10 @@ from opproof.core.dtypes import DECLARED, Declaration
 from opproof.core.errors import BackendError, UsageError
 from opproof.core.text import plain
 from opproof.core.verdicts import Verdict
-from opproof.harness.golden.vectors import digest
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.request import Question, Returned, Settled, received
+from opproof.harness.vectors.vector import digest
 
 KIND = "answers"
 ABOUT = "about.json"
