@@ -1,7 +1,11 @@
-"""Cases judged first; those that pass are measured, all backends in turn."""
+"""Cases judged first; those that pass are measured, all backends in turn.
+
+Where and when a bench was made.
+"""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -15,20 +19,20 @@ import msgspec
 from opproof.backends.worker.timing import Calls
 from opproof.cases import Case
 from opproof.core.errors import BackendError
-from opproof.core.system import cores
+from opproof.core.system import cores, host
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.bench.facts import Facts, facts_of
-from opproof.harness.bench.look import Answers, Unseen, fault, unseen
+from opproof.harness import __version__
+from opproof.harness.bench.cost import Facts, facts_of
 from opproof.harness.bench.measure import Effort, measure
+from opproof.harness.bench.output_check import Answers, Unseen, calls_of, fault, unseen
 from opproof.harness.bench.process import Blocks, Fault, Worker
-from opproof.harness.bench.stored import calls_of
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.chunks.question import pose
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.request import Settled, wanted_of
 from opproof.harness.run.session.worker import Desk
 from opproof.harness.run.task import Limits, Task, op_of
-from opproof.reports.bench.record import Caches, Interval, Roofline, Time
+from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
 
 #: By how much more than the roofline nothing can be faster, for each core: caches, and a reference that is wasteful.
 _BYTES, _FLOPS = 4, 32
@@ -172,3 +176,9 @@ def _told(blank: Time, facts: Facts, caches: Caches) -> Time:
 
 def _changed(time: Time, **changes: Any) -> Time:
     return msgspec.structs.replace(time, **changes)
+
+
+def bench_of(roofline: Roofline, times: Sequence[Time]) -> Bench:
+    """The record of a bench that ends now."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return Bench(__version__, now, host(), roofline, tuple(times))

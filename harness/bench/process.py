@@ -12,7 +12,7 @@ from typing import Any
 
 from opproof.backends.worker.serve import from_metadata
 from opproof.backends.worker.timing import Block, Calls, main
-from opproof.harness.bench.look import Answers, Unseen
+from opproof.harness.bench.output_check import Answers, Unseen
 
 #: By how much the two clocks may differ, blocks being long: sending and refilling buffers are taken off before.
 _APART = 1.5

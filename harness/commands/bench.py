@@ -50,10 +50,9 @@ def command(**options: Any) -> int:
     from tqdm import tqdm
 
     from opproof.core.errors import UsageError
-    from opproof.harness.bench.bench import Plan, times
-    from opproof.harness.bench.header import bench_of
+    from opproof.harness.bench.bench import Plan, bench_of, times
+    from opproof.harness.bench.cost import roofline
     from opproof.harness.bench.measure import Effort
-    from opproof.harness.bench.roofline import roofline
     from opproof.harness.run.finish import Exit
     from opproof.harness.run.plan import cases, tasks
     from opproof.harness.run.task import HOST_MEMORY, Limits

@@ -16,7 +16,7 @@ from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 
 if TYPE_CHECKING:
     from opproof.harness.precision.file import Measurement
-    from opproof.harness.precision.rows import Row
+    from opproof.harness.precision.measure import Row
 
 
 @click.command("precision")
@@ -53,9 +53,8 @@ def command(
     from tqdm import tqdm
 
     from opproof.harness.precision.file import Measurement
-    from opproof.harness.precision.rows import rows
-    from opproof.harness.precision.survey import measured, planned
-    from opproof.harness.precision.table import table
+    from opproof.harness.precision.measure import rows
+    from opproof.harness.precision.survey import measured, planned, table
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.task import Limits
 

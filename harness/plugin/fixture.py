@@ -1,16 +1,73 @@
-"""What the fixture `opproof_check` asks for: records by an operator's cases, or by a reference of PyTorch."""
+"""What the fixture `opproof_check` asks for: records by an operator's cases, or by a reference of PyTorch.
+
+Records as subtests of the test that asked for them, and what was not judged as a line of the summary.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pytest
 
 from opproof.core.errors import UsageError, meant
-from opproof.harness.plugin.subtests import not_judged, reported, subtests_of
 from opproof.reports import Result
+
+#: The name under which a test's report carries what was not judged: xdist sends it along.
+PROPERTY = "opproof_not_judged"
+#: How many of them the one line of a summary has.
+SHOWN = 3
+
+
+@dataclass(eq=False)  # pytest keeps plugins in sets, once a folder has a conftest.py of its own
+class NotJudged:
+    """A plugin that tells at the end what no test judged, and why."""
+
+    lines: dict[str, None] = field(default_factory=dict)  # in the order in which they came
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what the report carries; those of subtests and of the teardown carry the same."""
+        for name, text in report.user_properties:
+            if name == PROPERTY:
+                self.lines.setdefault(str(text))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """One line, with `-v` a line each."""
+        for text in self.lines if terminalreporter.verbosity > 0 else _one_line(list(self.lines)):
+            terminalreporter.write_line(f"opproof: not judged: {text}")
+
+
+def _one_line(texts: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are; nothing where there are none."""
+    more = [f"and {len(texts) - SHOWN} more, which pytest -v lists"] * (len(texts) > SHOWN)
+    return ["; ".join([*texts[:SHOWN], *more])] if texts else []
+
+
+def not_judged(request: pytest.FixtureRequest, name: str, reasons: Sequence[str]) -> None:
+    """Have the summary say what of the function `name` was not judged."""
+    request.node.user_properties.extend((PROPERTY, f"{name}: {reason}") for reason in reasons)
+
+
+def subtests_of(request: pytest.FixtureRequest) -> Any:
+    """The fixture `subtests` of pytest 9, or of pytest-subtests; None where there is neither."""
+    try:
+        return request.getfixturevalue("subtests")
+    except pytest.FixtureLookupError:
+        return None
+
+
+def reported(subtests: Any, results: Sequence[Any]) -> None:
+    """Every record as a subtest by the id of its case: failed with its explanation, skipped where it proves nothing."""
+    from opproof.core.verdicts import FAILED, Verdict
+    from opproof.reports import terminal
+
+    for r in results:
+        with subtests.test(f"{r.mode}::{r.case}"):
+            if r.verdict in FAILED:
+                pytest.fail(terminal.failure(r), pytrace=False)
+            if r.verdict is not Verdict.PASS:
+                pytest.skip(f"{r.verdict}: {r.message}")
 
 
 @dataclass(frozen=True)

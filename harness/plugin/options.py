@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Bring in the registry where a backend is named."""
-    from opproof.harness.plugin.subtests import NotJudged
+    from opproof.harness.plugin.fixture import NotJudged
 
     config.pluginmanager.register(NotJudged(), "opproof-not-judged")
     if config.getoption("opproof_backend"):

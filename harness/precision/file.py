@@ -11,7 +11,7 @@ import msgspec
 from opproof.backends.precision import Precision
 from opproof.core.dtypes import DTYPES, Declaration
 from opproof.core.verdicts import Mode
-from opproof.harness.precision.rows import Row
+from opproof.harness.precision.measure import Row
 
 
 @dataclass(frozen=True)

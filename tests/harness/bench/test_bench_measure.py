@@ -10,10 +10,9 @@ from opproof.backends.worker.timing import Stored, moved
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
 from opproof.harness.bench.bench import _impossible
-from opproof.harness.bench.facts import facts_of
-from opproof.harness.bench.interval import interval
-from opproof.harness.bench.look import unseen
-from opproof.harness.bench.measure import Effort, measure
+from opproof.harness.bench.cost import facts_of
+from opproof.harness.bench.measure import Effort, interval, measure
+from opproof.harness.bench.output_check import unseen
 from opproof.harness.bench.process import Blocks, Clocks, Fault, disagreement
 from opproof.harness.reference.chunks.question import pose
 from opproof.harness.run.request import wanted_of

@@ -11,9 +11,8 @@ from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.precision.file import Measurement, merged, text
-from opproof.harness.precision.measure import Twice, twice
-from opproof.harness.precision.rows import Measured, Need, Row, rows
-from opproof.harness.precision.table import table
+from opproof.harness.precision.measure import Measured, Need, Row, Twice, rows, twice
+from opproof.harness.precision.survey import table
 
 NORM = "rms_norm[x=33x65;weight=65,;bf16]"
 STORAGE = Declaration("storage")
