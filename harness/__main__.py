@@ -51,7 +51,7 @@ class _Lazy(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"opproof.harness.commands.{cmd_name.replace('-', '_')}")
+        module = importlib.import_module(f"opproof.harness.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

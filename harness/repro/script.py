@@ -149,7 +149,7 @@ def _with_opproof(case: Case, folders: Sequence[str], mode: Mode) -> str:
     return "\n".join([
         "import numpy as np",
         "from opproof.cases import Case",
-        "from opproof.harness.explain.show import arrays_of",
+        "from opproof.harness.cli.repro import arrays_of",
         "",
         "# Too many numbers to stand here; opproof draws them from the case id.",
         arrays,

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from opproof.harness.__main__ import main
-from opproof.harness.commands import cache
-from opproof.harness.commands import run as run_command
+from opproof.harness.cli import cache
+from opproof.harness.cli import run as run_command
 from opproof.harness.run.cache.location import SIZE
 from opproof.reports import read_results
 
@@ -118,6 +118,6 @@ def test_a_wrong_call_says_what_is_wrong(args, said, capsys, tmp_path, monkeypat
 
 def test_by_every_command_the_cache_may_take_the_same():
     sizes = {
-        c.name: p.default for c in (cache.import_, run_command.command) for p in c.params if p.name == "cache_size"
+        c.name: p.default for c in (cache.import_, run_command.run_command) for p in c.params if p.name == "cache_size"
     }
     assert sizes == {"import": SIZE // 2**20, "run": SIZE // 2**20}

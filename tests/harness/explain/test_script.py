@@ -10,7 +10,7 @@ import report_samples as samples
 from _runs import opproof, write_run
 
 from opproof.cases import Case, cases_of
-from opproof.harness.explain.show import arrays_of
+from opproof.harness.cli.repro import arrays_of
 from opproof.harness.repro.script import script, scripts_of
 from opproof.reports import Worst
 

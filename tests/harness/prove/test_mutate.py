@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from opproof.core.errors import UsageError
 from opproof.core.text import dumped
 from opproof.core.verdicts import MODES, Mode, Verdict
-from opproof.harness.commands.mutate import command
+from opproof.harness.cli.selftest import mutate_command
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.selftest.mutation.mutant import Mutant, mutants_of
 from opproof.harness.selftest.mutation.report import (
@@ -194,7 +194,7 @@ def test_the_list_of_equivalents_is_complete(tmp_path):
 def test_command(tmp_path):
     page, data = tmp_path / "mutation.md", tmp_path / "mutation.json"
     words = ["-o", "relu", "--level", "smoke", "--markdown", str(page), "--json", str(data)]
-    result = CliRunner().invoke(command, words, standalone_mode=False)
+    result = CliRunner().invoke(mutate_command, words, standalone_mode=False)
     assert result.return_value == 1
     assert "survives: relu f32 forward: strides of x ignored (no case shows it)" in result.output
     assert "| relu |" in page.read_text(encoding="utf-8")
@@ -205,17 +205,17 @@ def test_command(tmp_path):
     assert f"| relu | {killed} of {mutants} | {rate(killed, mutants)} |" in page.read_text(encoding="utf-8")
     assert {f["mutant"] for f in counts["survivors"]} >= {"forward: strides of x ignored"}
     assert data.read_text(encoding="utf-8") == dumped(counts)
-    result = CliRunner().invoke(command, ["-o", "relu"], standalone_mode=False)
+    result = CliRunner().invoke(mutate_command, ["-o", "relu"], standalone_mode=False)
     assert result.return_value == 0
     assert result.output.count("(100.00 %)") == 3
 
 
 def test_command_in_one_dtype():
-    result = CliRunner().invoke(command, ["-o", "relu", "--dtype", "bf16"], standalone_mode=False)
+    result = CliRunner().invoke(mutate_command, ["-o", "relu", "--dtype", "bf16"], standalone_mode=False)
     assert result.return_value == 0
     assert "\nbf16: " in result.output
     assert "\nf32: " not in result.output
-    result = CliRunner().invoke(command, ["-o", "relu", "--dtype", "f8"], standalone_mode=False)
+    result = CliRunner().invoke(mutate_command, ["-o", "relu", "--dtype", "f8"], standalone_mode=False)
     assert isinstance(result.exception, UsageError)
     assert "judged in f32, f16, bf16" in str(result.exception)
 
@@ -266,7 +266,7 @@ def test_what_is_declared_allows_what_it_says_and_no_more():
 def test_survivors_of_what_is_declared_are_counted_and_fail_nothing(tmp_path):
     page = tmp_path / "mutation-storage.md"
     call = ["-o", "add", "--level", "smoke", "--declared", "storage", "--markdown", str(page)]
-    done = CliRunner().invoke(command, call, standalone_mode=False)
+    done = CliRunner().invoke(mutate_command, call, standalone_mode=False)
     assert done.return_value == 0
     assert "survives: add bf16" in done.output
     assert page.read_text(encoding="utf-8").startswith("# Mutation, where storage is declared")

@@ -13,7 +13,7 @@ from opproof.backends.load import load_backend
 from opproof.core.capabilities import backend_of, capability_of, options_of, renamed, under
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.commands._values import assignments
+from opproof.harness.cli.options import assignments
 from opproof.harness.known_failures.known import Known
 from opproof.harness.run.cluster.worker import back, there
 from opproof.harness.run.hosts.start import environment_of, start_host

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import report_samples as samples
 
-from opproof.harness.commands.run import command
+from opproof.harness.cli.run import run_command
 from opproof.harness.run.task import _OPTIONS, Task, repro
 from opproof.reports import html, junit, markdown, read_results, terminal
 
@@ -54,7 +54,7 @@ def forward(x):
 
 def test_every_option_of_run_is_in_the_line_or_need_not_be():
     said = {option for option, _, _ in _OPTIONS}
-    for parameter in command.params:
+    for parameter in run_command.params:
         assert (parameter.opts[-1] in said) != (parameter.name in ELSEWHERE), parameter.name
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opproof.core.errors import UsageError
-from opproof.harness.commands._values import MEBIBYTES
+from opproof.harness.cli.options import MEBIBYTES
 from opproof.harness.run.cache import store as travel
 from opproof.harness.run.cache.location import SIZE, folder, place
 from opproof.harness.run.cache.store import Store
@@ -16,7 +16,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group("cache")
-def command() -> None:
+def cache_command() -> None:
     """What is known of cases from earlier runs: data, expected values, bounds.
 
     It lies in OPPROOF_CACHE, or in the folder of the user's caches. What an operator or opproof itself made before a
@@ -24,7 +24,7 @@ def command() -> None:
     """
 
 
-@command.command("info")
+@cache_command.command("info")
 def info() -> int:
     """Say where it is and how much it holds."""
     store = _store()
@@ -36,14 +36,14 @@ def info() -> int:
     return 0
 
 
-@command.command("clear")
+@cache_command.command("clear")
 def clear() -> int:
     """Remove all of it."""
     _store().clear()
     return 0
 
 
-@command.command("export")
+@cache_command.command("export")
 @click.argument("file", type=_FILE)
 def export(file: Path) -> int:
     """Write all of it to FILE, for another machine."""
@@ -58,7 +58,7 @@ def export(file: Path) -> int:
     return 0
 
 
-@command.command("import")
+@cache_command.command("import")
 @click.argument("file", type=_FILE)
 @click.option("--cache-size", type=MEBIBYTES, default=SIZE // 2**20, show_default=True, help="MiB that it may take.")
 def import_(file: Path, *, cache_size: int) -> int:

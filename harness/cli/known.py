@@ -1,21 +1,31 @@
-"""opproof known: is a ledger of known failures as narrow as what it explains?"""
+"""opproof known: is a ledger of known failures as narrow as what it explains?
+
+Records of the cases that a ledger covers, and of no other, over some seeds.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from opproof.harness.commands._values import SECONDS, finite, listed
+from opproof.core.verdicts import Mode
+from opproof.harness.cli.options import SECONDS, finite, listed
+from opproof.harness.known_failures.known import Known
+from opproof.harness.run.plan import Selection, cases, tasks, with_known
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import Task
+from opproof.reports import Result
 
 
 @click.group("known")
-def command() -> None:
+def known_command() -> None:
     """Look after ledgers of known failures."""
 
 
-@command.command("check")
+@known_command.command("check")
 @click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
 @click.option("-b", "--backend", help="As of run, instead of the results in DIR.")
 @click.option(
@@ -95,7 +105,6 @@ def _check_backend(
     from opproof.core.system import cores
     from opproof.harness.known_failures.audit import checks, rewrite, summary, table
     from opproof.harness.known_failures.findings import entries_for, of_versions
-    from opproof.harness.ledger.records import planned, records
     from opproof.harness.run.scheduler import Pool
     from opproof.harness.run.task import Limits
 
@@ -118,3 +127,29 @@ def _check_backend(
     for sentence in [*(said for c in found for said in c.sentences), *silent, summary(found, seeds)]:
         click.echo(sentence)
     return 1 if any(c.objections for c in found) else 0
+
+
+def planned(backend: str, known: Sequence[Known], seeds: int, folders: tuple[str, ...] = ()) -> list[Task]:
+    """The tasks of the standard level that an entry covers, with the seeds 0, 1, and so on."""
+    covered = []
+    for seed in range(seeds):
+        selection = Selection(seed=seed, folders=folders)
+        chosen = [case for case in cases(selection) if any(e.covers_case(str(case)) for e in known)]
+        covered += [t for t in tasks([backend], chosen, selection) if any(_covers(e, t) for e in known)]
+    return with_known(covered, known)
+
+
+def _covers(entry: Known, task: Task) -> bool:
+    return entry.covers_mode(Mode(task.mode)) and entry.covers_case(task.case)
+
+
+def records(pool: Pool, planned: Sequence[Task]) -> list[Result]:
+    """What became of the tasks; a bar shows how far they are."""
+    from tqdm import tqdm
+
+    found: dict[tuple[str, str], Result] = {}
+    with tqdm(total=len(planned), unit="rec", disable=None, leave=False) as bar:
+        for result in pool.run(planned):
+            found[result.case, result.mode] = result  # a second one replaces the first
+            bar.update(1)
+    return list(found.values())

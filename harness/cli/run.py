@@ -10,9 +10,8 @@ from click.core import ParameterSource
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import RUN_LEVELS
-from opproof.harness.commands import _complete
-from opproof.harness.commands._selection import selection_of
-from opproof.harness.commands._values import (
+from opproof.harness.cli import options as _complete
+from opproof.harness.cli.options import (
     MEBIBYTES,
     SECONDS,
     Choice,
@@ -23,6 +22,7 @@ from opproof.harness.commands._values import (
     drawn,
     finite,
     seed,
+    selection_of,
 )
 from opproof.harness.run.cache.location import SIZE
 from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
@@ -199,7 +199,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 )
 @click.option("--quiet", is_flag=True, help="No progress, no table; the failures and the last line only.")
 @click.pass_context
-def command(context: click.Context, /, **options: Any) -> int:
+def run_command(context: click.Context, /, **options: Any) -> int:
     """Validate one or several backends.
 
     Exit status, the first that applies: 2 the call is wrong, or the results could not be written; 1 something failed

@@ -1,13 +1,27 @@
-"""Values of options that several commands take: what is a sane one."""
+"""Values of options that several commands take: what is a sane one.
+
+The options of a command that choose cases, as the selection they stand for.
+
+Words that a shell completes after an option: backends, operators, dtypes. All imports are late.
+
+opproof completion: what makes a shell complete commands, options, backends, operators and dtypes.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from secrets import randbelow
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from opproof.core.errors import meant
+
+if TYPE_CHECKING:
+    from opproof.harness.run.plan import Selection
+
 
 #: Up to days, not years: a system's calls take no larger number of seconds.
 SECONDS = click.FloatRange(min=0, min_open=True, max=10**6)
@@ -97,3 +111,77 @@ def drawn(value: int | str) -> int:
     number = 1 + randbelow(2**31 - 1)
     click.echo(f"opproof: drew the seed {number}; --seed {number} instead of random repeats this run.", err=True)
     return number
+
+
+def selection_of(options: Mapping[str, Any], **rest: Any) -> Selection:
+    """What -o, -k, --level, --mode, --dtype, --case, --cases and --ops choose; `rest` are other fields of Selection.
+
+    Raises UsageError for a file of cases that is neither a file nor a model's name.
+    """
+    from opproof.cases._file import path_of
+    from opproof.core.verdicts import MODES
+    from opproof.harness.run.plan import Selection
+
+    return Selection(
+        ops=listed(options["names"]),
+        keyword=options["keyword"],
+        level=options["level"],
+        modes=(options["mode"],) if options["mode"] else MODES,
+        dtypes=listed(options["dtypes"]),
+        cases=options["cases"],
+        case_files=tuple(str(path_of(text)) for text in options["case_files"]),
+        folders=options["folders"],
+        **rest,
+    )
+
+
+def backends(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Backends by name, and files."""
+    from opproof.backends.load import built_in
+
+    del ctx, param
+    if incomplete.startswith((".", "/", "~")):
+        return [CompletionItem(incomplete, type="file")]
+    return [CompletionItem(name) for name in built_in() if name.startswith(incomplete)]
+
+
+def operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Operators, the last of a list."""
+    from opproof.reference_ops._op import names
+
+    del ctx, param
+    return _last(names(), incomplete)
+
+
+def dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Dtypes, the last of a list."""
+    del ctx, param
+    from opproof.core.dtypes import DTYPES
+
+    return _last(tuple(DTYPES), incomplete)
+
+
+def _last(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """The words that the part behind the last comma begins."""
+    head, comma, part = incomplete.rpartition(",")
+    return [CompletionItem(f"{head}{comma}{word}") for word in words if word.startswith(part)]
+
+
+_HOW = {
+    "bash": 'eval "$(opproof completion bash)" in ~/.bashrc',
+    "zsh": 'eval "$(opproof completion zsh)" in ~/.zshrc',
+    "fish": "opproof completion fish > ~/.config/fish/completions/opproof.fish",
+}
+
+
+@click.command("completion", epilog="; ".join(_HOW.values()))
+@click.argument("shell", type=Choice(list(_HOW)))
+def completion_command(*, shell: str) -> None:
+    """Print the script that a shell reads."""
+    from click.shell_completion import BashComplete, FishComplete, ZshComplete
+
+    from opproof.harness.__main__ import cli
+
+    kinds = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+    script = kinds[shell](cli, {}, "opproof", "_OPPROOF_COMPLETE").source_vars()
+    click.echo(kinds[shell].source_template % script)

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from opproof.core.verdicts import LEVELS
-from opproof.harness.commands._selection import selection_of
-from opproof.harness.commands._values import SECONDS, Choice, finite
+from opproof.harness.cli.options import SECONDS, Choice, finite, selection_of
 
 _PATH = click.Path(path_type=Path)
 
@@ -40,7 +39,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--baseline", type=_PATH, metavar="FILE", help="An earlier bench.json: what is slower fails.")
 @click.option("--slack", type=click.FloatRange(0, 1000), default=5.0, show_default=True, metavar="PERCENT")
 @click.option("--out", type=_PATH, default=Path("opproof-bench"), show_default=True, metavar="DIR")
-def command(**options: Any) -> int:
+def bench_command(**options: Any) -> int:
     """Time what passes: medians and intervals, GB/s, GFLOP/s and their share of this machine's roofline.
 
     Leaves bench.json and bench.html in --out. Exit status: 1 a timed call answered wrong, or something is slower than

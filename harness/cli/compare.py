@@ -1,0 +1,247 @@
+"""opproof compare: what is worse, and what is better, than in a baseline.
+
+opproof baseline: what a run found, as small files that git keeps and people review.
+
+opproof history: runs over time, as files that a static web server shows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+_FILE = click.Path(path_type=Path)
+_FACTOR = click.FloatRange(min=1)
+
+
+def _number(_: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """The value of an option, which nan is not: it is neither below nor above the least that is allowed."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is not in the range x>=1.", param=option)
+    return value
+
+
+@click.command("compare")
+@click.argument("baseline", type=_FILE)
+@click.argument("new", type=_FILE)
+@click.option(
+    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X", callback=_number,
+    help="An operator whose largest error grows more than this is a regression, though it still passes.",
+)  # fmt: skip
+@click.option(
+    "--max-rms-growth", type=_FACTOR, default=3.0, show_default=True, metavar="X", callback=_number,
+    help="So is one of which the RMS or the bias of an array grows more than this.",
+)  # fmt: skip
+@click.option(
+    "--max-slowdown", type=_FACTOR, metavar="X", callback=_number,
+    help="So is one that takes X times as long (between two runs on one machine; not looked at by default).",
+)  # fmt: skip
+@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the comparison as Markdown.")
+@click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write the HTML report of NEW with its changes.")
+@click.option("--anyway", is_flag=True, help="Compare also runs of other versions or rules.")
+def compare_command(
+    *,
+    baseline: Path,
+    new: Path,
+    max_units_growth: float,
+    max_rms_growth: float,
+    max_slowdown: float | None,
+    markdown_file: Path | None,
+    html_file: Path | None,
+    anyway: bool,
+) -> int:
+    """Compare the run in NEW with the run or baseline in BASELINE, or two benches: what is slower is worse.
+
+    Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
+    3 they have no record in common, 4 nothing is worse but opproof itself failed on records of NEW.
+    """
+    from opproof.core.errors import UsageError
+    from opproof.core.system import uncollected
+    from opproof.harness.run.finish import Exit
+    from opproof.reports import bench
+    from opproof.reports._results import Texts
+    from opproof.reports.baseline import read_run
+    from opproof.reports.changes import Change, changes, unlike
+    from opproof.reports.changes import text as changes_text
+    from opproof.reports.files import write
+
+    if bench.is_bench(baseline) and bench.is_bench(new):
+        return _compare_benches(baseline, new)
+    with uncollected():
+        texts = None if html_file is not None else Texts()  # a page shows all of a record
+        before, after = (read_run(path, brief=texts) for path in (baseline, new))
+        differ = unlike(before[0], after[0])
+        if differ and not anyway:
+            raise UsageError(
+                f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
+                "Make the baseline anew, or compare what they have in common with --anyway."
+            )
+        since = changes(before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown)
+        if since.conditions:
+            click.echo(since.conditions)
+        if markdown_file is not None:
+            write(markdown_file, changes_text.markdown(since))
+        if html_file is not None:
+            from opproof.harness.repro.script import docs_of, scripts_of
+            from opproof.reports import html
+
+            header, results = after
+            scripts = scripts_of(header, results)
+            write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
+        for why in differ:
+            click.echo(f"Beware: {why}.")
+        click.echo(changes_text.text(replace(since, conditions="")))  # which was said first
+        if not since.compared:
+            return Exit.NO_EVIDENCE
+        if since.regressions:
+            return Exit.FAILED
+        return Exit.HARNESS_ERROR if since.of(Change.HARNESS_ERROR) else Exit.PASSED
+
+
+def _compare_benches(baseline: Path, new: Path) -> int:
+    """Print what is slower and faster; the exit status."""
+    from opproof.harness.run.finish import Exit
+    from opproof.reports.bench import compare, record
+    from opproof.reports.changes.conditions import difference_of_hosts
+
+    old, now = record.read(baseline), record.read(new)
+    if conditions := difference_of_hosts(old.host, now.host):
+        click.echo(conditions)
+    times = compare.changes(old, now)
+    click.echo(compare.text(times))
+    return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
+
+
+_FOLDER = click.Path(path_type=Path)
+
+
+@click.group("baseline")
+def baseline_command() -> None:
+    """Keep baselines, which `opproof compare` compares with, as small sorted text files."""
+
+
+@baseline_command.command("save")
+@click.argument("run", type=_FOLDER)
+@click.argument("baseline", type=_FOLDER)
+def save(*, run: Path, baseline: Path) -> None:
+    """Write what the run in RUN found to the folder BASELINE, whose old contents it replaces."""
+    from opproof.reports import read_results
+    from opproof.reports._summary import own_faults, provisos
+    from opproof.reports.baseline import write_baseline
+
+    header, results = read_results(run)
+    _whole(run, header.cases, len(results))
+    write_baseline(baseline, header, results)
+    faults = own_faults(results)
+    click.echo(f"{baseline}: {len(results):,} records{f'; {faults}' if faults else ''}")
+    if text := provisos(results):
+        click.echo(text)
+
+
+@baseline_command.command("show")
+@click.argument("baseline", type=_FOLDER)
+def show(*, baseline: Path) -> None:
+    """Print what BASELINE holds: operators, failures, largest errors."""
+    from opproof.reports import terminal
+    from opproof.reports._text import bound, described, line, options
+    from opproof.reports.baseline import read_baseline
+
+    header, results = read_baseline(baseline)
+    for backend in dict.fromkeys(r.backend for r in results):
+        click.echo(described(header, backend))
+    asked = "; ".join(f"{name} {value}" for name, value in options(header).items())
+    click.echo(f"opproof {line(header.opproof)}, allowed {bound(header)}; {asked}\n")
+    click.echo(terminal.summary(header, results, folder=baseline))
+
+
+@baseline_command.command("update")
+@click.argument("run", type=_FOLDER)
+@click.argument("baseline", type=_FOLDER)
+@click.option("--prune", is_flag=True, help="Drop the records that RUN did not try.")
+def update(*, run: Path, baseline: Path, prune: bool) -> None:
+    """Take the run in RUN over into BASELINE: only lines of what changed change.
+
+    A figure stays as it was while the error is within a factor of 2 of it, and records that RUN did not try stay.
+    """
+    from opproof.core.errors import UsageError
+    from opproof.reports import read_results
+    from opproof.reports.baseline import read_baseline, updated, write_baseline
+    from opproof.reports.changes import changes, unlike
+    from opproof.reports.changes import text as changes_text
+
+    before, after = read_baseline(baseline), read_results(run)
+    if differ := unlike(before[0], after[0]):
+        raise UsageError(f"{baseline} is unlike {run}: {'; '.join(differ)}. Use `opproof baseline save` instead.")
+    _whole(run, after[0].cases, len(after[1]))
+    write_baseline(baseline, after[0], updated(before[1], after[1], prune=prune))
+    click.echo(changes_text.text(changes(before, after)))
+
+
+def _whole(run: Path, planned: int, count: int) -> None:
+    from opproof.core.errors import UsageError
+
+    if planned > count or not count:
+        raise UsageError(
+            f"{run} holds {count:,} of {planned:,} records; finish it with `opproof run --resume {run}` first."
+        )
+
+
+_FOLDER_HISTORY = click.Path(path_type=Path)
+
+
+@click.group("history")
+def history_command() -> None:
+    """Keep runs as small files, and a page, a badge and an index made of them."""
+
+
+@history_command.command()
+@click.argument("run", type=_FOLDER_HISTORY)
+@click.argument("history", type=_FOLDER_HISTORY)
+@click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
+def add(*, run: Path, history: Path, commit: str) -> None:
+    """Add the run in RUN to the folder HISTORY, and write its page anew. The same run again replaces itself."""
+    from opproof.core.errors import UsageError
+    from opproof.reports import read_results
+    from opproof.reports.history import kept
+    from opproof.reports.history.page import publish
+
+    header, results = read_results(run)
+    if not results:
+        raise UsageError(f"{run} holds no record: there is nothing to add.")
+    path = kept.add(history, kept.kept(header, results, commit or _commit()))
+    files = publish(history, kept.read(history))
+    click.echo(f"{path}\n{files[0]}")
+
+
+@history_command.command("show")
+@click.argument("history", type=_FOLDER_HISTORY)
+def show_history(*, history: Path) -> None:
+    """Print the runs in HISTORY, the latest first, and write its page anew."""
+    from tabulate import tabulate
+
+    from opproof.reports.history import kept
+    from opproof.reports.history.page import publish
+
+    runs = kept.read(history)
+    rows = [
+        (r.started[:16].replace("T", " "), r.commit[:12], r.asked, f"{c.passed:,}", kept.percent(c), c.failed, c.known)
+        for r in reversed(runs)
+        for c in [r.count()]
+    ]
+    titles = ("started", "commit", "cases", "passed", "", "fail", "known")
+    click.echo(tabulate(rows, titles, tablefmt="simple", disable_numparse=True))
+    click.echo(publish(history, runs)[0])
+
+
+def _commit() -> str:
+    """The commit of git in this folder; empty where there is none."""
+    import subprocess
+
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,215 @@
+"""opproof list: operators, cases, models, backends.
+
+opproof support: operators × backends.
+
+What is known of every built-in operator, as plain data: what `opproof list ops --json` prints.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opproof.cases import Case, cases_of
+from opproof.cases._case import format_param
+from opproof.cases._registry import LEVELS
+from opproof.core.verdicts import RUN_LEVELS
+from opproof.harness.cli.options import Choice, listed
+from opproof.harness.reference.data import parameters
+from opproof.reference_ops import Op, load, names
+from opproof.reference_ops._elsewhere import equivalents, names_by_operator
+from opproof.reports import Result
+
+
+@click.group("list")
+def list_command() -> None:
+    """List what there is."""
+
+
+@list_command.command("ops")
+@click.option("--json", "as_json", is_flag=True, help="All that is known of each: names elsewhere, parameters, dtypes.")
+def ops(*, as_json: bool) -> None:
+    """Operators with their formulas."""
+    if as_json:
+        _print(facts_of_operators(), as_json=True)
+        return
+    from opproof.reference_ops._op import names, summary
+
+    _print([{"op": n, "summary": summary(n)} for n in names()], as_json=False)
+
+
+@list_command.command("cases")
+@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches.")
+@click.option("--level", type=Choice(RUN_LEVELS), default="standard", show_default=True)
+@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
+@click.option("--seed", type=click.IntRange(min=0), default=0)
+@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def cases(*, as_json: bool, **options: Any) -> None:
+    """Case ids, one a line."""
+    from opproof.harness.run.plan import Selection
+    from opproof.harness.run.plan import cases as select
+
+    selection = Selection(
+        ops=listed(options["names"]),
+        keyword=options["keyword"],
+        level=options["level"],
+        dtypes=listed(options["dtypes"]),
+        seed=options["seed"],
+        folders=options["folders"],
+    )
+    _print([{"case": str(c), "op": c.op, "dtype": c.dtype} for c in select(selection)], as_json=as_json, keys=("case",))
+
+
+@list_command.command("models")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def models(*, as_json: bool) -> None:
+    """Models whose shapes --cases knows by name."""
+    from opproof.cases._file import names, path_of, read
+
+    files = {name: read(path_of(name)) for name in names()}
+    _print([{"model": n, "title": f.title, "source": f.source} for n, f in files.items()], as_json=as_json)
+
+
+@list_command.command("backends")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def backends(*, as_json: bool) -> None:
+    """Backends that -b knows by name, and what of them is not installed."""
+    from opproof.backends.load import built_in, installed, missing
+    from opproof.backends.table import how_to_install
+
+    rows = []
+    for name in built_in():
+        needed = f"; needs {', '.join(missing(name))}: {how_to_install(name)}" if missing(name) else ""
+        rows.append({"backend": name, "from": f"opproof{needed}"})
+    rows += [{"backend": n, "from": "installed package"} for n in installed()]
+    rows += [
+        {"backend": "./FILE.py", "from": "your file"},
+        {"backend": "./LIBRARY.so", "from": "your C library (opproof.h)"},
+        {"backend": "exec:COMMAND", "from": "a program in any language (docs/reference/exec-protocol.md)"},
+    ]
+    _print(rows, as_json=as_json)
+
+
+def _print(rows: list[dict[str, Any]], *, as_json: bool, keys: tuple[str, ...] | None = None) -> None:
+    if as_json:
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    shown = [[row[k] for k in (keys or row)] for row in rows]
+    width = max((len(r[0]) for r in shown), default=0)
+    for first, *rest in shown:
+        click.echo("  ".join([first.ljust(width), *rest]).rstrip() if rest else first)
+
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command("support")
+@click.argument("folders", nargs=-1, type=_FILE, metavar="[DIR]...")
+@click.option("-b", "--backend", "backends", multiple=True, help="Run this backend now; several times for several.")
+@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option("--level", type=Choice(LEVELS), default="smoke", show_default=True, help="Of the run with -b.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
+@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the table as Markdown.")
+def support_command(
+    *,
+    folders: tuple[Path, ...],
+    backends: tuple[str, ...],
+    names: tuple[str, ...],
+    level: str,
+    jobs: int | None,
+    markdown_file: Path | None,
+) -> int:
+    """Print operators × backends from the results in each DIR, or from a short run of each -b.
+
+    Forward / gradient of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
+    no evidence, – (declined), nothing (not run).
+    Exit status: 0, 2 the call is wrong, 3 there is no record.
+    """
+    from opproof.core.errors import UsageError
+    from opproof.reports import read_results, support
+    from opproof.reports._summary import provisos
+    from opproof.reports.files import write
+
+    if bool(folders) == bool(backends):
+        raise UsageError("give folders of results, such as opproof-report, or backends with -b; one or the other.")
+    wanted = listed(names)
+    if backends:
+        results = _run(backends, wanted, level, jobs)
+    else:
+        results = [r for folder in folders for r in read_results(folder)[1] if not wanted or r.op in wanted]
+    if not results:
+        click.echo("opproof: no record, so there is nothing to tabulate.", err=True)
+        return 3
+    cells, unproved = support.matrix(results), provisos(results)
+    click.echo(support.terminal(cells, unproved))
+    if markdown_file is not None:
+        write(markdown_file, support.markdown(cells, unproved))
+    return 0
+
+
+def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: int | None) -> list[Result]:
+    """The records of a run whose reports nobody asked for."""
+    import contextlib
+    import io
+    import tempfile
+
+    from opproof.core.system import cores
+    from opproof.harness.run import runner
+    from opproof.harness.run.plan import Selection
+    from opproof.harness.run.results.resume import Settings
+    from opproof.reports import read_results
+
+    with tempfile.TemporaryDirectory(prefix="opproof-support-") as folder:
+        settings = Settings(
+            backends=backends,
+            selection=Selection(ops=names, level=level),
+            jobs=cores() if jobs is None else jobs,
+            out=Path(folder),
+            quiet=True,
+        )
+        with contextlib.redirect_stdout(io.StringIO()):
+            status = runner.run(settings)
+        return [] if status == 3 and not (Path(folder) / "results.jsonl").exists() else read_results(Path(folder))[1]
+
+
+def facts_of_operators() -> list[dict[str, Any]]:
+    """One record for each built-in operator, by name.
+
+    `names` holds by library or list what the operator is called there, `said` the sentences of its docstring that the
+    first three come from, with the conditions. A value of a parameter is written as in an id of a case.
+    """
+    ops = [load(name) for name in names()]
+    elsewhere = names_by_operator(ops)
+    return [_facts(op, elsewhere[op.name]) for op in ops]
+
+
+def _facts(op: Op, elsewhere: Mapping[str, list[str]]) -> dict[str, Any]:
+    cases = cases_of(op.name)
+    return {
+        "op": op.name,
+        "summary": " ".join(op.doc.split("\n\n", 1)[0].partition(": ")[2].split()),
+        "gradient": op.vjp is not None,
+        "tensors": [{"name": name, "optional": name in op.optional} for name in op.tensors],
+        "variadic": op.variadic,
+        "outputs": list(op.outputs),
+        "dtypes": list(op.dtypes),
+        "traits": sorted(op.traits),
+        "parameters": {name: _parameter(op, name, default, cases) for name, default in op.params.items()},
+        "names": dict(elsewhere),
+        "said": equivalents(op.doc),
+        "cases": len(cases),
+    }
+
+
+def _parameter(op: Op, name: str, default: Any, cases: Iterable[Case]) -> dict[str, Any]:
+    """Its default, None where it has none, and its levels: the values that cases of standard level give it."""
+    levels = dict.fromkeys(format_param(parameters(case, op)[name]) for case in cases)
+    needed = default is inspect.Parameter.empty
+    return {"default": None if needed else format_param(default), "levels": list(levels)}

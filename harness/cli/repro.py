@@ -1,0 +1,213 @@
+"""opproof show: what a case holds and what is expected of a backend.
+
+opproof shrink: the smallest case that fails as a failing case does.
+
+Everything a case implies, as named float64 arrays: inputs, expected values, gradients, bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opproof.cases import Case
+from opproof.cases._data import is_unconstrained
+from opproof.cases._every import is_every
+from opproof.core.arrays import Array, Closed, Whole
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import Mode
+from opproof.harness.cli.options import MEBIBYTES, SECONDS, finite
+from opproof.harness.judge.bound import bound_of
+from opproof.harness.reference import finite_differences
+from opproof.harness.reference.expected import expected_forward, expected_vjp
+from opproof.harness.reference.question import output_names, pose
+from opproof.harness.run.plan import Selection, has_gradient, operators
+from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
+from opproof.reference_ops import Op
+from opproof.reports import Result
+
+
+@click.command("show")
+@click.argument("case")
+@click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Whose data: the gradient's where it has one.")
+@click.option("--npz", type=click.Path(path_type=Path), metavar="FILE", help="Write all arrays to FILE.")
+@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
+def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tuple[str, ...]) -> None:
+    """Show CASE: inputs, expected values and gradients, and the bound of every element.
+
+    The two modes of some operators have data of their own; a record's are those of its mode.
+    """
+    import numpy as np
+
+    from opproof.cases import Case
+    from opproof.core.errors import UsageError
+    from opproof.harness.run.plan import checked
+
+    parsed = checked(Case.parse(case), folders)
+    shown = mode_of(parsed, folders, mode)
+    arrays = arrays_of(parsed, folders, shown)
+    if npz is not None:
+        try:
+            np.savez(npz, **arrays)  # type: ignore[arg-type]
+        except OSError as error:
+            raise UsageError(f"cannot write {npz}: {error.strerror or error}; give another file with --npz.") from None
+    click.echo("\n".join([f"{parsed}  {shown}", *domain_of(parsed, folders)]))
+    with np.printoptions(precision=6, threshold=40, edgeitems=3, linewidth=110):
+        for name, array in arrays.items():
+            click.echo(f"\n{name}  shape {array.shape}  {array.dtype}\n{array}")
+    if npz is not None:
+        click.echo(f"\nwritten to {npz}")
+
+
+@click.command("shrink")
+@click.argument("case")
+@click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
+@click.option("--mode", type=click.Choice(["forward", "gradient"]), help="The first that fails by default.")
+@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
+@click.option("--timeout", type=SECONDS, callback=finite, default=TIMEOUT, show_default=True, help="Seconds.")
+@click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
+@click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
+@click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
+def shrink_command(
+    *,
+    case: str,
+    backend: str,
+    mode: str | None,
+    folders: tuple[str, ...],
+    timeout: float,
+    memory: int,
+    convention: str,
+    strict_subnormals: bool,
+) -> None:
+    """Reduce CASE, which fails on a backend, to the smallest case that still fails with the same verdict.
+
+    Exit status: 0 a failing case was shrunk (or is as small as it gets), 2 the call is wrong or the case passes.
+    """
+    from opproof.cases import Case
+    from opproof.core.verdicts import FAILED, MODES
+    from opproof.harness.repro.shrink import shrink
+    from opproof.harness.run.plan import Selection, checked, is_asked, operators
+    from opproof.harness.run.scheduler import Pool
+    from opproof.harness.run.task import Limits, Task
+
+    given = checked(Case.parse(case), folders)
+    op = operators(Selection(ops=(given.op,), folders=folders))[0]
+    options: dict[str, Any] = {
+        "strict_subnormals": strict_subnormals,
+        "convention": convention,
+        "ops": tuple(str(Path(f).resolve()) for f in folders),
+        "memory": memory * 2**20,
+        "timeout": timeout,
+    }
+    with Pool(Limits(1, timeout, memory * 2**20)) as pool:
+        pool.describe(backend)
+
+        def result(candidate: Case, mode: str) -> Result:
+            task = Task(backend, str(candidate), mode, **options)
+            *_, last = pool.run([task])  # what comes before it are earlier tasks, told of again
+            return last
+
+        modes = [m for m in ((mode,) if mode else MODES) if is_asked(given, op, m)]
+        first = next((r for r in (result(given, m) for m in modes) if r.verdict in FAILED), None)
+        if first is None:
+            raise UsageError(f"{given} does not fail on {backend} ({' and '.join(modes)}): there is nothing to shrink.")
+        last = first
+
+        def fails(candidate: Case) -> bool:
+            nonlocal last
+            record = result(candidate, first.mode)
+            if record.verdict == first.verdict:
+                last = record
+            return record.verdict == first.verdict
+
+        shrunk = shrink(given, op, fails)
+    click.echo(_text(first, last, shrunk.tried, shrunk.invalid))
+
+
+def _text(first: Result, last: Result, tried: int, invalid: int) -> str:
+    lines = [last.case if last.case != first.case else f"{last.case} is as small as it gets"]
+    lines.append(
+        f"  {last.verdict} ({last.mode}), as {first.case}"
+        if last.case != first.case
+        else f"  {last.verdict} ({last.mode})"
+    )
+    if last.worst is not None:
+        w = last.worst
+        at = f"[{', '.join(map(str, w.index))}]" if w.index else ""
+        lines.append(f"  worst: {w.tensor}{at} got {w.got}, expected {w.expected} within {w.bound}")
+    lines += [f"  {said}" for said in (last.message, last.diagnosis) if said]
+    lines.append(f"  {tried} candidates tried, {invalid} more were no case of this operator")
+    return "\n".join([*lines, f"  {last.repro}"])
+
+
+def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:
+    """A line for each tensor whose numbers the operator's `domain` confines: what is done to what is drawn."""
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    constraints = op.domain(case.shapes, **case.kwargs) if op.domain else {}
+    within = {name: c.within if isinstance(c, Closed) else c for name, c in constraints.items() if name in case.shapes}
+    return [
+        f"domain of {name}: {_ends(c, closed=isinstance(constraints[name], Closed))}; {_treatment(case, op)}"
+        for name, c in within.items()
+        if c in ("nonzero", "definite") or (isinstance(c, tuple) and not isinstance(c, Whole))
+    ]
+
+
+def _ends(constraint: Any, *, closed: bool) -> str:
+    if isinstance(constraint, str):
+        return {"nonzero": "numbers other than 0", "definite": "symmetric positive definite matrices"}[constraint]
+    low, high = constraint
+    return f"from {low:g} to {high:g}" if closed else f"between {low:g} and {high:g}"
+
+
+def _treatment(case: Case, op: Op) -> str:
+    """What is done to numbers outside of a domain, by the fill of the case."""
+    if is_every(case.fill):
+        return "numbers outside are asked for too" if op.facts["BEYOND"] else "numbers outside are replaced by others"
+    return "what is drawn stays" if is_unconstrained(case.fill) else "what is drawn is mapped into it"
+
+
+def mode_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -> Mode:
+    """The mode whose data are meant: the one that was asked for, else the gradient's where the case has one.
+
+    Raises UsageError where a gradient is asked for of a case that has none.
+    """
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    differentiated = has_gradient(case, op)
+    if asked == Mode.GRADIENT and not differentiated:
+        raise UsageError(f"{case} has no gradient: give --mode forward, or none.")
+    return Mode.GRADIENT if differentiated and asked != Mode.FORWARD else Mode.FORWARD
+
+
+def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -> dict[str, Array]:
+    """Arrays by name: `input x`, `expected y`, `bound y`, `cotangent y`, `gradient x`, `gradient bound x`.
+
+    `asked`: the mode; in some operators each has data of its own, as a gradient is drawn where there is one. See
+    `mode_of`.
+    """
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    dtype = DTYPES[case.dtype]
+    mode = mode_of(case, folders, asked)
+    posed = pose(case, op, mode).asked
+    arrays: dict[str, Array] = {
+        f"input {n}": v for n, v in zip(posed.names, posed.inputs, strict=True) if v is not None
+    }
+    expected = expected_forward(posed)
+    names = output_names(op, len(expected))
+    for name, e in zip(names, expected, strict=True):
+        arrays[f"expected {name}"], arrays[f"bound {name}"] = e.values, bound_of(e, dtype)
+    if mode is Mode.FORWARD or not any(posed.needs):
+        return arrays
+    arrays |= {f"cotangent {n}": g for n, g in zip(names, posed.cotangents, strict=True) if g is not None}
+    if op.vjp is None:
+        gradients = [None if e is None else e.expected for e in finite_differences.gradients(posed)]
+    else:
+        gradients = expected_vjp(posed)
+    for argument, e2 in zip(posed.names, gradients, strict=True):
+        if e2 is not None:
+            kind = DTYPES[case.dtype_of(argument)]
+            arrays[f"gradient {argument}"], arrays[f"gradient bound {argument}"] = e2.values, bound_of(e2, kind)
+    return arrays
