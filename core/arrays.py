@@ -32,7 +32,7 @@ def empty_tensor(shape: Sequence[int], dtype: Any) -> Array:
     """An array for a tensor of a case, its data or an answer; it holds anything.
 
     A large one lies in a mapping of its own that is shared: it is not counted as memory of the judge alone (RssAnon),
-    not limited with that (harness/run/own_memory.py), and given back as soon as nobody holds it.
+    not limited with that (harness/run/memory_limits.py), and given back as soon as nobody holds it.
     """
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize

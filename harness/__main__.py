@@ -1,4 +1,4 @@
-"""The command line: `opproof`, also `python -m opproof.harness`. One file per command in commands/."""
+"""The command line: `opproof`, also `python -m opproof.harness`. The files of the commands are in cli/."""
 
 from __future__ import annotations
 
@@ -39,6 +39,19 @@ COMMANDS = {
     "mutate": "Run the cases against mutants of the reference backend.",
 }
 
+#: Files of cli/ that hold several commands, by command; any other command has a file of its name.
+_FILES = {
+    **dict.fromkeys(("show", "shrink"), "repro"),
+    **dict.fromkeys(("report", "merge"), "report"),
+    **dict.fromkeys(("compare", "baseline", "history"), "compare"),
+    **dict.fromkeys(("check", "capture"), "check"),
+    **dict.fromkeys(("list", "support"), "list"),
+    **dict.fromkeys(("export", "judge"), "vectors"),
+    **dict.fromkeys(("init", "header", "check-backend", "precision"), "backend"),
+    **dict.fromkeys(("selfcheck", "mutate"), "selftest"),
+    "completion": "options",
+}
+
 
 class _Lazy(click.Group):
     """Commands are imported when called, so that `--help` costs nothing."""
@@ -51,8 +64,9 @@ class _Lazy(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"opproof.harness.cli.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"opproof.harness.cli.{_FILES.get(cmd_name, name)}")
+        command: click.Command = getattr(module, f"{name}_command")
         return command
 
     def resolve_command(

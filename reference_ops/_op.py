@@ -38,7 +38,7 @@ FACTS: dict[str, Any] = {
     "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
     "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
     "LIKE": "",  # the tensor whose dtype results have where tensors have several; the first, if unstated
-    "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (vocabulary/dtypes.py)
+    "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (core/dtypes.py)
     "DRAWN_FROM": "",  # the parameter from which an implementation draws what no reference can know
     "TWIN_ERRS": (),  # rows, without dtype, whose gradient PyTorch itself has wrong: docs/reference/defects/torch.md
     "BEYOND": False,  # what it gives outside of its domain is judged too: `every` number is tried there as well

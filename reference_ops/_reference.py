@@ -1,7 +1,7 @@
 """A PyTorch function alone as an operator: its values and, by autograd, its gradients, in float64.
 
 `reference` in a file of one's own takes the place of `forward` and `vjp`. How far honest rounding goes is then measured
-where PyTorch dispatches (harness/truth/torch/).
+where PyTorch dispatches (harness/reference/torch/).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ HEAD = """\
 `opproof selfcheck` compares the NumPy references with PyTorch. ONNX is a third party to both: its node
 cases (pip `onnx` {version}) hold inputs and expected outputs that its own reference computed.
 `tests/reference_ops/test_onnx_oracle.py` runs every one of them that our operators express, through tables
-(`harness/capture/onnx/translated.py`) that translate attributes and move axes but do no arithmetic.
+(`harness/capture/onnx/table.py`) that translate attributes and move axes but do no arithmetic.
 
 Inputs are widened to float64. Integers, indices, booleans and the outputs of operators that do not round are
 compared exactly. Others are compared within the rounding of ONNX's own arithmetic: relative 10⁻⁵ and absolute 10⁻⁶

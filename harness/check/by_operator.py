@@ -63,7 +63,6 @@ def by_function(
     candidate: Callable[..., Any], op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]
 ) -> Report:
     """Judge a function: it gets tensors of PyTorch where it takes them."""
-
     by_tensors, differentiable = _takes_torch(candidate, op)
     device = wishes["device"] if by_tensors else ""
     gradient: Any = vjp

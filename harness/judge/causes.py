@@ -3,7 +3,7 @@
 The reference is changed as the entry says: another formula, another arithmetic. An element that failed is explained
 where it lies within the ordinary bound of the changed reference, noise of the arithmetic's size included, or between
 what the formula gives in that arithmetic itself, rounded to nearest and by chance, range included
-(harness/truth/rounded.py). Every element that failed has to be; then the array as a whole is held to what any array is.
+(harness/reference/rounded_arithmetic.py). Every element that failed has to be; then the array as a whole is held to what any array is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Causes of known failures: the functions that a list names, and the machines that it speaks of.
 
-The functions lie in `causes.py` beside the list, or in harness/ledger/formulas.py where several libraries share them:
+The functions lie in `causes.py` beside the list, or in harness/known_failures/formulas.py where several libraries share them:
 
     forward(*tensors, **params)           what the library computes, with the operator's own signature, in NumPy
     vjp(g, y, *tensors, **params)         its gradients, as reference_ops say them

@@ -1,4 +1,4 @@
-"""Changed references that lists of several libraries name: see harness/ledger/causes.py for what the functions take."""
+"""Changed references that lists of several libraries name: see harness/known_failures/causes.py for what the functions take."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
     link = "https://..."                  # optional
     until = 2027-01-01                    # optional; from that day on the entry fails the run
 
-and one cause, which is executed (harness/ledger/causes.py): the answer is explained where it is right, within the
+and one cause, which is executed (harness/known_failures/causes.py): the answer is explained where it is right, within the
 ordinary bound, under the changed reference, in every element that fails.
 
     vjp = "multiply_stored_factor"        # a function of causes.py beside the file, in place of the operator's own;

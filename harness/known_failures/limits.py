@@ -19,7 +19,7 @@ SLACK = 2.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Those of an entry, as harness/ledger/known.py says them; None and False where it has none."""
+    """Those of an entry, as harness/known_failures/known.py says them; None and False where it has none."""
 
     units: float | None = None
     rms: float | None = None

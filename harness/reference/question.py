@@ -98,12 +98,12 @@ class Posed:
 
     @cached_property
     def passed(self) -> dict[bytes, Any]:
-        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/judged.py)."""
+        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/judgements.py)."""
         return {}
 
     @cached_property
     def told(self) -> dict[bytes, Any]:
-        """How wrong answers look, by the answer (harness/run/cache/told.py)."""
+        """How wrong answers look, by the answer (harness/run/cache/judgements.py)."""
         return {}
 
     @cached_property

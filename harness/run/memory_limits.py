@@ -6,7 +6,7 @@ alone are beyond the limit nobody is asked, for that is no fault of a backend's.
 The judge's own memory is held to --judge-memory by the kernel, and a case that cannot fit says so before it starts.
 
 What a judge computes in, copies and noise and bounds, is memory of its process alone: that is limited here. Tensors of
-a case lie in shared memory (vocabulary/arrays.py, hosts/memory.py) as often as calls need them, whatever the limit is:
+a case lie in shared memory (core/arrays.py, hosts/memory.py) as often as calls need them, whatever the limit is:
 whether they fit is asked of the machine. Linux alone counts the first apart from the second (RLIMIT_DATA since 4.7,
 getrlimit(2)); elsewhere nothing is limited.
 """

@@ -9,8 +9,9 @@ import warnings
 from scipy import special
 
 from opproof.harness.run.hardening import adopt, harden_process, listen_to
+from opproof.harness.run.session import worker
 
-__all__ = ["judges", "special"]
+__all__ = ["special", "worker"]
 
 harden_process()
 listen_to(os.getppid())

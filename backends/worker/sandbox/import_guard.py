@@ -49,7 +49,7 @@ _folders: dict[_Identity, str] = {}
 _keeper = 0
 
 #: The folder of the references.
-REFERENCES = Path(__file__).resolve().parents[2] / "reference_ops"
+REFERENCES = Path(__file__).resolve().parents[3] / "reference_ops"
 #: Events whose first argument names a file, and those whose second one does too.
 _OPENED = {"open", "sqlite3.connect", "os.remove", "os.rmdir", "os.truncate", "os.chmod", "os.chown"}
 _MOVED = {"os.link", "os.rename"}

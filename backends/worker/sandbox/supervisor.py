@@ -116,7 +116,7 @@ def _covered(hidden: list[str], sealed: list[str]) -> bool:
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as in _there
     try:
-        return bool(import_module("cover").cover(hidden, sealed))
+        return bool(import_module("mount_namespace").cover(hidden, sealed))
     except (OSError, AttributeError):  # no Linux
         return False
 

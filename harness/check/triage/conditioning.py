@@ -9,7 +9,7 @@ roundings, as the sine of an angle of many turns in 16 bits is, it does not: an 
 
 Failures looked at again where a reference takes numbers out of tensors: what PyTorch does not see has no noise.
 
-`x.item()` keeps its noise (truth/torch/numbers.py); float(x) and math.sqrt(x.item()) lose it, and the bound is too
+`x.item()` keeps its noise (reference/torch/python_scalars.py); float(x) and math.sqrt(x.item()) lose it, and the bound is too
 narrow by what such a number is off. How much that is, evaluations tell in which the numbers are noisy, whatever they
 decide.
 """

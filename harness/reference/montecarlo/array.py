@@ -233,7 +233,7 @@ class Noisy(NDArrayOperatorsMixin):
 def _unruled(name: str) -> str:
     return (
         f"{name} has no rule under noise: write it with other functions of NumPy, or give the operator as a PyTorch "
-        f"function alone (`reference`), or {name} a rule in harness/truth/noise/."
+        f"function alone (`reference`), or {name} a rule in harness/reference/montecarlo/."
     )
 
 

@@ -2,7 +2,7 @@
 
 A transform is a sum of n terms per element, and errs like one. A factorisation is backward stable: its result is exact
 for a matrix off by roundings of its rows, so that an ill-conditioned one shows its condition. Eigenvalues and singular
-values are stable for the whole matrix alone, as truth/torch/matrices.py says. Eigenvectors and singular vectors, whose
+values are stable for the whole matrix alone, as reference/torch/linear_algebra.py says. Eigenvectors and singular vectors, whose
 signs and order are free, have no rule.
 """
 

@@ -171,7 +171,7 @@ def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
         return noise.decided(name, lambda: result)
     raise OpError(
         f"{func} of PyTorch has no rule under noise: write the reference with other operations, "
-        f"or give it a rule in harness/truth/torch/."
+        f"or give it a rule in harness/reference/torch/."
     )
 
 

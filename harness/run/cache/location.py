@@ -1,7 +1,7 @@
 """Where the cache lies, and the key with which this user's opproof marks what it writes there.
 
 A backend runs as the same user, so no file is hidden from it for certain. It is not told where the cache is: hosts'
-environments do not say so, and their Python opens nothing under the folder of the user's caches (backends/host/fence).
+environments do not say so, and their Python opens nothing under the folder of the user's caches (backends/worker/sandbox/import_guard).
 What something without the key wrote is not believed.
 """
 

@@ -1,6 +1,6 @@
 """A host as a process: one exchange at a time, limits from outside, and it never outlives its judge.
 
-A keeper (backends/host/keeper.py) stands between: it starts the command, watches the memory of the whole family and
+A keeper (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the whole family and
 ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has read
 everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
 
@@ -28,7 +28,7 @@ from opproof.core.arrays import Array
 from opproof.core.text import plain
 from opproof.core.verdicts import Verdict
 
-KEEPER = Path(opproof.backends.worker.__file__).with_name("keeper.py")
+KEEPER = Path(opproof.backends.worker.__file__).with_name("sandbox") / "supervisor.py"
 _CHUNK = 1 << 16
 #: Bytes of what the host prints that are kept for a message.
 _TAIL = 4096
@@ -64,7 +64,7 @@ Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
 
 
 def keeper_of(control: int, status: int, memory: int, name: str, *, own: bool, hidden: Sequence[Path]) -> list[str]:
-    """The command line of a keeper (backends/host/keeper.py), before the command that it keeps.
+    """The command line of a keeper (backends/worker/sandbox/supervisor.py), before the command that it keeps.
 
     Where anything is `hidden`, Python's libraries are not to be written.
     """

@@ -16,7 +16,7 @@ import opproof  # noqa: E402
 from opproof.core.errors import OpError, UsageError  # noqa: E402
 from opproof.harness.check.api import (  # noqa: E402
     bound_of,
-    judged,  # noqa: E402
+    judged,
     objection,
 )
 from opproof.harness.check.options import Wish  # noqa: E402

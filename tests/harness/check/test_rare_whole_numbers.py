@@ -13,7 +13,7 @@ from opproof.harness.check.tensors import taken  # noqa: E402
 from opproof.harness.check.variants.integer_inputs import (  # noqa: E402
     _once,
     absent,
-    rounded,  # noqa: E402
+    rounded,
 )
 
 

@@ -15,7 +15,7 @@ from opproof.harness.check.variants.arguments import numbers_of  # noqa: E402
 from opproof.harness.check.variants.sizes import (  # noqa: E402
     fits,
     joined,
-    sizes,  # noqa: E402
+    sizes,
 )
 
 F = torch.nn.functional

@@ -11,7 +11,7 @@ import opproof  # noqa: E402
 from opproof.harness.check.tensors import Tensor  # noqa: E402
 from opproof.harness.check.variants.sizes import (  # noqa: E402
     parted,
-    sizes,  # noqa: E402
+    sizes,
     tied,
 )
 

@@ -17,9 +17,9 @@ from opproof.harness.check.options import Manner  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
 from opproof.harness.check.variants.generate import vast  # noqa: E402
 from opproof.harness.check.variants.size_sweep import vast_sizes  # noqa: E402
-from opproof.harness.check.variants.sizes import (
-    fits,  # noqa: E402
-    rare_size,  # noqa: E402
+from opproof.harness.check.variants.sizes import (  # noqa: E402
+    fits,
+    rare_size,
 )
 
 judged = partial(opproof.check, raises=False, dtype="f32", isolate=True)

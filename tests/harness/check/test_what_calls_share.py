@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.call.exchange import _openmp  # noqa: E402
-from opproof.harness.check.call.other_calls import (
-    Kept,  # noqa: E402
-    odd_one,  # noqa: E402
+from opproof.harness.check.call.other_calls import (  # noqa: E402
+    Kept,
+    odd_one,
 )
 from opproof.harness.check.tensors import Tensor, taken  # noqa: E402
 from opproof.harness.check.variants.empty_groups import _is_spared  # noqa: E402
