@@ -25,8 +25,8 @@ from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
 from opproof.core.text import dumped
 from opproof.core.verdicts import LEVELS, MODES, Mode
-from opproof.harness.reference.expected import Expected, expected_of
-from opproof.harness.reference.question import Posed, pose
+from opproof.harness.reference.expected import evaluate_expected
+from opproof.harness.reference.question import Expected, Posed, pose
 from opproof.harness.reference.torch.evaluate import Question, truth
 from opproof.reference_ops import load, names
 
@@ -76,7 +76,7 @@ def by_twin(posed: Posed, twin: Twin | None = None) -> list[Expected | None]:
 def ratios(posed: Posed, twin: Twin | None = None) -> np.ndarray[Any, Any]:
     """(scale + |y|) of the twin over that of the reference, of every element that counts."""
     parts = [np.zeros(0)]
-    for ours, theirs in zip(expected_of(posed), by_twin(posed, twin), strict=True):
+    for ours, theirs in zip(evaluate_expected(posed), by_twin(posed, twin), strict=True):
         if ours is None or theirs is None or ours.exact or ours.values.dtype.kind != "f":
             continue
         with np.errstate(all="ignore"):

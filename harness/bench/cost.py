@@ -16,9 +16,8 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
-from opproof.harness.reference import expected
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Posed, evaluate_forward, evaluate_vjp
 from opproof.harness.reference.roundoff import quiet
 from opproof.harness.run.request import Wanted
 from opproof.reports.bench.record import Roofline
@@ -57,11 +56,11 @@ def _flops(posed: Posed, outputs: Sequence[Array]) -> int:
     inputs = [counting(v) for v in posed.inputs]
     try:
         if posed.mode is Mode.FORWARD:
-            expected.forward(posed.op, inputs, posed.params)
+            evaluate_forward(posed.op, inputs, posed.params)
         else:
             with quiet():
                 cotangents = [counting(g) for g in posed.cotangents]
-                expected.vjp(posed.op, inputs, posed.params, cotangents, [counting(y) for y in outputs])
+                evaluate_vjp(posed.op, inputs, posed.params, cotangents, [counting(y) for y in outputs])
     except (TypeError, ValueError, AttributeError, IndexError):
         return 0
     return count.total

@@ -28,7 +28,7 @@ from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.inputs import given, names_of
 from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import bound_of as allowed
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.evaluate import Question, truth
 
 #: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.

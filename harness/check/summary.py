@@ -24,7 +24,7 @@ from opproof.harness.check.report import Report, first_of
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.triage.precision import by_rule
 from opproof.harness.clock import Allowed
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.reports import Result
 from opproof.reports.advice import sound
 

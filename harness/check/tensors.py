@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.dtypes import DTYPES, Kind, round_to
 from opproof.core.errors import UsageError
 
 #: PyTorch's names of float dtypes, and ours.
@@ -153,3 +153,8 @@ def _within(torch: Any, plain: Any, shape: tuple[int, ...]) -> Any:
     part = room[tuple(slice(n) for n in plain.shape)]
     part.copy_(plain)
     return part
+
+
+def is_float8(kind: str) -> bool:
+    """Whether it is our name of a float of 8 bits."""
+    return kind in DTYPES and DTYPES[kind].kind is Kind.FLOAT8

@@ -25,8 +25,8 @@ from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.expected import Expected, expected_of
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.expected import evaluate_expected
+from opproof.harness.reference.question import Expected, Posed
 from opproof.harness.reference.roundoff import compute_roundoff
 
 #: Digits of each precision, the hidden bit included.
@@ -179,7 +179,7 @@ def _expected(w: Wrong, declared: str) -> Expected | None:
     if w.mode is Mode.GRADIENT and w.op.vjp is None:
         return None
     alone = tuple(i == w.which for i in range(len(w.inputs)))
-    return expected_of(w.posed.given(needs=alone), declared)[w.which]
+    return evaluate_expected(w.posed.given(needs=alone), declared)[w.which]
 
 
 #: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.

@@ -16,8 +16,7 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.expected import forward, vjp
-from opproof.harness.reference.question import Posed, output_names, pose
+from opproof.harness.reference.question import Posed, evaluate_forward, evaluate_vjp, output_names, pose
 from opproof.reference_ops import Op
 
 #: An explanation must be less likely by chance than 2^-BITS.
@@ -213,14 +212,14 @@ class Wrong:
         which = self.which if which is None else which
         try:
             same = op is self.op and inputs is self.inputs and given is self.params
-            results: tuple[Any, ...] = self.posed.outputs if same else forward(op, inputs, given)
+            results: tuple[Any, ...] = self.posed.outputs if same else evaluate_forward(op, inputs, given)
             if self.mode is Mode.GRADIENT:
                 if op.vjp is None:
                     return None
                 kind = DTYPES[self.case.dtype]
                 kept = results if outputs is None else outputs
                 kept = [round_to(y, kind) if saved and y.dtype.kind == "f" else y for y in kept]
-                results = vjp(op, inputs, given, cotangents, kept)
+                results = evaluate_vjp(op, inputs, given, cotangents, kept)
         except Exception:  # a change that the operator rejects, in whatever way, explains nothing
             return None
         if which >= len(results) or results[which] is None:

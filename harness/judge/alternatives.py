@@ -32,8 +32,7 @@ from opproof.harness.judge.bound import C, Comparison, compare, fails
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference import expected
 from opproof.harness.reference.error_scale import lost_by_flushing, reached
-from opproof.harness.reference.expected import Expected
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Expected, Posed
 from opproof.harness.reference.roundoff import COMPUTE_U, compute_roundoff, least_normal, quiet
 from opproof.reference_ops import Op, Trait
 

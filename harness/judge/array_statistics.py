@@ -25,7 +25,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, TRUNCATE, Dtype, round_to
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.reference.array_bias import LEAST, SLOPE, SPREADS, clear_slope, leaning, varies
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 
 #: Results that a store could round to either side, at least so many different ones, tell how it does; by
 #: so many units, and so many standard errors, may their mean be off.

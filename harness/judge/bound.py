@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype, Kind, round_to
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 
 #: Units of honest rounding that an element may be off for what was computed before it was stored
 #: (docs/explanation/false-alarms.md).

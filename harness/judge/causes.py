@@ -26,8 +26,8 @@ from opproof.harness.judge.judgement import Judged, Judgement, compare_answer, j
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.known_failures.causes import function_of
 from opproof.harness.known_failures.known import Known
-from opproof.harness.reference.expected import Expected, values_of
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.expected import expected_of, values_of
+from opproof.harness.reference.question import Expected, Posed, output_names
 from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, arithmetics, unwrap, wrap
 from opproof.harness.reference.roundoff import quiet
 from opproof.reference_ops import Op, gradients_of
@@ -187,7 +187,7 @@ def _changed(entry: Known, posed: Posed) -> Posed:
 def _expected(changed: Posed, declared: str | None) -> list[Expected | None]:
     """What the changed reference gives, with its scale; without one where the formula has no rule under noise."""
     try:
-        return changed.expected(declared)
+        return expected_of(changed, declared)
     except (OpError, TypeError):
         return [None if v is None else Expected(v, np.zeros(v.shape)) for v in values_of(changed)]
 

@@ -11,7 +11,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.judge.bound import bound_of, compare
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 
 #: Elements that are compared at once, and suspects that are kept: those farthest out.
 AT_ONCE = 2**18

@@ -34,8 +34,8 @@ from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.blocks import Block, Shape, blocks, containing, count, cover, region, taken, whole
 from opproof.harness.reference.chunks.expected import expected_in, in_turn, values_in
 from opproof.harness.reference.chunks.memory_budget import Noise, Room
-from opproof.harness.reference.expected import Expected, is_bitwise, is_faithful, unscaled, values_of
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.expected import is_bitwise, is_faithful, unscaled, values_of
+from opproof.harness.reference.question import Expected, Posed, output_names
 from opproof.harness.reference.roundoff import RUNS
 
 #: The most slices that are drawn, and the most of suspects' that are judged by noise of their own.

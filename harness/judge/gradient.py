@@ -22,8 +22,7 @@ from opproof.harness.reference import expected as reference
 from opproof.harness.reference import finite_differences, kinks
 from opproof.harness.reference import kinks as subgradient
 from opproof.harness.reference.data import distances
-from opproof.harness.reference.expected import Expected
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Expected, Posed, evaluate_vjp
 
 
 @dataclass(frozen=True)
@@ -244,6 +243,6 @@ def _saved(posed: Posed, want: Expected, comparison: Comparison, i: int) -> Comp
         return comparison
     kind = DTYPES[posed.case.dtype]
     stored = [round_to(y, kind) if y.dtype.kind == "f" else y for y in posed.outputs]
-    given = reference.vjp(posed.op, posed.inputs, posed.params, posed.cotangents, stored)[i]
+    given = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, stored)[i]
     excused = ~np.isfinite(np.asarray(given)) & np.isfinite(want.values)
     return comparison.excusing(excused)

@@ -29,8 +29,8 @@ from opproof.harness.judge.gradient import Compared, Rules, bounded, by_differen
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.chunks.blocks import Axis, axes_of
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.expected import Expected, expected_of
-from opproof.harness.reference.question import Posed, output_names, pose
+from opproof.harness.reference.expected import evaluate_expected, expected_of
+from opproof.harness.reference.question import Expected, Posed, output_names, pose
 from opproof.reference_ops import Trait
 from opproof.reports import Worst
 
@@ -80,7 +80,7 @@ def judge(
         posed, unfair, expected = *of_the_draw(posed, answer), None
     left_out = missing(posed, answer)
     if left_out:
-        wanted = posed.expected(rules.declared) if expected is None else expected
+        wanted = expected_of(posed, rules.declared) if expected is None else expected
         expected = [None if a is None else e for a, e in zip(answer.arrays, wanted, strict=True)]
     compared = compare_answer(posed, answer, rules, expected)
     if compared.doubt:
@@ -174,8 +174,8 @@ def compare_answer(
     if posed.mode is Mode.GRADIENT:
         if posed.op.vjp is None and expected is None:
             return by_differences(posed, answer, rules)
-        return by_vjp(posed, answer, posed.expected(rules.declared) if expected is None else expected, rules)
-    expected = posed.expected(rules.declared) if expected is None else expected
+        return by_vjp(posed, answer, expected_of(posed, rules.declared) if expected is None else expected, rules)
+    expected = expected_of(posed, rules.declared) if expected is None else expected
     arrays = answer.arrays
     if posed.op.settled is not None:
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
@@ -273,7 +273,7 @@ def _by_shape(posed: Posed, declared: str | None, seed: int) -> set[str]:
         return set()
     plain = replace(posed.case, fill="normal", seed=posed.case.seed + seed)
     again = pose(plain, posed.op, posed.mode).asked
-    return _passing(again, expected_of(again, declared), (*again.inputs, *again.cotangents))
+    return _passing(again, evaluate_expected(again, declared), (*again.inputs, *again.cotangents))
 
 
 def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:

@@ -23,11 +23,8 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Kind
 from opproof.harness.judge.bound import STORED, C, Comparison, fails
-from opproof.harness.reference import expected
-from opproof.harness.reference import expected as reference
 from opproof.harness.reference.data import distances
-from opproof.harness.reference.expected import Expected
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Expected, Posed, evaluate_vjp
 from opproof.harness.reference.roundoff import compute_roundoff
 from opproof.harness.reference.torch.kinks import Between
 from opproof.reference_ops import Trait
@@ -68,7 +65,7 @@ def waive_near_kinks(
 
 def _gradients(posed: Posed, first: Array) -> Sequence[Array | None]:
     moved = posed.given(inputs=(first, *posed.inputs[1:]))
-    return expected.vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
+    return evaluate_vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
 
 
 def _between(got: Array, a: Array, b: Array, bound: Array, dtype: str) -> Array:
@@ -126,5 +123,5 @@ def waive_at_infinity(
 
 def _gradient(posed: Posed, x: Array) -> Array | None:
     moved = posed.given(inputs=(x,))
-    (found,) = reference.vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
+    (found,) = evaluate_vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
     return None if found is None else np.asarray(found)

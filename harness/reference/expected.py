@@ -3,82 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from opproof.cases import Case
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype, round_to
 from opproof.core.errors import OpError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference import array_bias
 from opproof.harness.reference.array_bias import is_narrow, sampled, spread
-from opproof.harness.reference.data import differentiable, parameters
 from opproof.harness.reference.error_scale import Deviation, deviations
-from opproof.harness.reference.roundoff import DELTA, STORED_RMS, compute_roundoff, quiet
-from opproof.reference_ops import Op, Trait, gradients_of
-
-if TYPE_CHECKING:
-    from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Expected, Posed, evaluate_forward, evaluate_vjp
+from opproof.harness.reference.roundoff import DELTA, STORED_RMS, compute_roundoff
+from opproof.reference_ops import Trait
 
 
-@dataclass(frozen=True)
-class Expected:
-    """One expected array with, per element, the error of honest rounding in units of u(dtype)."""
-
-    values: Array  # float64, int64 or bool
-    scale: Array  # float64; zeros where the array is exact
-    exact: bool = False  # to be met bit for bit
-    faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
-    each: bool = False  # every element is computed for itself, by few operations
-    stored: float | None = None  # where 16-bit intermediates are declared, the most that the RMS of units may be
-    spread: float | None = None  # by what factor honest answers are off as a whole (slope.py); None: not measured
-    leaning: float | None = (
-        None  # by how many steps a stored constant has the whole lean (steps.py); None: not measured
-    )
-    held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
-
-
-def forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> tuple[Array, ...]:
-    """Outputs in float64 (or int64, bool)."""
-    with quiet():
-        return tuple(np.asarray(y) for y in tuple_of(op.forward(*inputs, **params)))
-
-
-def vjp(
-    op: Op, inputs: Sequence[Any], params: Mapping[str, Any], cotangents: Sequence[Any], outputs: Sequence[Any]
-) -> tuple[Any, ...]:
-    """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
-    with quiet():
-        return gradients_of(op, cotangents, outputs, inputs, params)
-
-
-def gradients_exist(
-    op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
-) -> list[bool]:
-    """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
-    floats = [v is not None and v.dtype.kind == "f" for v in inputs]
-    if op.vjp is not None and sum(v is not None for v in inputs) == 1:
-        return floats
-    cotangents = [np.ones(y.shape) if y.dtype.kind == "f" else None for y in outputs]
-    if op.vjp is None:
-        return [f and any(g is not None for g in cotangents) for f in floats]
-    return [d is not None for d in vjp(op, inputs, params, cotangents, outputs)]
-
-
-def needs_of(case: Case, op: Op, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> list[bool]:
-    """Which arguments have a gradient that the case asks for and the op gives; the data need not be the judged one."""
-    asked = differentiable(case, op, inputs)
-    exist = gradients_exist(op, inputs, parameters(case, op), outputs)
-    return [a and e for a, e in zip(asked, exist, strict=True)]
+def evaluate_expected(posed: Posed, declared: str | None = None) -> list[Expected | None]:
+    """Expected outputs, or gradients where needed, with the scale of honest rounding; the op must have a vjp then."""
+    return [*expected_forward(posed, declared)] if posed.mode is Mode.FORWARD else expected_vjp(posed, declared)
 
 
 def expected_of(posed: Posed, declared: str | None = None) -> list[Expected | None]:
-    """Expected outputs, or gradients where needed, with the scale of honest rounding; the op must have a vjp then."""
-    return [*expected_forward(posed, declared)] if posed.mode is Mode.FORWARD else expected_vjp(posed, declared)
+    """Return what `evaluate_expected` gives, evaluated once for each precision that backends declare."""
+    return posed.once(f"expected {declared or ''}", lambda: evaluate_expected(posed, declared))
 
 
 def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected]:
@@ -124,7 +75,7 @@ def _gradients(
     posed: Posed, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
 ) -> list[Array | None]:
     """Those that are needed."""
-    exact = vjp(posed.op, inputs, params, posed.cotangents, outputs)
+    exact = evaluate_vjp(posed.op, inputs, params, posed.cotangents, outputs)
     return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
 
 
@@ -174,7 +125,7 @@ def _with_a_factor(posed: Posed) -> Iterator[tuple[Sequence[Array | None], Mappi
 
 def _evaluated(posed: Posed, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array | None]:
     """What `values_of` gives of other inputs and parameters."""
-    outputs = forward(posed.op, inputs, params)
+    outputs = evaluate_forward(posed.op, inputs, params)
     return [*outputs] if posed.mode is Mode.FORWARD else _gradients(posed, inputs, params, outputs)
 
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.harness.reference import expected as reference
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Expected, Posed, evaluate_forward
 
 _STEP = 2.0**-13
 #: Relative error of the extrapolated difference, and how far second differences may be from a quarter.
@@ -30,7 +29,7 @@ _TERMS = 4.0
 class Estimated:
     """The gradient of one argument: what is expected, and which elements could be estimated."""
 
-    expected: reference.Expected
+    expected: Expected
     smooth: NDArray[np.bool_]
 
 
@@ -65,11 +64,11 @@ def _one(posed: Posed, which: int) -> Estimated:
         smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
         outputs = float(np.sqrt(np.sum(np.square(base[terms != 0])))) / max(1.0, abs(float(x[index])))
         scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[posed.dtype_of(which)].u
-    return Estimated(reference.Expected(values, scale), smooth)
+    return Estimated(Expected(values, scale), smooth)
 
 
 def _weighted(posed: Posed, inputs: Sequence[Array | None]) -> Array:
     """The products g y of every output element that has a cotangent, in one vector."""
-    outputs = reference.forward(posed.op, inputs, posed.params)
+    outputs = evaluate_forward(posed.op, inputs, posed.params)
     pairs = zip(posed.cotangents, outputs, strict=True)
     return np.concatenate([np.zeros(0), *(np.ravel(g * y) for g, y in pairs if g is not None)])

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.harness.reference import expected
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Posed, evaluate_forward
 from opproof.reference_ops import Trait
 
 #: By how much an element is moved, and beside a large one by which part of it: neighbours in float32 are not passed,
@@ -147,7 +146,7 @@ def _step(size: Array) -> Array:
 
 def _terms(posed: Posed, moved: Sequence[Array | None]) -> list[tuple[Array, Array]]:
     """By how much moved inputs change every g y: where cotangents are positive, and where they are not."""
-    there = expected.forward(posed.op, moved, posed.params)
+    there = evaluate_forward(posed.op, moved, posed.params)
     return [
         ((f - b) * np.where(g > 0, g, 0), (f - b) * np.where(g > 0, 0, g))
         for g, f, b in zip(posed.cotangents, there, posed.outputs, strict=True)

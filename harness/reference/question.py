@@ -18,10 +18,9 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._every import is_every
-from opproof.core.arrays import Array
+from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.reference import expected
 from opproof.harness.reference.data import (
     arguments,
     cotangents_of,
@@ -32,9 +31,60 @@ from opproof.harness.reference.data import (
     where_computable,
     where_defined,
 )
-from opproof.harness.reference.expected import Expected
-from opproof.harness.reference.roundoff import RUNS, least_normal
-from opproof.reference_ops import Op
+from opproof.harness.reference.roundoff import RUNS, least_normal, quiet
+from opproof.reference_ops import Op, gradients_of
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One expected array with, per element, the error of honest rounding in units of u(dtype)."""
+
+    values: Array  # float64, int64 or bool
+    scale: Array  # float64; zeros where the array is exact
+    exact: bool = False  # to be met bit for bit
+    faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
+    each: bool = False  # every element is computed for itself, by few operations
+    stored: float | None = None  # where 16-bit intermediates are declared, the most that the RMS of units may be
+    spread: float | None = None  # by what factor honest answers are off as a whole (slope.py); None: not measured
+    leaning: float | None = (
+        None  # by how many steps a stored constant has the whole lean (steps.py); None: not measured
+    )
+    held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
+
+
+def evaluate_forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> tuple[Array, ...]:
+    """Outputs in float64 (or int64, bool)."""
+    with quiet():
+        return tuple(np.asarray(y) for y in tuple_of(op.forward(*inputs, **params)))
+
+
+def evaluate_vjp(
+    op: Op, inputs: Sequence[Any], params: Mapping[str, Any], cotangents: Sequence[Any], outputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
+    with quiet():
+        return gradients_of(op, cotangents, outputs, inputs, params)
+
+
+def gradients_exist(
+    op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
+) -> list[bool]:
+    """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
+    floats = [v is not None and v.dtype.kind == "f" for v in inputs]
+    if op.vjp is not None and sum(v is not None for v in inputs) == 1:
+        return floats
+    cotangents = [np.ones(y.shape) if y.dtype.kind == "f" else None for y in outputs]
+    if op.vjp is None:
+        return [f and any(g is not None for g in cotangents) for f in floats]
+    return [d is not None for d in evaluate_vjp(op, inputs, params, cotangents, outputs)]
+
+
+def needs_of(case: Case, op: Op, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> list[bool]:
+    """Which arguments have a gradient that the case asks for and the op gives; the data need not be the judged one."""
+    asked = differentiable(case, op, inputs)
+    exist = gradients_exist(op, inputs, parameters(case, op), outputs)
+    return [a and e for a, e in zip(asked, exist, strict=True)]
+
 
 T = TypeVar("T")
 
@@ -61,16 +111,12 @@ class Posed:
     @cached_property
     def outputs(self) -> tuple[Array, ...]:
         """The exact outputs, evaluated when first asked for: a judge asks after the backend has answered."""
-        return expected.forward(self.op, self.inputs, self.params)
+        return evaluate_forward(self.op, self.inputs, self.params)
 
     def dtype_of(self, number: int) -> str:
         """The dtype of the result of that number: of a gradient that of its tensor."""
         uniform = self.mode is Mode.FORWARD or not self.case.mixed
         return self.case.dtype if uniform else self.case.dtype_of(self.names[number])
-
-    def expected(self, declared: str | None = None) -> list[Expected | None]:
-        """reference.expected_of, evaluated once for each precision that backends declare."""
-        return self.once(f"expected {declared or ''}", lambda: expected.expected_of(self, declared))
 
     def once(self, name: str, found: Callable[[], T]) -> T:
         """The fact called `name`, by `found` when it is first asked for: one that follows from the question alone."""
@@ -146,7 +192,7 @@ def pose(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
         asked, other = _keeping(beside.asked, asked), _keeping(beside.other, other)
     if mode is Mode.FORWARD:
         return Pair(asked, other)
-    needs = tuple(expected.needs_of(case, op, others, other.outputs))
+    needs = tuple(needs_of(case, op, others, other.outputs))
     return Pair(
         _keeping(asked, asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs)),
         _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
@@ -265,10 +311,10 @@ def _answer(posed: Posed, tiny: float) -> Sequence[Array | None]:
         return x if x is None or x.dtype.kind != "f" else flushing(x, tiny)
 
     inputs = [wrap(x) for x in posed.inputs]
-    outputs = expected.forward(posed.op, inputs, posed.params)
+    outputs = evaluate_forward(posed.op, inputs, posed.params)
     if posed.mode is Mode.FORWARD:
         return [_plain(y) for y in outputs]
     kind = DTYPES[posed.case.dtype]
     stored = [wrap(round_to(_plain(y), kind)) if y.dtype.kind == "f" else y for y in outputs]
-    gradients = expected.vjp(posed.op, inputs, posed.params, [wrap(g) for g in posed.cotangents], stored)
+    gradients = evaluate_vjp(posed.op, inputs, posed.params, [wrap(g) for g in posed.cotangents], stored)
     return [_plain(np.asarray(d)) if n else None for d, n in zip(gradients, posed.needs, strict=True)]

@@ -19,8 +19,8 @@ from itertools import combinations
 from opproof.cases import Case, cases_of
 from opproof.cases._case import Param, Shape
 from opproof.cases._layouts import layouts_of
-from opproof.harness.reference import expected
 from opproof.harness.reference.data import inputs_of, ordered, parameters
+from opproof.harness.reference.question import evaluate_forward
 from opproof.reference_ops import Op
 
 
@@ -96,7 +96,7 @@ def _ties(cases: Iterable[Mapping[tuple[str, int], object]]) -> list[tuple[tuple
 def valid(case: Case, op: Op) -> bool:
     """Whether the reference accepts the case and gives it results."""
     try:
-        outputs = expected.forward(op, ordered(case, op, inputs_of(case, op)), parameters(case, op))
+        outputs = evaluate_forward(op, ordered(case, op, inputs_of(case, op)), parameters(case, op))
     except Exception:  # whatever the reference objects to, the candidate is no case of this operator
         return False
     return any(y.size for y in outputs)

@@ -30,12 +30,12 @@ from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import CaseError, UsageError, meant
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
 from opproof.harness.known_failures.known import Known
-from opproof.harness.reference import expected as reference
 from opproof.harness.reference import valid_case
 from opproof.harness.reference.chunks.blocks import axes_of, one_of
 from opproof.harness.reference.chunks.memory_budget import FEW, MEMORY
 from opproof.harness.reference.chunks.question import elements
 from opproof.harness.reference.data import inputs_of, ordered, parameters
+from opproof.harness.reference.question import evaluate_forward
 from opproof.harness.run.exhaustive import chunks
 from opproof.harness.run.memory_limits import held_to
 from opproof.harness.run.task import Task, op_name
@@ -196,7 +196,7 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
         tried = _small(replace(case, fill="normal") if is_stored(case.fill) else case, op)
         if tried is not None:
             with held_to(MEMORY):  # few inputs may have many results
-                outputs = reference.forward(op, ordered(tried, op, inputs_of(tried, drawn)), parameters(tried, op))
+                outputs = evaluate_forward(op, ordered(tried, op, inputs_of(tried, drawn)), parameters(tried, op))
             valid_case.check(tried, op, outputs[0])
     except CaseError:
         raise

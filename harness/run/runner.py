@@ -23,7 +23,7 @@ from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.known_failures import proposals
 from opproof.harness.known_failures.findings import built_in, of_versions
 from opproof.harness.known_failures.known import Known, mark, read_known
-from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import pose
 from opproof.harness.run.cache.location import Place, known_key, place
 from opproof.harness.run.cache.store import Store
@@ -232,7 +232,7 @@ def _check(case: Case, op: Op, mode: Mode) -> None:
     if mode is Mode.GRADIENT and op.vjp is None:
         return
     try:
-        expected_of(pose(case, op, mode).asked)
+        evaluate_expected(pose(case, op, mode).asked)
     except OpError as error:
         raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
     except Exception:  # noqa: S110 - what else goes wrong is told by the records

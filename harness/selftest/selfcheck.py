@@ -39,7 +39,7 @@ from opproof.harness.reference.chunks.memory_budget import Room
 from opproof.harness.reference.chunks.question import templates
 from opproof.harness.reference.data import arguments, cotangents_of, distances, inputs_of, ordered, to_dtype
 from opproof.harness.reference.expected import values_of
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Expected, Posed, evaluate_forward, evaluate_vjp, needs_of
 from opproof.harness.reference.roundoff import quiet
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
@@ -102,10 +102,10 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
         return
     # A row whose numbers lie on kinks asks for the gradients that exist there, and for no others.
     asking = case if case.fill in ON_KINKS else replace(case, needs=None)
-    needs = tuple(reference.needs_of(asking, op, inputs, posed.outputs))
+    needs = tuple(needs_of(asking, op, inputs, posed.outputs))
     cotangents = tuple(cotangents_of(case, posed.outputs))
     posed = posed.given(mode=Mode.GRADIENT, needs=needs, cotangents=cotangents)
-    gradients = reference.vjp(op, inputs, posed.params, cotangents, posed.outputs)
+    gradients = evaluate_vjp(op, inputs, posed.params, cotangents, posed.outputs)
     for name, v, d, need in zip(names, inputs, gradients, needs, strict=True):
         if need and v is not None and np.shape(d) != v.shape:
             yield Disagreement(str(case), "finite", f"the vjp of {name} has shape {np.shape(d)}")
@@ -188,7 +188,7 @@ def _beside_kinks(posed: Posed) -> NDArray[np.bool_]:
 
 
 def _compared(
-    case: Case, check: str, got: Array, want: reference.Expected, groups: NDArray[np.int64] | None = None
+    case: Case, check: str, got: Array, want: Expected, groups: NDArray[np.int64] | None = None
 ) -> Iterator[Disagreement]:
     if got.shape != want.values.shape:
         yield Disagreement(str(case), check, f"PyTorch's shape is {got.shape}, NumPy's {want.values.shape}")
@@ -215,7 +215,7 @@ def _direction(case: Case, which: int, k: int, shape: tuple[int, ...]) -> Array:
 
 
 def _loss(posed: Posed, inputs: Sequence[Any]) -> Any:
-    outputs = reference.forward(posed.op, inputs, posed.params)
+    outputs = evaluate_forward(posed.op, inputs, posed.params)
     pairs = [(g, y) for g, y in zip(posed.cotangents, outputs, strict=True) if g is not None]
     with np.errstate(all="ignore"):
         return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in pairs)

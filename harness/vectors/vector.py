@@ -19,10 +19,10 @@ from opproof.harness.judge import gradient
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.reference.chunks.question import Posing, elements
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.expected import Expected
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.question import Expected, Posed, output_names
 from opproof.harness.run import request
-from opproof.harness.run.hosts.answer_files import Tensor, Vector, Wanted
+from opproof.harness.run.hosts.answer_files import Tensor, Vector, Wanted, digest
 from opproof.harness.run.memory.buffer import poison
 from opproof.harness.run.task import Task, op_of
 
@@ -90,16 +90,6 @@ def vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) 
     return made
 
 
-def digest(posed: Posed) -> str:
-    """SHA-256 of what is asked: inputs and cotangents in their dtypes, row by row."""
-    known = hashlib.sha256()
-    named = (*zip(posed.names, posed.inputs, strict=True), *((None, g) for g in posed.cotangents))
-    for name, values in named:
-        stored = None if values is None else np.ascontiguousarray(to_dtype(values, posed.case.dtype_of(name)))
-        known.update(b"-" if stored is None else stored.tobytes())
-    return known.hexdigest()
-
-
 def _inputs(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
     layouts = layouts_of(posed.case)
     for name, values in zip(posed.names, posed.inputs, strict=True):
@@ -132,7 +122,7 @@ def _laid_out(wish: str, name: str, values: Array, layout: str, file: _Tensors) 
 
 def _results(posed: Posed, wanted: Sequence[request.Wanted | None], file: _Tensors) -> Iterator[Wanted | None]:
     word = "output" if posed.mode is Mode.FORWARD else "gradient"
-    expected = posed.expected()
+    expected = expected_of(posed)
     ends = _ends(posed, expected)
     for i, (want, right) in enumerate(zip(wanted, expected, strict=True)):
         if want is None or right is None:

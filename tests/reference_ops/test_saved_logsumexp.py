@@ -7,7 +7,7 @@ from _ask import judged
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import pose
 from opproof.reference_ops import load
 from opproof.reference_ops._attention import recomputed_softmax, softmax
@@ -22,7 +22,7 @@ VALUE_CACHE = 2  # of the gradients
 
 def scale(fill):
     case = Case.parse(PAGED.format(fill))
-    return expected_of(pose(case, load(case.op), Mode.GRADIENT).asked)[VALUE_CACHE].scale
+    return evaluate_expected(pose(case, load(case.op), Mode.GRADIENT).asked)[VALUE_CACHE].scale
 
 
 def test_two_equal_shares_are_too_large_together():

@@ -12,8 +12,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.call.exchange import Answered, Reply, Request
 from opproof.harness.check.call.reference import Native
-from opproof.harness.check.judge.compare import is_float8
-from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor, is_float8, kind_of
 
 
 @dataclass(frozen=True)

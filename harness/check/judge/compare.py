@@ -26,19 +26,19 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, Kind, round_to
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.check.call.exchange import Answered, Reply, alike
 from opproof.harness.check.call.reference import kinds
 from opproof.harness.check.call.reference_reply import Facts
 from opproof.harness.check.judge.outcome import Right
-from opproof.harness.check.tensors import kind_of
+from opproof.harness.check.tensors import is_float8, kind_of
 from opproof.harness.judge import bound
 from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import C, Comparison, far_off, floor_of
 from opproof.harness.judge.gradient import for_equal
 from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.evaluate import Truth
 
 
@@ -169,11 +169,6 @@ def clear_of_rows(signed: Array, most: float) -> bool:
 def _is_one_error(units: Array, squares: Array) -> bool:
     """Whether all elements of each row are off by the same, as what one weight is multiplied with is."""
     return bool(np.all(np.nanstd(units, -1) <= _ONE * np.sqrt(squares)))
-
-
-def is_float8(kind: str) -> bool:
-    """Whether it is our name of a float of 8 bits."""
-    return kind in DTYPES and DTYPES[kind].kind is Kind.FLOAT8
 
 
 def _below(got: Array, expected: Expected, kind: str) -> Array:

@@ -26,7 +26,7 @@ from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import compute_roundoff
 from opproof.harness.reference.torch.evaluate import Question, truth
 

@@ -37,7 +37,7 @@ from opproof.harness.check.judge.compare import fails, judge, judge_gradients, o
 from opproof.harness.check.judge.faults import aliased, input_changed
 from opproof.harness.check.judge.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.evaluate import Truth
 
 #: Tensors whose gradient is asked for alone, or left out alone; of two these are the same.

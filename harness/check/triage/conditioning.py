@@ -29,7 +29,7 @@ from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.triage.kinks import compared_by, count_of, judged_again, places_of
 from opproof.harness.judge.array_statistics import figures
 from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.alternatives import Decided, decided_anew
 from opproof.harness.reference.torch.arithmetic import Arithmetic, Tape, Way
 from opproof.harness.reference.torch.evaluate import Question, Truth, evaluated, key_of, true_amplitudes, truth

@@ -30,7 +30,7 @@ from opproof.harness.check.variants.fills import NEGATIVE, SATURATING, TIED, TIN
 from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.alternatives import decided_anew, selects
 from opproof.harness.reference.torch.evaluate import Question, Truth
 

@@ -21,8 +21,8 @@ from opproof.core.system import cores
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks.blocks import Axis, Block, Region, blocks, region, taken
 from opproof.harness.reference.chunks.memory_budget import Noise, Room
-from opproof.harness.reference.expected import Expected, expected_of, values_of
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.expected import evaluate_expected, values_of
+from opproof.harness.reference.question import Expected, Posed, output_names
 from opproof.harness.reference.roundoff import RUNS, compute_roundoff, quiet
 
 
@@ -40,7 +40,9 @@ def expected_in(
         return taken(posed, room.axes, part).given(needs=tuple(needs), runs=noise.runs, together=noise.together)
 
     def expected(part: Block) -> list[Expected | None]:
-        return [e if e is None or noise.runs == RUNS else _steadied(e) for e in expected_of(asked(part), declared)]
+        return [
+            e if e is None or noise.runs == RUNS else _steadied(e) for e in evaluate_expected(asked(part), declared)
+        ]
 
     if len(parts) == 1:
         return expected(block)

@@ -18,7 +18,6 @@ from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
-from opproof.harness.reference import expected
 from opproof.harness.reference import question as whole
 from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, taken
 from opproof.harness.reference.chunks.memory_budget import (
@@ -31,7 +30,7 @@ from opproof.harness.reference.chunks.memory_budget import (
     without_axes,
 )
 from opproof.harness.reference.data import TRIES, again, arguments, inputs_of, near_kinks, repeat_slices, to_dtype
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.question import Posed, needs_of, output_names
 from opproof.reference_ops import Op, Trait
 
 
@@ -176,7 +175,7 @@ def with_cotangents(
     ]
     if needs is None:
         one = taken(posed, axes, tuple((0, 1) for _ in axes))
-        needs = tuple(expected.needs_of(case, posed.op, one.inputs, one.outputs))
+        needs = tuple(needs_of(case, posed.op, one.inputs, one.outputs))
     return posed.given(cotangents=tuple(drawn), needs=needs)
 
 

@@ -50,7 +50,7 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.reference.array_bias import slope, spread
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import compute_roundoff
 from opproof.harness.reference.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.reference.torch.evaluate import (

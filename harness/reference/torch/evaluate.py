@@ -24,7 +24,7 @@ import numpy as np
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, Dtype
 from opproof.harness.reference.array_bias import is_narrow, sampled, spread
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, TRACED_RMS, compute_roundoff
 from opproof.harness.reference.torch import dtype_leaks
 from opproof.harness.reference.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way, pulled

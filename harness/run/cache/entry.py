@@ -22,10 +22,9 @@ from opproof.core.dtypes import DTYPES, Dtype
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks.question import Pair
 from opproof.harness.reference.data import arguments
-from opproof.harness.reference.expected import Expected
 from opproof.harness.reference.finite_differences import Estimated
 from opproof.harness.reference.kinks import Kinked, Limits
-from opproof.harness.reference.question import Posed, redrawn
+from opproof.harness.reference.question import Expected, Posed, redrawn
 from opproof.harness.run.cache.judgements import MOST, Passed, Told
 from opproof.reference_ops import Op
 

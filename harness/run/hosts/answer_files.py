@@ -9,6 +9,7 @@ manifest.json of exported cases: all that reading their files needs, for program
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +25,11 @@ from opproof.core.dtypes import DECLARED, Declaration
 from opproof.core.errors import BackendError, UsageError
 from opproof.core.text import plain
 from opproof.core.verdicts import Verdict
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.question import Posed
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.request import Question, Returned, Settled, received
-from opproof.harness.vectors.vector import digest
 
 KIND = "answers"
 ABOUT = "about.json"
@@ -267,3 +269,13 @@ def read(folder: Path) -> Manifest:
     if manifest.schema != SCHEMA:
         raise UsageError(f"{path} has schema {manifest.schema}, expected {SCHEMA}; export the cases anew.")
     return manifest
+
+
+def digest(posed: Posed) -> str:
+    """SHA-256 of what is asked: inputs and cotangents in their dtypes, row by row."""
+    known = hashlib.sha256()
+    named = (*zip(posed.names, posed.inputs, strict=True), *((None, g) for g in posed.cotangents))
+    for name, values in named:
+        stored = None if values is None else np.ascontiguousarray(to_dtype(values, posed.case.dtype_of(name)))
+        known.update(b"-" if stored is None else stored.tobytes())
+    return known.hexdigest()

@@ -26,18 +26,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.text import plain
-from opproof.core.verdicts import FAILED, Mode, Verdict
-from opproof.harness.reference.chunks.question import pose
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.record import settled, with_verdict
-from opproof.harness.run.request import Question, Settled, wanted_of
-from opproof.harness.run.session.slots import Seats
-from opproof.harness.run.task import Task, op_name, op_of
+from opproof.harness.run.request import Settled
+from opproof.harness.run.session.slots import Seats, Suspect, called
+from opproof.harness.run.task import Task, op_name
 from opproof.reports import Result
 
 #: How often harm is traced back; how often an answer of one operator and mode that others spoil: it has one cause.
@@ -134,18 +132,6 @@ def _charged(guilty: Guilty, met: Harm) -> list[Result]:
 MOST = 256
 #: Seconds in which a host is watched after its last answer: so many more than the harm took, and twice that, at most.
 _WATCH, _LONGEST = 0.5, 6.0
-
-#: What threads, timers and closed files of an earlier case can do to an innocent one whose host lives on.
-DAMAGE = frozenset({Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """A task that a host has had, what became of it there, and when (time.monotonic)."""
-
-    task: Task
-    verdict: Verdict
-    ended: float
 
 
 @dataclass(frozen=True)
@@ -253,23 +239,6 @@ def _replayed(host: Host, suspects: Sequence[Suspect], watch: float, timeout: fl
     except (HostFault, Settled) as seen:
         return Harm(seen.verdict, seen.message)
     return None
-
-
-def called(host: Host, task: Task, timeout: float, known: Verdict) -> None:
-    """Call a task's case, and judge nothing. Raises HostFault, and Settled for damage that is not `known` of it."""
-    case = Case.parse(task.case)
-    op = op_of(case.op, task.ops)
-    try:
-        pair = pose(case, op, Mode(task.mode), task.judge_memory)
-        threads = max(task.threads, default=0)
-        host.call(Question(pair.asked, wanted_of(pair.asked, pair.outputs), threads=threads), timeout)
-    except HostFault:
-        raise
-    except Settled as settled:
-        if settled.verdict in DAMAGE and settled.verdict is not known:
-            raise
-    except Exception:  # what the references do is not what is looked for
-        return
 
 
 #: Whether a task is wrong in a fresh host after calls of these, in their order.

@@ -17,8 +17,7 @@ from opproof.harness.known_failures.known import mark
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.calls import STALE, same_bits
 from opproof.harness.run.record import measured, with_verdict
-from opproof.harness.run.session.attribution import DAMAGE
-from opproof.harness.run.session.slots import Seats
+from opproof.harness.run.session.slots import DAMAGE, Seats
 from opproof.harness.run.task import Task, op_name
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many

@@ -7,16 +7,47 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from opproof.cases import Case
 from opproof.core.errors import BackendError
-from opproof.core.verdicts import WRONG
+from opproof.core.verdicts import WRONG, Mode, Verdict
+from opproof.harness.reference.chunks.question import pose
 from opproof.harness.run.attempt import Attempt, attempt
 from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.request import Settled
-from opproof.harness.run.session.attribution import Suspect, called
+from opproof.harness.run.request import Question, Settled, wanted_of
 from opproof.harness.run.task import Limits, Task, op_name, op_of
+
+#: What threads, timers and closed files of an earlier case can do to an innocent one whose host lives on.
+DAMAGE = frozenset({Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A task that a host has had, what became of it there, and when (time.monotonic)."""
+
+    task: Task
+    verdict: Verdict
+    ended: float
+
+
+def called(host: Host, task: Task, timeout: float, known: Verdict) -> None:
+    """Call a task's case, and judge nothing. Raises HostFault, and Settled for damage that is not `known` of it."""
+    case = Case.parse(task.case)
+    op = op_of(case.op, task.ops)
+    try:
+        pair = pose(case, op, Mode(task.mode), task.judge_memory)
+        threads = max(task.threads, default=0)
+        host.call(Question(pair.asked, wanted_of(pair.asked, pair.outputs), threads=threads), timeout)
+    except HostFault:
+        raise
+    except Settled as settled:
+        if settled.verdict in DAMAGE and settled.verdict is not known:
+            raise
+    except Exception:  # what the references do is not what is looked for
+        return
+
 
 #: How many starts in a row may fail after so many seconds: each costs a case, and a run may have thousands.
 _WAITS, _LONG = 3, 10.0

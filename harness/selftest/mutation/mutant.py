@@ -1,8 +1,8 @@
 """Mutants of the reference backend: each is the honest backend with one defect of a kind that real libraries had.
 
-A mutant is a function from a `Call` to the results that the defective backend gives. Families of mutants are the
-files of this folder with a function `mutants`; each takes a `Profile`, which says what an operator's cases hold in
-one mode, and yields those of its mutants that make sense there.
+A mutant is a function from a `Call` to the results that the defective backend gives. Families of mutants are
+functions `..._mutants` in the files of this folder; each takes a `Profile`, which says what an operator's cases hold
+in one mode, and yields those of its mutants that make sense there.
 
 One call of the reference backend: what a mutant changes, or answers in another way.
 
@@ -69,38 +69,6 @@ class Profile:
 def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True) -> Mutant:
     """A mutant that changes every float result."""
     return Mutant(name, lambda call: on_floats(change, call.right), must_show)
-
-
-def mutants_of(profile: Profile) -> list[Mutant]:
-    """All mutants of one operator in one mode."""
-    from opproof.harness.selftest.mutation import gradients as mutants_gradients
-    from opproof.harness.selftest.mutation import gradients as mutants_sums
-    from opproof.harness.selftest.mutation import inputs as mutants_inputs
-    from opproof.harness.selftest.mutation import inputs as mutants_params
-    from opproof.harness.selftest.mutation import memory as mutants_memory
-    from opproof.harness.selftest.mutation import precision as mutants_interior
-    from opproof.harness.selftest.mutation import precision as mutants_precision
-    from opproof.harness.selftest.mutation import results as mutants_results
-    from opproof.harness.selftest.mutation import results as mutants_store
-    from opproof.harness.selftest.mutation import rules as mutants_draws
-    from opproof.harness.selftest.mutation import rules as mutants_rules
-    from opproof.harness.selftest.mutation import rules as mutants_whole
-
-    elsewhere = (mutants_inputs, mutants_params, mutants_memory, mutants_precision)
-    narrow = (mutants_interior, mutants_store)
-    families = (
-        mutants_results,
-        *elsewhere,
-        *narrow,
-        mutants_gradients,
-        mutants_rules,
-        mutants_sums,
-        mutants_draws,
-        mutants_whole,
-    )
-    found = [m for family in families for m in family.mutants(profile)]
-    assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
-    return found
 
 
 @dataclass(frozen=True)

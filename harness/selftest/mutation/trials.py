@@ -27,12 +27,18 @@ from opproof.core.dtypes import DECLARED
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import pose
 from opproof.harness.run.memory.layout import NEAR, lay_out, write
 from opproof.harness.run.plan import is_asked
 from opproof.harness.run.request import Question, Returned, Settled, received, wanted_of
-from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile, mutants_of, same_bits
+from opproof.harness.selftest.mutation.gradients import gradient_mutants, sum_mutants
+from opproof.harness.selftest.mutation.inputs import input_mutants, parameter_mutants
+from opproof.harness.selftest.mutation.memory import memory_mutants
+from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile, same_bits
+from opproof.harness.selftest.mutation.precision import interior_mutants, precision_mutants
+from opproof.harness.selftest.mutation.results import result_mutants, store_mutants
+from opproof.harness.selftest.mutation.rules import draw_mutants, integer_mutants, rule_mutants
 from opproof.reference_ops import Op, load
 
 Judge = Callable[..., Judgement]
@@ -108,7 +114,7 @@ class Trial:
 
     @cached_property
     def _expected(self) -> Any:
-        return expected_of(self.posed, self.rules.declared)
+        return evaluate_expected(self.posed, self.rules.declared)
 
     @cached_property
     def sound(self) -> bool:
@@ -284,3 +290,27 @@ def all_fates(
         os.environ.setdefault(name, "1")
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         yield from pool.imap(work, names)
+
+
+#: Functions that make mutants of a profile, in the order in which reports name what they make.
+FAMILIES = (
+    result_mutants,
+    input_mutants,
+    parameter_mutants,
+    memory_mutants,
+    precision_mutants,
+    interior_mutants,
+    store_mutants,
+    gradient_mutants,
+    rule_mutants,
+    sum_mutants,
+    draw_mutants,
+    integer_mutants,
+)
+
+
+def mutants_of(profile: Profile) -> list[Mutant]:
+    """Return all mutants of one operator in one mode."""
+    found = [m for family in FAMILIES for m in family(profile)]
+    assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
+    return found

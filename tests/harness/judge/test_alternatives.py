@@ -16,8 +16,8 @@ from opproof.harness.judge.chunk_screen import Screen
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference import question
-from opproof.harness.reference.expected import Expected
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.question import Expected, pose
 from opproof.reference_ops import load, names
 
 NAN, INF = float("nan"), float("inf")
@@ -360,7 +360,7 @@ def test_a_quotients_backward_may_too(dtype):
 
 def _gradient_of_cholesky(posed, how):
     """The reference's gradient, changed by `how`, judged."""
-    (expected,) = posed.expected(None)
+    (expected,) = expected_of(posed, None)
     return judge(posed, Answer([np.asarray(how(expected.values)).astype(np.float32)]), Rules()).verdict
 
 
@@ -386,6 +386,6 @@ def test_the_gradient_of_a_symmetric_matrix_may_lie_in_one_triangle():
 def test_other_gradients_are_held_to_both_triangles():
     posed = pose(Case.parse("inverse[x=4x4;f32]"), load("inverse"), Mode.GRADIENT).asked
     assert not posed.op.symmetric
-    (expected,) = posed.expected(None)
+    (expected,) = expected_of(posed, None)
     got = np.asarray((expected.values + expected.values.T) / 2).astype(np.float32)
     assert judge(posed, Answer([got]), Rules()).verdict == "WRONG_GRADIENT"

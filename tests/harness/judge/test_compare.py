@@ -5,7 +5,7 @@ import pytest
 
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.judge.bound import C, compare, far_off, floor_of
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 
 NAN, INF = float("nan"), float("inf")
 F32, F16, BF16 = (DTYPES[d] for d in ("f32", "f16", "bf16"))

@@ -10,10 +10,9 @@ from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.reference import expected as reference
 from opproof.harness.reference import kinks
 from opproof.harness.reference.data import inputs_of, ordered
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import needs_of, pose
 from opproof.reference_ops import load
 
 INF = math.inf
@@ -179,7 +178,7 @@ def test_what_needs_a_gradient():
     case = Case.parse("scatter[x=4x5;index=1x5;src=1x5;dim=0;f32;needs=src]")
     op = load("scatter")
     posed = pose(case, op, Mode.FORWARD).asked
-    assert reference.needs_of(case, op, posed.inputs, posed.outputs) == [False, False, True]
+    assert needs_of(case, op, posed.inputs, posed.outputs) == [False, False, True]
     assert pose(case, op, Mode.GRADIENT).asked.needs == (False, False, True)
 
 

@@ -13,8 +13,8 @@ from opproof.harness.judge.bound import STORED, compare
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.outputs import Answer
 from opproof.harness.reference.array_bias import LEAST
-from opproof.harness.reference.expected import Expected, vjp
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.question import Expected, evaluate_vjp, pose
 from opproof.reference_ops import load
 
 BF16 = DTYPES["bf16"]
@@ -39,8 +39,8 @@ def test_rows_that_are_one_in_memory_share_their_errors(layout, verdict):
     """Each row of the gradient of weight is the sum of cotangents times one row of x: nine elements, one error."""
     case = Case.parse(f"linear[x=5x9;weight=3x9;f32;layout={layout}]")
     posed = pose(case, load(case.op), Mode.GRADIENT).asked
-    exact = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
-    expected = posed.expected()
+    exact = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
+    expected = expected_of(posed)
     off = [0 if e is None else e.scale * DTYPES["f32"].u for e in expected]
     off[1] = off[1] * np.array([[12.0], [-1.0], [0.0]]) * np.sign(exact[1])
     answer = Answer([None if y is None else (y + d).astype(np.float32) for y, d in zip(exact, off, strict=True)])
@@ -82,7 +82,7 @@ def test_a_factor_fails_where_intermediates_are_declared_to_be_stored(text, fact
     posed = pose(case, load(case.op), mode).asked
     exact = posed.outputs
     if mode is Mode.GRADIENT:
-        exact = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
+        exact = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
 
     def judged(change):
         stored = [None if y is None else round_to(y * change, kind).astype(kind.numpy) for y in exact]
@@ -90,8 +90,8 @@ def test_a_factor_fails_where_intermediates_are_declared_to_be_stored(text, fact
 
     assert judged(1).verdict == "PASS"
     assert judged(factor).verdict in ("WRONG_VALUE", "WRONG_GRADIENT")
-    assert all(e is None or e.spread is None for e in posed.expected())
-    assert any(e is not None and e.spread for e in posed.expected("storage"))
+    assert all(e is None or e.spread is None for e in expected_of(posed))
+    assert any(e is not None and e.spread for e in expected_of(posed, "storage"))
 
 
 def test_the_same_few_numbers_again_and_again_may_be_rounded_to_one_side():
@@ -129,7 +129,7 @@ def test_the_message_names_the_factor():
 
 def test_of_several_gradients_the_one_that_is_wrong_as_a_whole_alone_is_named():
     posed = pose(Case.parse("mul[a=33x33;b=33x33;f32]"), load("mul"), Mode.GRADIENT).asked
-    g_x, g_y = (e.values.astype(np.float32) for e in posed.expected(None))
+    g_x, g_y = (e.values.astype(np.float32) for e in expected_of(posed, None))
     g_y[3, 4] *= 2
     found = judge(posed, Answer([g_x * np.float32(1 + 2.0**-21), g_y]), Rules())
     assert found.message.startswith("a: every element is within its bound, but all are 4.8e-07 of their size too large")
@@ -239,7 +239,7 @@ def test_gradients_from_a_saved_output_lean_to_no_side(text):
 
     def verdict(change, store=round_to, rules=None):
         saved = [round_to(y, kind) for y in posed.outputs]
-        (exact,) = vjp(op, posed.inputs, posed.params, posed.cotangents, saved)
+        (exact,) = evaluate_vjp(op, posed.inputs, posed.params, posed.cotangents, saved)
         return judge(posed, Answer([store(change(exact), kind).astype(kind.numpy)]), rules or Rules())
 
     assert verdict(lambda d: d).verdict == "PASS"

@@ -11,7 +11,7 @@ from _rounding_backend import C_DECLARES, C_SQUARE, Kernels, rounded, truncated
 from opproof.backends.c.library import load
 from opproof.harness.judge.array_statistics import Rounding, figures
 from opproof.harness.judge.bound import compare
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 
 CASES = ("square[x=64x65;bf16]", "rms_norm[x=33x65;weight=65,;bf16]")
 SENTENCE = (

@@ -7,9 +7,8 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference import expected
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Posed, pose
+from opproof.harness.reference.question import Posed, evaluate_vjp, pose
 from opproof.reference_ops import load
 from opproof.reference_ops._order import equals
 
@@ -21,7 +20,7 @@ def judged(text, change, mode="gradient", convention="any"):
     """The verdict on the reference's own answer, altered by `change(answers, x)`."""
     case = Case.parse(text)
     p = pose(case, load(case.op), Mode(mode)).asked
-    right = p.outputs if mode == "forward" else expected.vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
+    right = p.outputs if mode == "forward" else evaluate_vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
     arrays = change([np.array(v) for v in right], p.inputs[0])
     answer = Answer([to_dtype(np.array(v), case.dtype) for v in arrays])
     return judge(p, answer, Rules(convention=convention))

@@ -7,7 +7,7 @@ from _ask import judged
 
 from opproof.backends.numpy import NumPy
 from opproof.harness.judge.bound import compare, far_off
-from opproof.harness.reference.expected import Expected
+from opproof.harness.reference.question import Expected
 
 HONEST = NumPy()
 E4M3, E5M2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2

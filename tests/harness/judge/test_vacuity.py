@@ -12,8 +12,8 @@ from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge, vacuous
 from opproof.harness.reference.data import inputs_of
-from opproof.harness.reference.expected import Expected, expected_of
-from opproof.harness.reference.question import Posed, pose
+from opproof.harness.reference.expected import evaluate_expected
+from opproof.harness.reference.question import Expected, Posed, pose
 from opproof.reference_ops import load
 
 
@@ -117,7 +117,7 @@ def test_no_seed_leaves_a_case_without_evidence(name):
         for seed in (2, 6, 8) if small and case.dtype != "f32" else ():
             drawn = case.with_seed(seed)
             posed = pose(drawn, op, Mode.FORWARD).asked
-            objection = vacuous(posed, expected_of(posed))
+            objection = vacuous(posed, evaluate_expected(posed))
             assert not objection, f"{drawn}: {objection}"
 
 

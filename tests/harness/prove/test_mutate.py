@@ -11,7 +11,7 @@ from opproof.core.text import dumped
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.cli.selftest import mutate_command
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.selftest.mutation.mutant import Mutant, mutants_of
+from opproof.harness.selftest.mutation.mutant import Mutant
 from opproof.harness.selftest.mutation.report import (
     EQUIVALENT,
     Equivalent,
@@ -22,7 +22,18 @@ from opproof.harness.selftest.mutation.report import (
     sorted_out,
     table,
 )
-from opproof.harness.selftest.mutation.trials import JUDGED, NARROW, TYPED, Fate, fate, fates, of_op, profile, trials
+from opproof.harness.selftest.mutation.trials import (
+    JUDGED,
+    NARROW,
+    TYPED,
+    Fate,
+    fate,
+    fates,
+    mutants_of,
+    of_op,
+    profile,
+    trials,
+)
 from opproof.reference_ops import load
 
 OPS = ("relu", "gelu", "matmul", "layer_norm", "index_add", "clamp")

@@ -8,12 +8,11 @@ from opproof.cases._registry import all_names
 from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
 from opproof.core.verdicts import Mode
-from opproof.harness.reference import expected as reference
 from opproof.harness.reference.data import inputs_of
-from opproof.harness.reference.expected import Expected, expected_of
+from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.montecarlo.array import Noisy, Source
 from opproof.harness.reference.montecarlo.sampling import Pooled
-from opproof.harness.reference.question import Posed, pose
+from opproof.harness.reference.question import Expected, Posed, evaluate_vjp, pose
 from opproof.reference_ops import load
 
 U = 2.0**-24
@@ -61,8 +60,8 @@ def test_every_reference_runs_under_noise(name):
             assert_same(y, n, str(case))
         if op.vjp is None:
             continue
-        gradients = reference.vjp(op, p.inputs, p.params, p.cotangents, p.outputs)
-        found = reference.vjp(op, wrapped(p.inputs), p.params, wrapped(p.cotangents), wrapped(p.outputs))
+        gradients = evaluate_vjp(op, p.inputs, p.params, p.cotangents, p.outputs)
+        found = evaluate_vjp(op, wrapped(p.inputs), p.params, wrapped(p.cotangents), wrapped(p.outputs))
         for d, n in zip(gradients, found, strict=True):
             assert (d is None) == (n is None)
             if d is not None:
@@ -214,7 +213,7 @@ def expected(name, *arrays, dtype="f32", declared=None, **params) -> Expected:
     given = "".join(f";{k}={v}" for k, v in params.items())
     shape = tensors.replace("a=", "x=") if len(arrays) == 1 else tensors
     case = Case.parse(f"{name}[{shape}{given};{dtype}]")
-    return expected_of(posed(case, *arrays), declared)[0]
+    return evaluate_expected(posed(case, *arrays), declared)[0]
 
 
 def posed(case, *inputs, cotangents=()):
@@ -262,7 +261,7 @@ def test_sixteen_bits_are_computed_in_float32():
 def test_gradient_from_a_saved_output():
     """tanh' = 1 - y^2 from a y rounded to f16: at y near 1 that rounding is all there is."""
     x, g = np.full((64, 64), 3.0), np.ones((64, 64))
-    (found,) = expected_of(posed(Case.parse("tanh[x=64x64;f16]"), x, cotangents=(g,)))
+    (found,) = evaluate_expected(posed(Case.parse("tanh[x=64x64;f16]"), x, cotangents=(g,)))
     # 2 y dy in units of u(f16), dy the RMS of one store
     assert 1.8 < rms(found.scale) * 3**0.5 < 2.2
 

@@ -25,9 +25,9 @@ def test_columns_are_orthogonal():
 def test_scales_are_those_of_normal_noise(name, mode, monkeypatch):
     case = Case.parse(f"{name}[x=64x64;f16;fill=every:5/16]")  # numbers of 0.004 to 8
     posed = pose(case, load(name), mode).asked
-    few = expected.expected_of(posed)[0].scale
+    few = expected.evaluate_expected(posed)[0].scale
     monkeypatch.setattr(error_scale, "is_every", lambda _: False)
-    many = expected.expected_of(posed.given(runs=256, together=256))[0].scale
+    many = expected.evaluate_expected(posed.given(runs=256, together=256))[0].scale
     counts = many > 0
     assert counts.any()
     ratio = few[counts] / many[counts]

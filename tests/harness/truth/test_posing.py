@@ -3,6 +3,7 @@
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.reference import expected
+from opproof.harness.reference.expected import expected_of
 from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.reference_ops import load
@@ -20,9 +21,9 @@ def test_a_question_is_drawn_once():
 def test_what_is_expected_is_evaluated_once_for_each_precision(monkeypatch):
     posed = Questions()(CASE, load("softmax"), Mode.FORWARD).asked
     evaluated = []
-    exact = expected.expected_of
-    monkeypatch.setattr(expected, "expected_of", lambda *a: evaluated.append(a[1]) or exact(*a))
-    again = [posed.expected(declared) for declared in (None, None, "bf16", None)]
+    exact = expected.evaluate_expected
+    monkeypatch.setattr(expected, "evaluate_expected", lambda *a: evaluated.append(a[1]) or exact(*a))
+    again = [expected_of(posed, declared) for declared in (None, None, "bf16", None)]
     assert evaluated == [None, "bf16"]
     assert again[0] is again[1] is again[3]
 

@@ -13,7 +13,7 @@ from opproof.cases import cases_of  # noqa: E402
 from opproof.core.arrays import tuple_of  # noqa: E402
 from opproof.core.errors import OpError  # noqa: E402
 from opproof.core.verdicts import Mode  # noqa: E402
-from opproof.harness.reference.expected import expected_of  # noqa: E402
+from opproof.harness.reference.expected import evaluate_expected  # noqa: E402
 from opproof.harness.reference.question import pose  # noqa: E402
 from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
 from opproof.reference_ops import load  # noqa: E402
@@ -65,7 +65,7 @@ def test_noise_is_as_large_as_that_of_the_reference(name, mode):
     )
     found = truth(question)
     for ours, theirs in zip(
-        expected_of(posed), found.outputs if mode is Mode.FORWARD else found.gradients, strict=True
+        evaluate_expected(posed), found.outputs if mode is Mode.FORWARD else found.gradients, strict=True
     ):
         if ours is None or ours.exact:
             continue

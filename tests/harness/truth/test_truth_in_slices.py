@@ -19,7 +19,7 @@ from opproof.harness.reference.chunks.expected import expected_in, in_turn, valu
 from opproof.harness.reference.chunks.memory_budget import Noise, Room, TooLarge
 from opproof.harness.reference.chunks.question import pose, stored
 from opproof.harness.reference.data import inputs_of
-from opproof.harness.reference.expected import expected_of, values_of
+from opproof.harness.reference.expected import evaluate_expected, values_of
 from opproof.harness.reference.question import pose as pose_whole
 from opproof.harness.run.plan import checked
 from opproof.reference_ops import load
@@ -86,7 +86,7 @@ def test_what_is_added_up_over_parts_has_values_and_scale_of_the_whole(mode):
         np.testing.assert_allclose(values_in(posed, room, whole(axes), name, shape), want, rtol=1e-12, atol=1e-13)
     if mode is Mode.GRADIENT:
         parts = expected_in(posed, room, whole(axes), Noise((1,), 16, 16), posed.needs, None)
-        for part, want in zip(parts, expected_of(posed), strict=True):
+        for part, want in zip(parts, evaluate_expected(posed), strict=True):
             assert (part is None) == (want is None)
             if part is not None:
                 np.testing.assert_allclose(part.values, want.values, rtol=1e-12, atol=1e-13)
@@ -99,10 +99,10 @@ def test_noise_of_few_runs_is_that_of_one_part(monkeypatch):
     posed = pose_whole(case, load(case.op), Mode.GRADIENT).asked
     axes, made = axes_of(case, posed.op), []
     room = Room(axes, (1,), {})
-    monkeypatch.setattr(expected_module, "expected_of", lambda *a: made.append(a) or expected_of(*a))
+    monkeypatch.setattr(expected_module, "evaluate_expected", lambda *a: made.append(a) or evaluate_expected(*a))
     parts = expected_in(posed, room, whole(axes), Noise((1,), 8, 8), posed.needs, None)
     assert len(made) == 1
-    for part, want in zip(parts[:3], expected_of(posed)[:3], strict=True):
+    for part, want in zip(parts[:3], evaluate_expected(posed)[:3], strict=True):
         np.testing.assert_allclose(part.values, want.values, rtol=1e-12, atol=1e-13)
         assert 0.7 < np.median(part.scale / want.scale) < 1.5
 
@@ -131,10 +131,10 @@ def test_blocks_are_made_in_turn(monkeypatch, count):
 def test_noise_in_parts_is_as_large_as_all_at_once():
     case = Case.parse("softmax[x=40x50;dim=-1;f32]")
     posed = pose_whole(case, load("softmax"), Mode.GRADIENT).asked
-    (at_once,) = expected_of(posed)
-    assert np.array_equal(expected_of(posed.given())[0].scale, at_once.scale)
+    (at_once,) = evaluate_expected(posed)
+    assert np.array_equal(evaluate_expected(posed.given())[0].scale, at_once.scale)
     for together in (1, 4, 5):
-        (parts,) = expected_of(posed.given(together=together))
+        (parts,) = evaluate_expected(posed.given(together=together))
         assert 0.93 < np.median(parts.scale / at_once.scale) < 1.07
         assert np.array_equal(parts.values, at_once.values)
 

@@ -6,9 +6,8 @@ import pytest
 from opproof.cases import cases_of
 from opproof.core.verdicts import MODES
 from opproof.harness.judge.judgement import judge
-from opproof.harness.selftest.mutation.mutant import mutants_of
 from opproof.harness.selftest.mutation.precision import accumulated, low
-from opproof.harness.selftest.mutation.trials import Trial, fate, profile, trials
+from opproof.harness.selftest.mutation.trials import Trial, fate, mutants_of, profile, trials
 from opproof.reference_ops import load
 
 

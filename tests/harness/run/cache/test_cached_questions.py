@@ -13,6 +13,7 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import alternatives, gradient, judgement
 from opproof.harness.reference import expected, kinks
+from opproof.harness.reference.expected import expected_of
 from opproof.harness.run.cache import questions as question
 from opproof.harness.run.cache import sources
 from opproof.harness.run.cache.entry import NotKept, decoded, encoded
@@ -70,7 +71,7 @@ def test_a_second_run_has_the_same_records_and_evaluates_nothing(at, monkeypatch
 def test_of_a_large_case_only_the_data_are_drawn_again(at, monkeypatch):
     texts = ("silu[x=90x100;f16]",)
     plain = records(at, texts=texts)
-    monkeypatch.setattr(expected, "expected_of", None)
+    monkeypatch.setattr(expected, "evaluate_expected", None)
     assert records(at, texts=texts) == plain
 
 
@@ -125,7 +126,7 @@ def test_another_precision_another_memory_and_another_mode_are_others(at):
     case, op = of_case(CASES[0])
     for declared in (None, "bf16"):
         questions = Questions(store)
-        questions(case, op, Mode.FORWARD).asked.expected(declared)
+        expected_of(questions(case, op, Mode.FORWARD).asked, declared)
         questions.keep()
     again = Questions(store)
 
@@ -176,8 +177,8 @@ def test_what_a_changed_operator_answers_is_not_that_of_before(at, monkeypatch):
     plain = records(at, texts=texts)
     question._digest.cache_clear()
     monkeypatch.setattr(question, "digest", lambda source, *, torch: b"another source")
-    evaluated, exact = [], expected.expected_of
-    monkeypatch.setattr(expected, "expected_of", lambda *a: evaluated.append(a) or exact(*a))
+    evaluated, exact = [], expected.evaluate_expected
+    monkeypatch.setattr(expected, "evaluate_expected", lambda *a: evaluated.append(a) or exact(*a))
     try:
         assert records(at, texts=texts) == plain
         assert len(evaluated) == 2
