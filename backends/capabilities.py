@@ -21,14 +21,14 @@ LEVELS: dict[str, tuple[str, ...]] = {
 }
 
 
-def features() -> frozenset[str]:
+def find_features() -> frozenset[str]:
     """The vector features of this processor, as NumPy calls them; none where this NumPy does not tell."""
     umath = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
     told: Mapping[str, bool] = getattr(umath, "__cpu_features__", {})
     return frozenset(name for name, has in told.items() if has)
 
 
-def possible(variables: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+def select_possible(variables: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
     """Of the capabilities, each with its variables, those that this processor has."""
-    has = features()
+    has = find_features()
     return {name: dict(some) for name, some in variables.items() if has.issuperset(LEVELS[name])}

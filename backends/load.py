@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from opproof.core.capabilities import backend_of, capability_of
-from opproof.core.errors import BackendError, meant, near
+from opproof.core.errors import BackendError, find_near, suggest
 from opproof.core.text import text_of
 
 FOLDER = Path(__file__).parent
 LIBRARIES = (".so", ".dylib", ".dll")
 
 
-def built_in() -> list[str]:
+def list_built_in() -> list[str]:
     """Names of the adapters: the folders here whose package has a function `create`; imports nothing."""
     packages = FOLDER.glob("*/__init__.py")
     return sorted(p.parent.name for p in packages if "\ndef create(" in p.read_text(encoding="utf-8"))
 
 
-def installed() -> list[str]:
+def list_installed() -> list[str]:
     """Names that other packages offer under the entry point `opproof.backends`."""
     return sorted(e.name for e in entry_points(group="opproof.backends"))
 
 
-def missing(name: str) -> list[str]:
+def find_missing(name: str) -> list[str]:
     """The distributions that the extra of the adapter `name` asks for and this environment does not have."""
     try:
         asked = [r for r in requires("opproof") or [] if f'extra == "{name.replace("_", "-")}"' in r]
@@ -48,7 +48,7 @@ def load_backend(spec: str) -> Any:
             f"`opproof run -b {plain} --isa {capability_of(spec)}`."
         )
     name, _, variant = spec.partition(":")
-    if name in built_in():
+    if name in list_built_in():
         module = importlib.import_module(f"opproof.backends.{name}")
         return module.create(variant)
     path = Path(spec)
@@ -60,13 +60,13 @@ def load_backend(spec: str) -> Any:
         return _from_file(path)
     for entry in entry_points(group="opproof.backends"):
         if entry.name == name:
-            return _made(entry.load(), variant)
-    known = [*built_in(), *installed()]
-    hint = meant(name, known, most=3) if near(name, known) else f"; there are {', '.join(known)}."
+            return _make(entry.load(), variant)
+    known = [*list_built_in(), *list_installed()]
+    hint = suggest(name, known, most=3) if find_near(name, known) else f"; there are {', '.join(known)}."
     raise BackendError(f"unknown backend {spec!r}: expected a name, ./file.py, ./library.so or exec:COMMAND{hint}")
 
 
-def _made(loaded: Any, variant: str) -> Any:
+def _make(loaded: Any, variant: str) -> Any:
     return loaded.create(variant) if hasattr(loaded, "create") else loaded
 
 

@@ -52,7 +52,7 @@ class Loaded:
 
         `dtype` is that of results, with others after a "+": of f32+f16 the answer for that counts before that for f32.
         """
-        return Declaration(**{f.name: _first(self, f.name, op, dtype, mode) for f in fields(Declaration)})
+        return Declaration(**{f.name: _find_first(self, f.name, op, dtype, mode) for f in fields(Declaration)})
 
     def declines(
         self, op: str, dtypes: Sequence[str], params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
@@ -69,7 +69,7 @@ class Loaded:
         return str(answer) if answer else "declined without a reason"
 
 
-def _first(backend: Loaded, name: str, op: str, dtype: str, mode: str) -> str | None:
+def _find_first(backend: Loaded, name: str, op: str, dtype: str, mode: str) -> str | None:
     """What is declared of the dtypes together, else of that of results. Raises BackendError where it raises."""
     function: Callable[..., str | None] | None = getattr(backend, name)
     if function is None:
@@ -98,7 +98,7 @@ def _is_declaration(function: Callable[..., Any]) -> bool:
     return {name.strip("_") for name in names} <= {"op", "dtype", "mode", "args", "kwargs"}
 
 
-def settle(backend: Any, name: str) -> Loaded:
+def resolve_members(backend: Any, name: str) -> Loaded:
     """`backend`, a module or an object, with its optional members looked up. Raises BackendError without a forward."""
     members: dict[str, Any] = {m: getattr(backend, m, None) for m in Loaded.__dataclass_fields__}
     declarations = [field.name for field in fields(Declaration)]
@@ -117,16 +117,16 @@ def settle(backend: Any, name: str) -> Loaded:
         "version": "" if members["version"] is None else str(members["version"]),
         "device": "cpu" if members["device"] is None else str(members["device"]),
         "alignment": 64 if alignment is None else int(alignment),
-        "dtypes": _dtypes(members["dtypes"], name),
-        "mixed": _mixed(members["mixed"], name),
-        "destinations": _destinations(members, name),
-        "capabilities": _capabilities(members["capabilities"], name),
+        "dtypes": _check_dtypes(members["dtypes"], name),
+        "mixed": _check_mixed(members["mixed"], name),
+        "destinations": _check_destinations(members, name),
+        "capabilities": _check_capabilities(members["capabilities"], name),
         "with_shapes": members["supports"] is not None and _takes(members["supports"], "shapes"),
     }
     return Loaded(**members)
 
 
-def _dtypes(declared: Any, name: str) -> frozenset[str]:
+def _check_dtypes(declared: Any, name: str) -> frozenset[str]:
     """The dtypes that a backend declares. Raises BackendError for what is none."""
     if declared is None:
         return frozenset()
@@ -138,14 +138,14 @@ def _dtypes(declared: Any, name: str) -> frozenset[str]:
     return frozenset(words).difference(FLOATS)
 
 
-def _mixed(declared: Any, name: str) -> bool:
+def _check_mixed(declared: Any, name: str) -> bool:
     """Whether it takes floats of several dtypes in one call. Raises BackendError for what is neither yes nor no."""
     if declared is not None and not isinstance(declared, bool):
         raise BackendError(f"backend {name}: its mixed is {declared!r}; expected True, or False.")
     return bool(declared)
 
 
-def _capabilities(declared: Any, name: str) -> dict[str, dict[str, str]]:
+def _check_capabilities(declared: Any, name: str) -> dict[str, dict[str, str]]:
     """The vector capabilities that a backend states. Raises BackendError for what states none."""
     if declared is None:
         return {}
@@ -165,7 +165,7 @@ def _is_capability(name: Any, variables: Any) -> bool:
     )
 
 
-def _destinations(members: Mapping[str, Any], name: str) -> frozenset[Destination]:
+def _check_destinations(members: Mapping[str, Any], name: str) -> frozenset[Destination]:
     """The destinations that a backend declares, where its functions can be told of them. Raises BackendError."""
     declared = members["destinations"]
     if declared is None:

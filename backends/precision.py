@@ -62,10 +62,10 @@ class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     precision: tuple[Precision, ...] = ()
 
 
-def built_in(name: str, variant: str = "") -> tuple[Declared, Declared]:
+def load_built_in(name: str, variant: str = "") -> tuple[Declared, Declared]:
     """`compute` and `rounding` of the adapter `name`: what its file declares. Raises BackendError for a bad file."""
     spec = f"{name}:{variant}" if variant else name
-    return declared(entry for entry in read(path_of(name)) if entry.holds_for(spec))
+    return make_declarations(entry for entry in read(path_of(name)) if entry.holds_for(spec))
 
 
 def path_of(name: str) -> Path:
@@ -73,7 +73,7 @@ def path_of(name: str) -> Path:
     return Path(__file__).parent / name / FILE
 
 
-def declared(entries: Iterable[Precision]) -> tuple[Declared, Declared]:
+def make_declarations(entries: Iterable[Precision]) -> tuple[Declared, Declared]:
     """Functions `compute` and `rounding` of `entries`; where two speak of one call, the last counts."""
     table = {(e.op, dtype, str(e.mode)): e for e in entries for dtype in e.dtypes}
 

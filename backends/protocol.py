@@ -101,7 +101,7 @@ class Backend(Protocol):
 
 
 @functools.cache
-def float_name(dtype: np.dtype[Any]) -> str:
+def short_name_of(dtype: np.dtype[Any]) -> str:
     """The short name of a dtype: f32 for float32, bf16 for ml_dtypes.bfloat16, i64 for int64."""
     short = {"bfloat16": "bf16", "bool": "bool", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
     return short.get(dtype.name, dtype.name.replace("float", "f").replace("uint", "u").replace("int", "i"))

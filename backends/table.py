@@ -19,7 +19,7 @@ Table: TypeAlias = Mapping[str, Callable[..., Any]]
 Results = TypeVar("Results", bound=Sequence[Array | None])
 
 
-def joined(*files: ModuleType) -> dict[str, Callable[..., Any]]:
+def join_tables(*files: ModuleType) -> dict[str, Callable[..., Any]]:
     """The TABLE of every file, in one."""
     return {op: function for file in files for op, function in file.TABLE.items()}
 
@@ -45,7 +45,7 @@ def function_of(table: Table, op: str, library: str) -> Callable[..., Any]:
     return table[op]
 
 
-def lacking(library: str, function: Callable[..., Any], *names: str) -> Callable[..., Any]:
+def decline_params(library: str, function: Callable[..., Any], *names: str) -> Callable[..., Any]:
     """`function`, of a library that has no parameters of these names: Unsupported where one is not None."""
 
     def plain(*tensors: Any, **params: Any) -> Any:
@@ -57,7 +57,7 @@ def lacking(library: str, function: Callable[..., Any], *names: str) -> Callable
     return plain
 
 
-def pulled_back(
+def pull_back(
     pull: Callable[[Callable[..., list[Any]], list[Any], list[Any]], Sequence[Any]],
     function: Callable[..., Any],
     tensors: Sequence[Any],
@@ -80,7 +80,7 @@ def pulled_back(
     return [next(found) if need else None for need in needs]
 
 
-def differentiated(
+def make_forward_and_vjp(
     library: str,
     table: Callable[[], Table],
     *,
@@ -106,7 +106,7 @@ def differentiated(
     ) -> list[Array | None]:  # fmt: skip
         function = functools.partial(function_of(table(), op, library), **params)
         with declining():
-            found = pulled_back(pull, function, list(map(tensor, inputs)), list(map(tensor, cotangents)), needs)
+            found = pull_back(pull, function, list(map(tensor, inputs)), list(map(tensor, cotangents)), needs)
             return [None if d is None else array(d) for d in found]
 
     return forward, vjp
@@ -128,7 +128,7 @@ def how_to_install(backend: str) -> str:
     return f"pip install -c constraints.txt '.[{extra}]'" if clone else f"pip install 'opproof[{extra}]'"
 
 
-def imported(module: str, backend: str, library: str) -> Any:
+def import_library(module: str, backend: str, library: str) -> Any:
     """The Python module of a library. Raises BackendError, which says how to install it, where it is not there."""
     try:
         return importlib.import_module(module)
@@ -137,7 +137,7 @@ def imported(module: str, backend: str, library: str) -> Any:
         raise BackendError(f"backend {backend} needs {library}, which is not installed; {hint}.") from None
 
 
-def written(results: Results, out: Sequence[Array | None] | None) -> Results:
+def write_results(results: Results, out: Sequence[Array | None] | None) -> Results:
     """`results`, written to the arrays of `out` too where there are any: all is computed before the first is."""
     for result, place in zip(results, out or [None] * len(results), strict=True):
         if result is not None and place is not None:

@@ -18,9 +18,9 @@ from contextlib import suppress
 import psutil
 
 from opproof.harness.run.cluster.client import Cluster
-from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.task import Limits
-from opproof.reports._results import encoded
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
+from opproof.harness.run.task import HostLimits
+from opproof.reports._results import encode_record
 
 #: Seconds of a chunk, and chunks that lie ready for each worker (harness/run/cluster/client.py).
 CHUNK, READY = 2.0, 2
@@ -31,8 +31,8 @@ WORKERS = (1, 2, 4, 16, 64, 256, 1024)
 def measured(backend: str, ops: tuple[str, ...], workers: int) -> tuple[float, float, int]:
     """Seconds of a record in the run's process and in a worker, and how many records there were."""
     selection = Selection(ops=ops)
-    planned = tasks((backend,), cases(selection), selection)
-    with Cluster("local", Limits(workers, 30.0, 4 * 2**30)) as cluster:
+    planned = make_tasks((backend,), select_cases(selection), selection)
+    with Cluster("local", HostLimits(workers, 30.0, 4 * 2**30)) as cluster:
         cluster.describe(backend)
         time.sleep(_IDLE)
         begun, before = _here(), _below()
@@ -41,7 +41,7 @@ def measured(backend: str, ops: tuple[str, ...], workers: int) -> tuple[float, f
         begun, clock = _here(), time.perf_counter()
         results = []
         for result in cluster.run(planned):
-            encoded(result)
+            encode_record(result)
             results.append(result)
         here = max(0.0, _here() - begun - at_rest * (time.perf_counter() - clock))
         there = _below() - before

@@ -25,9 +25,9 @@ from pathlib import Path
 
 from opproof.cases import Case
 from opproof.core.system import keep_what_is_freed
-from opproof.harness.run.scheduler import one_thread_each
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.scheduler import limit_threads
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task
 
 #: Name: the case, and MiB for --judge-memory.
 CASES: dict[str, tuple[str, int]] = {
@@ -94,7 +94,7 @@ def small(text: str) -> str:
 def _judge(backend: str, text: str, mode: str, memory: int, line: Connection) -> None:
     """What a judge's process does: a small case, then, when told to, the large one."""
     keep_what_is_freed()
-    desk = Desk(Limits(1, _TIMEOUT, _HOST))
+    desk = Session(HostLimits(1, _TIMEOUT, _HOST))
     desk.results([Task(backend, small(text), mode)])
     line.send(None)
     line.recv()
@@ -140,7 +140,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--backend", default="torch")
     parser.add_argument("--json", type=Path, help="where the summary goes")
     given = parser.parse_args(arguments)
-    one_thread_each()
+    limit_threads()
     rows = []
     for name in given.names or CASES:
         for mode in given.mode or MODES:

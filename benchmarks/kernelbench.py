@@ -30,8 +30,8 @@ import opproof.harness.check.run_variant as trying
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Verdict
 from opproof.harness.check import summary
-from opproof.harness.reference.torch.alternatives import widened
-from opproof.harness.reference.torch.evaluate import truth
+from opproof.harness.reference.torch.alternatives import widen_truth
+from opproof.harness.reference.torch.evaluate import compute_truth
 
 MOST = 1 << 12
 SECONDS = 60
@@ -221,12 +221,12 @@ def one_truth() -> Iterator[None]:
         return known[at]
 
     def true(question: Any) -> Any:
-        return kept("truth", question, lambda: truth(question))
+        return kept("truth", question, lambda: compute_truth(question))
 
     def wider(question: Any, first: Any) -> Any:
-        return kept("widened", question, lambda: widened(question, first))
+        return kept("widened", question, lambda: widen_truth(question, first))
 
-    with mock.patch.object(trying, "truth", true), mock.patch.object(trying, "widened", wider):
+    with mock.patch.object(trying, "compute_truth", true), mock.patch.object(trying, "widen_truth", wider):
         yield
 
 
@@ -343,7 +343,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    summary.EXPLAINED = 0  # no verdict depends on a diagnosis, which takes half of the time
+    summary.MAX_DIAGNOSED = 0  # no verdict depends on a diagnosis, which takes half of the time
     start, known, rows = time.monotonic(), _kept(options.rows), list[Row]()
     levels = [sorted((options.folder / level).glob("*.py"), key=_number) for level in ("level1", "level2")]
     for path in (p for pair in zip(*levels, strict=True) for p in pair if options.only in str(p)):

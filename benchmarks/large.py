@@ -25,10 +25,10 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.harness.judge import chunks
-from opproof.harness.reference.chunks.expected import expected_in, in_turn
-from opproof.harness.run.attempt import attempt
+from opproof.harness.reference.chunks.expected import expect_in_block, in_turn
+from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.native import start
-from opproof.harness.run.request import Question
+from opproof.harness.run.request import Request
 from opproof.harness.run.task import Task, op_of
 
 BACKEND = Path(__file__).parent / "large" / "backend.py"
@@ -65,7 +65,7 @@ class Planted:
         self.place: tuple[int, ...] = ()
         self.seconds = 0.0
 
-    def call(self, question: Question, timeout: float) -> list[Array | None]:
+    def call(self, question: Request, timeout: float) -> list[Array | None]:
         """See Host."""
         begun = time.perf_counter()
         if question.at_end not in self.given:
@@ -100,9 +100,9 @@ def expected_once() -> Iterator[None]:
     whole = mock.patch.object(chunks, "in_turn", lambda *given: once("whole", lambda: [*in_turn(*given)]))
     drawn = mock.patch.object(
         chunks,
-        "expected_in",
+        "expect_in_block",
         lambda posed, room, block, noise, needs, declared: once(
-            (block, noise, tuple(needs)), lambda: expected_in(posed, room, block, noise, needs, declared)
+            (block, noise, tuple(needs)), lambda: expect_in_block(posed, room, block, noise, needs, declared)
         ),
     )
     with whole, drawn:
@@ -117,7 +117,7 @@ def measured(name: str, plants: int) -> bool:
     planted = Planted(str(BACKEND))
     try:
         begun, cpu = time.perf_counter(), time.process_time()
-        honest = attempt(planted, task, op, TIMEOUT)  # type: ignore[arg-type]
+        honest = run_task(planted, task, op, TIMEOUT)  # type: ignore[arg-type]
         took, cpu = time.perf_counter() - begun - planted.seconds, time.process_time() - cpu
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
         judgement = honest.judgement
@@ -130,7 +130,7 @@ def measured(name: str, plants: int) -> bool:
         found = 0
         with expected_once():
             for planted.seed in range(plants):
-                seen = attempt(planted, task, op, TIMEOUT).judgement  # type: ignore[arg-type]
+                seen = run_task(planted, task, op, TIMEOUT).judgement  # type: ignore[arg-type]
                 there = seen.worst is not None and seen.worst.index == planted.place
                 found += there and seen.verdict.startswith("WRONG")
         if plants:

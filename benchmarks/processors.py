@@ -26,9 +26,9 @@ from pathlib import Path
 from tabulate import tabulate
 
 from opproof.harness.run.hosts.start import capabilities_of
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 from opproof.reports import read_results
-from opproof.reports._kinds import Kind, kind
+from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports.remarks import read_remarks
 
 SUMMARY = Path(__file__).with_suffix(".json")
@@ -141,14 +141,14 @@ def ran(setting: Setting, folder: Path, jobs: int) -> Row:
         sys.stderr.write(done.stderr.decode(errors="replace"))
         return Row(setting.name, said(setting), done.returncode, 0, 0, 0, 0, 0, round(seconds, 1))
     _, results = read_results(out)
-    kinds, remarks = [kind(r) for r in results], read_remarks(out)
+    kinds, remarks = [result_kind_of(r) for r in results], read_remarks(out)
     return Row(
         name=setting.name,
         command=said(setting),
         exit=done.returncode,
         records=len(results),
-        unexplained=kinds.count(Kind.FAILED) + kinds.count(Kind.HARNESS_ERROR),
-        known=kinds.count(Kind.KNOWN),
+        unexplained=kinds.count(ResultKind.FAILED) + kinds.count(ResultKind.HARNESS_ERROR),
+        known=kinds.count(ResultKind.KNOWN),
         complaints=len(remarks.failing),
         notes=len(remarks.notes),
         seconds=round(seconds, 1),
@@ -185,7 +185,7 @@ def table(rows: Iterable[Row]) -> str:
 
 def main() -> int:
     """Make the runs that are not done, print the table; status 1 where one is not clean."""
-    from opproof.core.system import host
+    from opproof.core.system import describe_host
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(("torch", *OTHERS)), help="backends, separated by commas")
@@ -196,7 +196,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "opproof-processors")
     parser.add_argument("--anew", action="store_true", help="make runs again that were clean")
     options = parser.parse_args()
-    limits = Limits(1, 60.0, 2**33)
+    limits = HostLimits(1, 60.0, 2**33)
     operators = [name for name in options.operators.split(",") if name]
     some = settings(options.only.split(","), options.level, operators, lambda name: capabilities_of(name, limits))
     rows = kept(options.json)
@@ -204,7 +204,7 @@ def main() -> int:
         if not options.anew and setting.name in rows and rows[setting.name].is_clean:
             continue
         rows[setting.name] = ran(setting, options.folder, options.jobs)
-        keep(options.json, rows, host())
+        keep(options.json, rows, describe_host())
         print(table([rows[setting.name]]).splitlines()[-1], flush=True)
     every = [rows[setting.name] for setting in some]
     print(f"\n{table(every)}\n{sum(row.is_clean for row in every)} of {len(every)} runs are clean.")

@@ -28,7 +28,7 @@ def main() -> None:
     results = samples.run(-(-records // 300))
     header = samples.header(len(results))
     print(f"{len(results)} records")
-    for name, render in (("terminal", terminal.summary), ("markdown", markdown.render), ("junit", junit.render)):
+    for name, render in (("terminal", terminal.format_summary), ("markdown", markdown.render), ("junit", junit.render)):
         timed(name, render, header, results)
     page = timed("html", html.render, header, results)
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

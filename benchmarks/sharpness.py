@@ -14,8 +14,8 @@ from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import compare
-from opproof.harness.reference.expected import expected_forward
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.expected import expect_forward
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
 
 
@@ -69,8 +69,8 @@ def main() -> None:
 
 
 def _units(k: int) -> dict[str, float]:
-    posed = pose(Case.parse(f"matmul[a=64x{k};b={k}x64;f32]"), load("matmul"), Mode.FORWARD).asked
-    expected = expected_forward(posed)[0]
+    posed = make_question(Case.parse(f"matmul[a=64x{k};b={k}x64;f32]"), load("matmul"), Mode.FORWARD).asked
+    expected = expect_forward(posed)[0]
     a, b = (v.astype(np.float32) for v in posed.inputs if v is not None)
     return {name: float(compare(f(a, b), expected, "f32").units.max()) for name, f in KINDS.items()}
 

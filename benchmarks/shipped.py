@@ -17,12 +17,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.cases import cases_of
 from opproof.core.text import dumped
 from opproof.core.verdicts import FAILED
-from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import Inside
+from opproof.harness.run.attempt import run_task
+from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
@@ -45,7 +45,7 @@ class Found(NamedTuple):
 
 def found(bug: Any, level: str = "standard") -> Found:
     """The bug's operator in its mode and dtypes, at seed 0."""
-    host, op = Inside(settle(Shipped(bug=bug), "shipped")), load(bug.op)
+    host, op = InProcessHost(resolve_members(Shipped(bug=bug), "shipped")), load(bug.op)
     verdicts: Counter[str] = Counter()
     said: Counter[str] = Counter()
     asked = 0
@@ -53,7 +53,7 @@ def found(bug: Any, level: str = "standard") -> Found:
         if case.dtype not in bug.dtypes.split(","):
             continue
         task = Task("shipped", str(case), bug.mode)
-        result = record(task, attempt(host, task, op, math.inf))
+        result = record(task, run_task(host, task, op, math.inf))
         asked += 1
         if result.verdict in FAILED:
             verdicts[str(result.verdict)] += 1

@@ -45,7 +45,7 @@ def main(times: int) -> int:
             before = measured(folder, [same, slow], "before")
             slow.write_text(SOURCE.format(more="np.tanh(x[: 3 * len(x) // 10])"), encoding="utf-8")
             after = measured(folder, [same, slow], "after")
-            for change in compare.changes(before, after).slower:
+            for change in compare.compare_benches(before, after).slower:
                 found[Path(change.after.backend).stem] += 1
             print(f"{attempt + 1}: 1.3 x slower found {found['slow']} times, an equal one {found['same']} times")
     return int(found != {"same": 0, "slow": times})

@@ -31,7 +31,7 @@ from opproof.harness.judge.array_statistics import BIAS, RMS
 from opproof.harness.judge.bound import STORED, C
 from opproof.harness.known_failures.known import read_entries
 from opproof.reports import Result
-from opproof.reports._kinds import severity
+from opproof.reports._kinds import severity_of
 from opproof.reports._results import read_results
 
 CLASSES = Path(__file__).with_name("soak") / "classes.toml"
@@ -135,7 +135,7 @@ def fails(record: Result, constant: str, value: float) -> bool:
     if record.nonfinite or record.units is None or not record.limit:  # a matter of no constant
         return record.verdict in WRONG and not (record.units is not None and record.limit and not record.nonfinite)
     share = min(max((record.limit - STORED) / (C - STORED), 0.0), 1.0)
-    return severity(record.units) > STORED + (value - STORED) * share
+    return severity_of(record.units) > STORED + (value - STORED) * share
 
 
 def summary(libraries: dict[str, Library], classes: Sequence[Class]) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _distributions(libraries: dict[str, Library]) -> Iterator[dict[str, Any]]:
         for dtype in dict.fromkeys(r.dtype for r in passed):
             of = [r for r in passed if r.dtype == dtype]
             figures = {
-                "units": [severity(r.units) for r in of],
+                "units": [severity_of(r.units) for r in of],
                 "RMS": [r.rms for r in of if r.rms is not None],
                 "bias": [abs(r.bias) for r in of if r.bias is not None],
             }
@@ -199,7 +199,7 @@ def _groups(listed: Sequence[tuple[str, Result, Class | None]]) -> Iterator[dict
         groups[name, found].append(r)
     for (name, found), records in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1] is not None)):
         about = {"kind": found and str(found.kind), "sentence": found and found.sentence}
-        ordered = sorted(records, key=lambda r: -severity(r.units))
+        ordered = sorted(records, key=lambda r: -severity_of(r.units))
         yield {"library": name, **about, "records": [[*_figures(r), str(r.mode), r.case] for r in ordered]}
 
 
@@ -208,7 +208,7 @@ def _figures(r: Result) -> list[float | str]:
     if r.nonfinite:
         return [r.nonfinite]
     whole = [] if r.rms is None or r.bias is None else [round(r.rms, 2), round(r.bias, 2)]
-    return [kept(one, 3) for one in (severity(r.units), r.limit or 0.0)] + whole
+    return [kept(one, 3) for one in (severity_of(r.units), r.limit or 0.0)] + whole
 
 
 if __name__ == "__main__":

@@ -28,10 +28,10 @@ from pathlib import Path
 
 import psutil
 
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task
 
 #: What is counted as what: cumulative time of functions that do not call each other.
 STAGES = {
@@ -69,7 +69,7 @@ def main() -> None:
         compare(options.backend, options.jobs, only, options.against, options.rounds)
         return
     selection = Selection(ops=tuple(n for n in options.ops.split(",") if n))
-    planned = tasks([options.backend], cases(selection), selection)
+    planned = make_tasks([options.backend], select_cases(selection), selection)
     whole_run(options.backend, planned, options.jobs)
     sample(options.backend, planned[:: max(1, len(planned) // options.sample)])
 
@@ -80,7 +80,7 @@ def whole_run(backend: str, planned: list[Task], jobs: int) -> None:
     watcher = threading.Thread(target=_watch, args=(peak, stop))
     watcher.start()
     started = time.perf_counter()
-    with Pool(Limits(jobs, 60.0, 4 * 2**30)) as pool:
+    with Pool(HostLimits(jobs, 60.0, 4 * 2**30)) as pool:
         pool.describe(backend)
         ready = time.perf_counter() - started
         count = sum(1 for _ in pool.run(planned))
@@ -105,7 +105,7 @@ def _watch(peak: list[int], stop: threading.Event) -> None:
 
 def sample(backend: str, chosen: list[Task]) -> None:
     """Profile tasks one by one, the judge in this process."""
-    desk, profile = Desk(Limits(1, 60.0, 4 * 2**30)), cProfile.Profile()
+    desk, profile = Session(HostLimits(1, 60.0, 4 * 2**30)), cProfile.Profile()
     desk.describe(backend)
     started = time.perf_counter()
     for task in chosen:

@@ -26,8 +26,8 @@ from opproof.core.errors import OpError
 from opproof.core.text import dumped
 from opproof.core.verdicts import LEVELS, MODES, Mode
 from opproof.harness.reference.expected import evaluate_expected
-from opproof.harness.reference.question import Expected, Posed, pose
-from opproof.harness.reference.torch.evaluate import Question, truth
+from opproof.harness.reference.question import Expected, Question, make_question
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth
 from opproof.reference_ops import load, names
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # neighbours are found in safe mode too
@@ -55,7 +55,7 @@ class Row:
         return not self.refused and 1 / MEDIAN <= self.median <= MEDIAN and self.low >= 1 / MOST and self.high <= MOST
 
 
-def by_twin(posed: Posed, twin: Twin | None = None) -> list[Expected | None]:
+def by_twin(posed: Question, twin: Twin | None = None) -> list[Expected | None]:
     """What is expected of `posed`, by the operator's PyTorch twin, or another, under noise."""
     import torch
 
@@ -68,12 +68,12 @@ def by_twin(posed: Posed, twin: Twin | None = None) -> list[Expected | None]:
         return tuple_of(theirs(*tensors, **posed.params))
 
     dtypes = tuple(dtype if y.dtype.kind == "f" else "" for y in posed.outputs)
-    question = Question(outputs, posed.inputs, posed.needs, dtypes, kinds, posed.cotangents)
-    found = truth(question)
+    question = TorchQuestion(outputs, posed.inputs, posed.needs, dtypes, kinds, posed.cotangents)
+    found = compute_truth(question)
     return [*found.outputs] if posed.mode is Mode.FORWARD else [*found.gradients]
 
 
-def ratios(posed: Posed, twin: Twin | None = None) -> np.ndarray[Any, Any]:
+def ratios(posed: Question, twin: Twin | None = None) -> np.ndarray[Any, Any]:
     """(scale + |y|) of the twin over that of the reference, of every element that counts."""
     parts = [np.zeros(0)]
     for ours, theirs in zip(evaluate_expected(posed), by_twin(posed, twin), strict=True):
@@ -109,7 +109,7 @@ def compared(name: str, mode: Mode, limit: int, level: str, twin: Twin | None = 
     chosen = [c for c in chosen if not any(0 in s for s in c.shapes.values())][:: max(1, len(chosen) // limit)]
     found: list[np.ndarray[Any, Any]] = []
     for case in chosen:
-        posed = pose(case, op, mode).asked
+        posed = make_question(case, op, mode).asked
         if mode is Mode.GRADIENT and not any(posed.needs):
             continue
         try:

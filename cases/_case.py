@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from opproof.core.dtypes import DTYPES
-from opproof.core.errors import CaseError, meant
+from opproof.core.errors import CaseError, suggest
 from opproof.core.verdicts import Destination
 
 Scalar: TypeAlias = int | float | bool | str | None
@@ -155,7 +155,7 @@ def _parsed(text: str) -> Case:
         if not equals and part in DTYPES:
             name, value = "dtype", part
         elif not equals or name == "dtype" or not _NAME.fullmatch(name) or not value:
-            hint = meant(part, DTYPES)
+            hint = suggest(part, DTYPES)
             raise CaseError(
                 f"malformed part {part!r} in {text!r}: expected name=value or one of {', '.join(DTYPES)}{hint}"
             )

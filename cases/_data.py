@@ -54,9 +54,9 @@ from opproof.cases._uneven import (
     truths,
 )
 from opproof.cases._whole import WHOLE_FILLS, confined
-from opproof.core.arrays import Closed, Whole, empty_tensor
+from opproof.core.arrays import Closed, Whole, allocate_tensor
 from opproof.core.dtypes import DTYPES, Dtype, round_to
-from opproof.core.errors import CaseError, meant
+from opproof.core.errors import CaseError, suggest
 
 #: By fill what is asked of who draws codes.
 _OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan", SMALL_SCALES: "small"}
@@ -171,7 +171,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = every(fill, shape, dtype, None if in_order else bits)
     else:
         known = [*FILLS, EVERY, *REPORTS]
-        hint = meant(case.fill, known)
+        hint = suggest(case.fill, known)
         raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join(known)}{hint}")
     if _alone(case, shape) and fill in _MODERATE:
         values = _MODERATE[fill](values)
@@ -225,7 +225,7 @@ def stored_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> N
 
 def _in_pieces(key: str, shape: Shape, dtype: Dtype, fill: str, constraint: Any) -> NDArray[Any]:
     bits = bits_of(key)
-    flat = empty_tensor([math.prod(shape)], dtype.numpy)
+    flat = allocate_tensor([math.prod(shape)], dtype.numpy)
     for start in range(0, flat.size, PIECE):
         piece = flat[start : start + PIECE]
         values = FILLS[fill](bits, piece.shape, dtype)

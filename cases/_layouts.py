@@ -22,7 +22,7 @@ import functools
 from dataclasses import dataclass
 
 from opproof.cases._case import Case, Shape
-from opproof.core.errors import CaseError, meant
+from opproof.core.errors import CaseError, suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def layouts_of(case: Case) -> dict[str, str]:
     for layout in given.values():
         if layout not in LAYOUTS:
             raise CaseError(
-                f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}{meant(layout, LAYOUTS)}"
+                f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}{suggest(layout, LAYOUTS)}"
             )
     return {name: given.get(name, given.get("", "contiguous")) for name in shapes}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import cycle
 
 from opproof.core.dtypes import DTYPES
-from opproof.core.errors import CaseError, meant
+from opproof.core.errors import CaseError, suggest
 
 #: As far from the numbers of f16 and of bf16 as a parameter can be: kept in 16 bits it is off by 0.85 of their units.
 BETWEEN = 0.12554
@@ -67,7 +67,7 @@ def dropped(drop: Iterable[str], rests: Iterable[str]) -> tuple[str, ...]:
     known = sorted({part.removeprefix("fill=") for r in rests for part in r.split(";") if part.startswith("fill=")})
     for name in named:
         if not any(fill.startswith(name) for fill in known):
-            hint = meant(name, known, most=3)
+            hint = suggest(name, known, most=3)
             raise CaseError(
                 f"drop={name!r} names a fill that none of these rows has: expected {' or '.join(known)}{hint}"
             )

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 
 #: Bytes that are compared at once: a large array has no second of its size beside it.
-_PIECE = 2**22
+_PIECE_BYTES = 2**22
 #: Bytes of which two copies are compared sooner than the elements.
-_SMALL = 2**16
+_MAX_COPIED_BYTES = 2**16
 #: Bytes from which a tensor of a case lies in memory of its own, apart from what a judge works in.
-_APART = 2**24
+_MIN_APART_BYTES = 2**24
 
 
-def empty_tensor(shape: Sequence[int], dtype: Any) -> Array:
+def allocate_tensor(shape: Sequence[int], dtype: Any) -> Array:
     """An array for a tensor of a case, its data or an answer; it holds anything.
 
     A large one lies in a mapping of its own that is shared: it is not counted as memory of the judge alone (RssAnon),
@@ -36,7 +36,7 @@ def empty_tensor(shape: Sequence[int], dtype: Any) -> Array:
     """
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
-    if size < _APART:
+    if size < _MIN_APART_BYTES:
         return np.empty(shape, dtype)
     return np.frombuffer(mmap.mmap(-1, size), dtype).reshape(shape)
 
@@ -46,12 +46,12 @@ def bytes_of(array: Array) -> NDArray[np.uint8]:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def same_bits(a: Array, b: Array) -> bool:
+def has_same_bits(a: Array, b: Array) -> bool:
     """Whether the elements of two arrays have the same bytes, row after row."""
-    if a.nbytes <= _SMALL and b.nbytes <= _SMALL:
+    if a.nbytes <= _MAX_COPIED_BYTES and b.nbytes <= _MAX_COPIED_BYTES:
         return a.tobytes() == b.tobytes()
     x, y = bytes_of(a), bytes_of(b)
-    parts = (slice(i, i + _PIECE) for i in range(0, x.size, _PIECE))
+    parts = (slice(i, i + _PIECE_BYTES) for i in range(0, x.size, _PIECE_BYTES))
     return x.size == y.size and all(np.array_equal(x[part], y[part]) for part in parts)
 
 
@@ -60,7 +60,7 @@ def tuple_of(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, tuple | list) else (result,)
 
 
-def bare(values: Sequence[Any]) -> Any:
+def unpack_single(values: Sequence[Any]) -> Any:
     """The inverse of `tuple_of`: one value by itself, several as a tuple."""
     return values[0] if len(values) == 1 else tuple(values)
 

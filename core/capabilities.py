@@ -14,7 +14,7 @@ _MARK = "+isa="
 _EQUALS = "="
 
 
-def under(spec: str, capability: str) -> str:
+def add_capability(spec: str, capability: str) -> str:
     """The backend `spec` under a capability; `spec` itself where that is empty."""
     return f"{spec}{_MARK}{capability}" if capability else spec
 
@@ -29,10 +29,10 @@ def capability_of(spec: str) -> str:
     return spec.rpartition(_MARK)[2] if _MARK in spec else ""
 
 
-def renamed(spec: str, names: Mapping[str, str]) -> str:
+def rename_backend(spec: str, names: Mapping[str, str]) -> str:
     """`spec` with another name for its backend, where `names` has one."""
     backend = backend_of(spec)
-    return under(names.get(backend, backend), capability_of(spec))
+    return add_capability(names.get(backend, backend), capability_of(spec))
 
 
 def assignment_of(capability: str) -> dict[str, str]:
@@ -49,6 +49,6 @@ def options_of(spec: str) -> list[str]:
     return ["--isa-variable" if assignment_of(capability) else "--isa", capability]
 
 
-def variables_text(variables: Mapping[str, str]) -> str:
+def format_variables(variables: Mapping[str, str]) -> str:
     """As a shell takes them before a command: ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2"""
     return " ".join(f"{name}{_EQUALS}{value}" for name, value in variables.items())

@@ -44,7 +44,7 @@ DTYPE_NAMES = {
 }  # fmt: skip
 
 
-def near(word: str, known: Iterable[str], most: int = 1) -> list[str]:
+def find_near(word: str, known: Iterable[str], most: int = 1) -> list[str]:
     """The known words that are most like `word`."""
     import difflib
 
@@ -53,7 +53,7 @@ def near(word: str, known: Iterable[str], most: int = 1) -> list[str]:
     return [other] if other in words else difflib.get_close_matches(word, words, n=most)
 
 
-def meant(word: str, known: Iterable[str], most: int = 1) -> str:
+def suggest(word: str, known: Iterable[str], most: int = 1) -> str:
     """A question to end a message with, such as "; did you mean wide?"; empty where nothing is like `word`."""
-    found = near(word, known, most)
+    found = find_near(word, known, most)
     return f"; did you mean {', '.join(found)}?" if found else "."

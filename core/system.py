@@ -60,17 +60,17 @@ def uncollected(*, kept: bool = False) -> Iterator[None]:
             gc.set_threshold(*before)
 
 
-def caches() -> Path:
+def find_cache_folder() -> Path:
     """Where opproof keeps what it can make again; no backend is to read it or write to it."""
-    return _home() / "opproof"
+    return _find_cache_home() / "opproof"
 
 
-def builds() -> Path:
+def find_build_folder() -> Path:
     """Where backends keep what they have compiled: it is theirs, so it lies beside the folder that none may open."""
-    return _home() / "opproof-builds"
+    return _find_cache_home() / "opproof-builds"
 
 
-def _home() -> Path:
+def _find_cache_home() -> Path:
     named = os.environ.get("XDG_CACHE_HOME", "")
     return Path(named) if named else Path.home() / ".cache"
 
@@ -93,12 +93,12 @@ def spec_of(name: str, file: Path) -> ModuleSpec | None:
 def import_from(folder: Path) -> None:
     """Let modules be imported from the folder, before others of their names, and of their sources."""
     sys.path.insert(0, str(folder))
-    sys.path_hooks.insert(0, _finder_in(folder))
+    sys.path_hooks.insert(0, _make_finder(folder))
     for path in [path for path in sys.path_importer_cache if _is_in(path, folder)]:
         del sys.path_importer_cache[path]
 
 
-def _finder_in(folder: Path) -> Callable[[str], FileFinder]:
+def _make_finder(folder: Path) -> Callable[[str], FileFinder]:
     def finder(path: str) -> FileFinder:
         if not _is_in(path, folder):
             raise ImportError
@@ -112,9 +112,9 @@ def _is_in(path: str, folder: Path) -> bool:
 
 
 #: <malloc.h>
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 #: So much at the end of the heap is kept; larger arrays are mapped each for itself.
-_KEPT, _LARGEST = 1 << 29, 1 << 28
+_KEPT_HEAP_BYTES, _MAX_HEAP_ARRAY_BYTES = 1 << 29, 1 << 28
 
 
 def keep_what_is_freed() -> None:
@@ -123,11 +123,11 @@ def keep_what_is_freed() -> None:
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(_MMAP_THRESHOLD, _LARGEST)
-        mallopt(_TRIM_THRESHOLD, _KEPT)
+        mallopt(_M_MMAP_THRESHOLD, _MAX_HEAP_ARRAY_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT_HEAP_BYTES)
 
 
-def cores() -> int:
+def count_cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -170,12 +170,12 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _CPUINFO = Path("/proc/cpuinfo")
 
 
-def host() -> dict[str, str]:
+def describe_host() -> dict[str, str]:
     """System, processor, vector extensions, versions of Python and NumPy, cores, and the variables that are set.
 
     `cpus` are those of the machine, `cores` those that this process may use.
     """
-    processor, vectors = described(_read())
+    processor, vectors = parse_cpuinfo(_read())
     facts = {
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
@@ -184,12 +184,12 @@ def host() -> dict[str, str]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "cpus": str(os.cpu_count()),
-        "cores": str(cores()),
+        "cores": str(count_cores()),
     }
-    return {name: text for name, text in {**facts, **variables(os.environ)}.items() if text}
+    return {name: text for name, text in {**facts, **select_variables(os.environ)}.items() if text}
 
 
-def described(cpuinfo: str) -> tuple[str, str]:
+def parse_cpuinfo(cpuinfo: str) -> tuple[str, str]:
     """The processor's model and the vector extensions in use, from the first of the processors in /proc/cpuinfo.
 
     Arm's has no name there but two numbers: implementer 0x41, part 0xd40.
@@ -203,7 +203,7 @@ def described(cpuinfo: str) -> tuple[str, str]:
     return said.get("model name", ", ".join(numbers)), " ".join(names)
 
 
-def variables(environment: Mapping[str, str]) -> dict[str, str]:
+def select_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Those that select code paths or numbers of threads, as far as they are set."""
     named = [n for n in environment if n in VARIABLES or n.startswith(PREFIX)]
     first = environment.get(THREADS[0])

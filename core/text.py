@@ -11,13 +11,13 @@ import re
 from typing import Any
 
 #: Bytes of UTF-8 that one text of a backend may take.
-MOST = 4096
+MAX_TEXT_BYTES = 4096
 
 # Beside these, a character is asked whether it prints.
 _UNUSUAL = re.compile(r"[^\x20-\x7e\t\n]")
 
 
-def visible(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     r"""`text`, of which all that does not print is escaped as Python does it: \x1b, \u202e (bidirectional), \udc80.
 
     Tabs and line ends stay; \r\n is a line end.
@@ -25,27 +25,33 @@ def visible(text: str) -> str:
     if type(text) is str and text.isascii() and text.isprintable():  # most are, and this is ten times as fast
         return text
     # Not text.replace: the text may be of a class of the backend's own.
-    return _UNUSUAL.sub(_escaped, str.replace(text, "\r\n", "\n"))
+    return _UNUSUAL.sub(_escape, str.replace(text, "\r\n", "\n"))
 
 
-def plain(text: str) -> str:
+def make_plain(text: str) -> str:
     """`visible`, and cut at MOST bytes of UTF-8, the last character then an ellipsis."""
-    short = visible(text[: 2 * MOST + 2])  # which are more than MOST also where half of them are carriage returns
-    if 4 * len(short) <= MOST:
+    short = escape_unprintable(
+        text[: 2 * MAX_TEXT_BYTES + 2]
+    )  # which are more than MOST also where half of them are carriage returns
+    if 4 * len(short) <= MAX_TEXT_BYTES:
         return short
     encoded = short.encode()
-    return short if len(encoded) <= MOST else encoded[: MOST - len("…".encode())].decode(errors="ignore") + "…"
+    return (
+        short
+        if len(encoded) <= MAX_TEXT_BYTES
+        else encoded[: MAX_TEXT_BYTES - len("…".encode())].decode(errors="ignore") + "…"
+    )
 
 
 def text_of(error: BaseException) -> str:
     """What an exception says, cut at MOST characters; its class may be a backend's own, and do anything when asked."""
     try:
-        return str(error)[:MOST]
+        return str(error)[:MAX_TEXT_BYTES]
     except BaseException:
         return "its text cannot be told"
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     character = match[0]
     return character if character.isprintable() else repr(character)[1:-1]
 

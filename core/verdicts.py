@@ -111,21 +111,22 @@ SYSTEMATIC = frozenset(
 )  # fmt: skip
 
 
-_MIB = 2**20
+_BYTES_PER_MIB = 2**20
 _SAID = re.compile(r"its tensors alone take (\d+) MiB, more than --memory (\d+) allows")
 
 
-def worded(size: int) -> str:
+def format_bytes(size: int) -> str:
     """A number of bytes for reading: 396 bytes, 1.8 KiB, 14,000 MiB"""
     if size < 1024:
         return f"{size} bytes"
-    of, unit = (_MIB, "MiB") if size >= _MIB else (1024, "KiB")
+    of, unit = (_BYTES_PER_MIB, "MiB") if size >= _BYTES_PER_MIB else (1024, "KiB")
     return f"{size / of:,.1f} {unit}" if size < 100 * of else f"{size / of:,.0f} {unit}"
 
 
-def said_beyond(size: int, limit: int) -> str:
+def describe_beyond(size: int, limit: int) -> str:
     """The message of a record that is declined so; both in bytes."""
-    return f"its tensors alone take {math.ceil(size / _MIB)} MiB, more than --memory {limit // _MIB} allows"
+    taken, allowed = math.ceil(size / _BYTES_PER_MIB), limit // _BYTES_PER_MIB
+    return f"its tensors alone take {taken} MiB, more than --memory {allowed} allows"
 
 
 def read_beyond(message: str) -> tuple[int, int] | None:

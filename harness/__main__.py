@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from opproof.core.errors import BadInput, meant
+from opproof.core.errors import BadInput, suggest
 from opproof.harness import __version__
 
 COMMANDS = {
@@ -73,7 +73,7 @@ class _Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise click.UsageError(f"there is no command {args[0]!r}{meant(args[0], COMMANDS)}", ctx)
+            raise click.UsageError(f"there is no command {args[0]!r}{suggest(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opproof.backends.worker.sandbox.supervisor import descendants
+from opproof.backends.worker.sandbox.supervisor import find_descendants
 
 #: So many seconds of the wall's clock count as one where processors have nothing to do.
 IDLE = 8.0
@@ -48,11 +48,11 @@ class Clock:
         return max(worked, (passed - max(self._waited() - self._queued, 0.0)) / IDLE)
 
     def _worked(self) -> float:
-        return time.process_time() if self.alone else _processor()
+        return time.process_time() if self.alone else _measure_processor()
 
     def _waited(self) -> float:
         """Seconds for a processor, of this process's first thread, and of others that are counted."""
-        return _queued("self") + (0.0 if self.alone else sum(map(_queued, _counted())))
+        return _measure_queued("self") + (0.0 if self.alone else sum(map(_measure_queued, _list_counted())))
 
 
 @dataclass(frozen=True)
@@ -83,17 +83,17 @@ def count_no_more(process: int) -> None:
     _COUNTED.discard(process)
 
 
-def _processor() -> float:
+def _measure_processor() -> float:
     """Seconds of processors of this process, of its children that have ended, and of those that are counted."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(map(_of, _counted()))
+    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(map(_of, _list_counted()))
 
 
-def _counted() -> list[int]:
-    return [one for process in _COUNTED for one in (process, *descendants(process))]
+def _list_counted() -> list[int]:
+    return [one for process in _COUNTED for one in (process, *find_descendants(process))]
 
 
-def _queued(process: int | str) -> float:
+def _measure_queued(process: int | str) -> float:
     """Seconds in which a process could have run and did not; 0 where the system does not tell."""
     try:
         return int(Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9

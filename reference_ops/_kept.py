@@ -1,7 +1,8 @@
 """The references are not for backends: a process below a host's keeper cannot import them.
 
-A backend can start Python anew, without the audit hook of its host (backends/worker/sandbox/import_guard.py); it cannot leave its
-family, whose orphans the keeper adopts. A keeper of a backend that is made of the references has another name.
+A backend can start Python anew, without the audit hook of its host (backends/worker/sandbox/import_guard.py); it cannot
+leave its family, whose orphans the keeper adopts. A keeper of a backend that is made of the references has another
+name.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from opproof.core.dtypes import DTYPES, Kind
-from opproof.core.errors import OpError, meant, near
+from opproof.core.errors import OpError, find_near, suggest
 from opproof.core.system import spec_of
 from opproof.core.verdicts import LEVELS
 from opproof.reference_ops._traits import Trait
@@ -194,7 +194,7 @@ def summary(name: str) -> str:
 def load(name: str) -> Op:
     """The operator `name`. Raises OpError when there is none."""
     if not (FOLDER / f"{name}.py").is_file() or name.startswith("_"):
-        hint = meant(name, names(), most=3) if near(name, names()) else "; `opproof list ops` prints them all."
+        hint = suggest(name, names(), most=3) if find_near(name, names()) else "; `opproof list ops` prints them all."
         raise OpError(f"unknown operator {name!r}{hint}")
     return _build(importlib.import_module(f"{__package__}.{name}"), FOLDER / f"{name}.py")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opproof.core.arrays import bare, tuple_of
+from opproof.core.arrays import tuple_of, unpack_single
 from opproof.reference_ops._op import Op
 
 
@@ -15,5 +15,5 @@ def gradients_of(
     `cotangents` holds None for an output of integers or booleans.
     """
     assert op.vjp is not None
-    found = tuple_of(op.vjp(bare(cotangents), bare(outputs), *tensors, **params))
+    found = tuple_of(op.vjp(unpack_single(cotangents), unpack_single(outputs), *tensors, **params))
     return (*found, *(None for _ in tensors))[: len(tensors)]

@@ -10,7 +10,7 @@ from opproof.core.verdicts import Verdict
 from opproof.reports._record import Result
 
 
-class Kind(StrEnum):
+class ResultKind(StrEnum):
     """From worst to best. A record is of exactly one."""
 
     FAILED = "failed"  # and nobody expected it
@@ -21,71 +21,71 @@ class Kind(StrEnum):
     PASSED = "passed"
 
 
-KINDS = tuple(Kind)
+KINDS = tuple(ResultKind)
 
 #: What a kind is called, in every rendering.
 LABELS = {
-    Kind.FAILED: "fail",
-    Kind.KNOWN: "known",
-    Kind.HARNESS_ERROR: "harness error",
-    Kind.NO_EVIDENCE: "no evidence",
-    Kind.UNSUPPORTED: "unsupported",
-    Kind.PASSED: "pass",
+    ResultKind.FAILED: "fail",
+    ResultKind.KNOWN: "known",
+    ResultKind.HARNESS_ERROR: "harness error",
+    ResultKind.NO_EVIDENCE: "no evidence",
+    ResultKind.UNSUPPORTED: "unsupported",
+    ResultKind.PASSED: "pass",
 }
 
 #: Kinds in which the backend is wrong.
-FAILING = (Kind.FAILED, Kind.KNOWN)
+FAILING = (ResultKind.FAILED, ResultKind.KNOWN)
 
 #: The order of columns.
-COLUMNS = (Kind.PASSED, *KINDS[:-1])
+COLUMNS = (ResultKind.PASSED, *KINDS[:-1])
 
-_KINDS: dict[str, Kind] = {
-    Verdict.PASS: Kind.PASSED,
-    Verdict.UNSUPPORTED: Kind.UNSUPPORTED,
-    Verdict.MISTRUSTED: Kind.NO_EVIDENCE,
-    Verdict.INCONCLUSIVE: Kind.NO_EVIDENCE,
-    Verdict.HARNESS_ERROR: Kind.HARNESS_ERROR,
+_KINDS: dict[str, ResultKind] = {
+    Verdict.PASS: ResultKind.PASSED,
+    Verdict.UNSUPPORTED: ResultKind.UNSUPPORTED,
+    Verdict.MISTRUSTED: ResultKind.NO_EVIDENCE,
+    Verdict.INCONCLUSIVE: ResultKind.NO_EVIDENCE,
+    Verdict.HARNESS_ERROR: ResultKind.HARNESS_ERROR,
 }
 #: Units allowed in files from before records said how many.
-ALLOWED = 16.0
+DEFAULT_ALLOWED_UNITS = 16.0
 _FAILED, _KNOWN = FAILING  # asked of every record many times, and slow as attributes of an enumeration
 _PLACE = {kind: place for place, kind in enumerate(KINDS)}
 
 
-def kind(result: Result) -> Kind:
+def result_kind_of(result: Result) -> ResultKind:
     """What `result` amounts to. Every verdict that is not told otherwise is a failure."""
     of_verdict = _KINDS.get(result.verdict, _FAILED)
     return _KNOWN if of_verdict is _FAILED and result.known else of_verdict
 
 
-def severity(units: float | str | None) -> float:
+def severity_of(units: float | str | None) -> float:
     """Units as a number that sorts: nan is as bad as inf, and so is an error that could not be measured."""
     number = math.inf if units is None else float(units)
     return math.inf if math.isnan(number) else number
 
 
-def allowed(result: Result) -> float:
+def allowed_units_of(result: Result) -> float:
     """Units allowed where the largest error is: 0 where the bits must be met."""
-    return ALLOWED if result.limit is None else result.limit
+    return DEFAULT_ALLOWED_UNITS if result.limit is None else result.limit
 
 
 def share(result: Result) -> float:
     """The largest error as a share of what is allowed there: inf where no number says how far, or bits are not met."""
-    size, most = severity(result.units), allowed(result)
+    size, most = severity_of(result.units), allowed_units_of(result)
     if most > 0:
         return size / most
     return math.inf if size > 0 else 0.0
 
 
-def worst_first(results: Sequence[Result]) -> list[int]:
+def sort_worst_first(results: Sequence[Result]) -> list[int]:
     """The places of `results` in the order of what they amount to, of one kind the larger share of its limit first."""
 
     def key(place: int) -> tuple[int, float, float, str, str, str]:
         r = results[place]
-        what = kind(r)
+        what = result_kind_of(r)
         # A failure without a number is worse than any; what else has none is better than any.
         measured = r.units is not None or what in FAILING
-        part, size = (share(r), severity(r.units)) if measured else (-1.0, -1.0)
+        part, size = (share(r), severity_of(r.units)) if measured else (-1.0, -1.0)
         return (_PLACE[what], -part, -size, r.case, r.mode, r.backend)
 
     return sorted(range(len(results)), key=key)

@@ -10,21 +10,21 @@ import msgspec
 
 from opproof.core.errors import ResultsError
 from opproof.core.system import uncollected
-from opproof.core.text import visible
+from opproof.core.text import escape_unprintable
 from opproof.core.verdicts import Verdict
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 
 FILE = "results.jsonl"
 
 #: No header is longer, in bytes; a file of another program may be one endless line.
-_LONGEST = 2**26
+_MAX_HEADER_BYTES = 2**26
 
 #: Texts that thousands of records that do not pass have alike, which are once in memory.
 _OFTEN = ("message", "known")
 #: How the line of a record ends that has no evidence, which is the last field; it is left out.
 _NO_EVIDENCE = b',"evidence":null}'
 #: Bytes that are read at once.
-_BLOCK = 2**20
+_BLOCK_BYTES = 2**20
 
 #: Texts (and limits) that were read, so that each is once in memory.
 Texts = dict[Any, Any]
@@ -32,47 +32,47 @@ Texts = dict[Any, Any]
 _Record = TypeVar("_Record", bound=Header | Result)
 
 
-def encoded(record: Header | Result) -> bytes:
+def encode_record(record: Header | Result) -> bytes:
     """One line of the file, with its end."""
     try:
         line = msgspec.json.encode(record)
     except UnicodeEncodeError:
-        line = msgspec.json.encode(legible(record))
+        line = msgspec.json.encode(make_legible(record))
     return (line[: -len(_NO_EVIDENCE)] + b"}" if line.endswith(_NO_EVIDENCE) else line) + b"\n"
 
 
-def legible(record: _Record) -> _Record:
+def make_legible(record: _Record) -> _Record:
     """The record as the file will have it: a lone surrogate, which no UTF-8 can hold, becomes its escape."""
     try:
         msgspec.json.encode(record)
     except UnicodeEncodeError:
-        return msgspec.convert(_escaped(msgspec.to_builtins(record)), type(record))
+        return msgspec.convert(_escape(msgspec.to_builtins(record)), type(record))
     return record
 
 
-def _escaped(value: Any) -> Any:
+def _escape(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):
-        return {_escaped(key): _escaped(part) for key, part in value.items()}
-    return [_escaped(part) for part in value] if isinstance(value, list | tuple) else value
+        return {_escape(key): _escape(part) for key, part in value.items()}
+    return [_escape(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def write_line(file: IO[bytes], record: Header | Result) -> None:
     """Append one line and flush it, so that an interrupted run loses nothing."""
-    file.write(encoded(record))
+    file.write(encode_record(record))
     file.flush()
 
 
 def read_header(folder: Path) -> Header:
     """The header of `folder`/results.jsonl (or of the file itself). Raises ResultsError."""
-    path = _path(folder)
+    path = _find_path(folder)
     try:
         with path.open("rb") as file:
-            first = file.readline(_LONGEST)
+            first = file.readline(_MAX_HEADER_BYTES)
     except OSError as error:
-        raise _unreadable(path, error) from None
-    return _header(path, first.removesuffix(b"\n"))
+        raise _make_read_error(path, error) from None
+    return _parse_header(path, first.removesuffix(b"\n"))
 
 
 def read_results(folder: Path, *, brief: Texts | None = None) -> tuple[Header, list[Result]]:
@@ -82,26 +82,26 @@ def read_results(folder: Path, *, brief: Texts | None = None) -> tuple[Header, l
     shared with all that was read with the same `brief`. A last line cut short by an interruption is left out. Raises
     ResultsError otherwise.
     """
-    path = _path(folder)
+    path = _find_path(folder)
     try:
         with path.open("rb") as file, uncollected():
-            header = _header(path, file.readline().removesuffix(b"\n"))
-            return header, list(_records(path, file, header, brief))
+            header = _parse_header(path, file.readline().removesuffix(b"\n"))
+            return header, list(_read_records(path, file, header, brief))
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise _make_read_error(path, error) from None
 
 
-def _records(path: Path, file: IO[bytes], header: Header, brief: Texts | None) -> Iterator[Result]:
+def _read_records(path: Path, file: IO[bytes], header: Header, brief: Texts | None) -> Iterator[Result]:
     """The records of all lines but the first."""
     decoder, number = msgspec.json.Decoder(Result), 2
     texts = Texts() if brief is None else brief
-    while lines := file.readlines(_BLOCK):
+    while lines := file.readlines(_BLOCK_BYTES):
         try:
             records = decoder.decode_lines(b"".join(lines))
             for record in records:
-                _sound(record)
+                _check_numbers(record)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            records = list(_one_by_one(path, lines, number, header))
+            records = list(_read_one_by_one(path, lines, number, header))
         _share(records, texts, brief is not None)
         yield from records
         number += len(lines)
@@ -134,22 +134,22 @@ def _share(records: Sequence[Result], texts: Texts, brief: bool) -> None:
             assign(r, "limit", known(r.limit, r.limit))
 
 
-def _one_by_one(path: Path, lines: Sequence[bytes], first: int, header: Header) -> Iterator[Result]:
+def _read_one_by_one(path: Path, lines: Sequence[bytes], first: int, header: Header) -> Iterator[Result]:
     """The records of lines one of which is none, but a last one cut short. Raises ResultsError with its number."""
     decode = msgspec.json.Decoder(Result).decode
     for number, line in enumerate(lines, start=first):
         if line == b"\n":
             continue
         try:
-            yield _sound(decode(line))
+            yield _check_numbers(decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            fields = _json(line)
+            fields = _parse_json(line)
             if fields is None and not line.endswith(b"\n"):  # cut short
                 return
-            raise ResultsError(f"{path}, line {number}: {_objection(fields, error, header)}") from None
+            raise ResultsError(f"{path}, line {number}: {_explain_bad_line(fields, error, header)}") from None
 
 
-def _json(line: bytes) -> Any:
+def _parse_json(line: bytes) -> Any:
     """What a line says; None where it is not JSON."""
     try:
         return msgspec.json.decode(line)
@@ -157,7 +157,7 @@ def _json(line: bytes) -> Any:
         return None
 
 
-def _sound(record: Result) -> Result:
+def _check_numbers(record: Result) -> Result:
     """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
     worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
     for value in (record.units, record.finite_units, *worst):
@@ -166,27 +166,27 @@ def _sound(record: Result) -> Result:
     return record
 
 
-def _objection(fields: Any, error: Exception, header: Header) -> str:
+def _explain_bad_line(fields: Any, error: Exception, header: Header) -> str:
     """Why a line is no record."""
     verdict = fields.get("verdict") if isinstance(fields, dict) else None
     if isinstance(verdict, str) and verdict not in set(Verdict):
         return (
             f"unknown verdict {verdict[:40]!r}, expected one of {', '.join(Verdict)}; "
-            f"read it with the opproof that wrote it, {visible(header.opproof)}."
+            f"read it with the opproof that wrote it, {escape_unprintable(header.opproof)}."
         )
     return f"not a result record ({error}); remove that line, or rerun with --resume."
 
 
-def _path(folder: Path) -> Path:
+def _find_path(folder: Path) -> Path:
     return folder / FILE if folder.is_dir() else folder
 
 
-def _unreadable(path: Path, error: OSError) -> ResultsError:
+def _make_read_error(path: Path, error: OSError) -> ResultsError:
     reason = error.strerror or error
     return ResultsError(f"cannot read {path}: {reason}; `opproof run --out DIR` writes DIR/{FILE}.")
 
 
-def _header(path: Path, line: bytes) -> Header:
+def _parse_header(path: Path, line: bytes) -> Header:
     try:
         header = msgspec.json.decode(line, type=Header)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

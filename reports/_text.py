@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from opproof.core.capabilities import backend_of, capability_of, under
-from opproof.core.text import plain
+from opproof.core.capabilities import add_capability, backend_of, capability_of
+from opproof.core.text import make_plain
 from opproof.reports._record import Header, Result
 
 
@@ -20,22 +20,22 @@ def number(value: float | str | None, digits: int = 9) -> str:
     return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", f"{float(value):.{digits}g}")
 
 
-def units(result: Result, digits: int = 3) -> str:
+def format_units(result: Result, digits: int = 3) -> str:
     """The largest error and its limit: 2.7 units of 2 allowed"""
     if result.limit is None or result.units is None:
         return f"{number(result.units, digits)} units"
-    digits = telling(result.units, result.limit, digits)
+    digits = count_telling_digits(result.units, result.limit, digits)
     return f"{number(result.units, digits)} units of {number(result.limit, digits)} allowed"
 
 
-def telling(value: float | str, limit: float, digits: int) -> int:
+def count_telling_digits(value: float | str, limit: float, digits: int) -> int:
     """How many digits tell a value from its limit: 15.7 of 16, not 16 of 16."""
     if float(value) == limit:
         return digits
     return next((n for n in range(digits, 9) if number(value, n) != number(limit, n)), digits)
 
 
-def whole(result: Result, digits: int = 3) -> str:
+def format_array_figures(result: Result, digits: int = 3) -> str:
     """The figures of a whole array; nothing where it has none: RMS 1.4, bias -0.3 units"""
     if result.rms is None or result.bias is None:
         return ""
@@ -51,25 +51,25 @@ def bound(header: Header) -> str:
     return f"{element}, RMS {most['rms']} and bias {most['bias']} an array"
 
 
-def short_names(backends: Iterable[str]) -> dict[str, str]:
+def short_names_of(backends: Iterable[str]) -> dict[str, str]:
     """What to call each backend: a path by its last part, where that is unambiguous."""
     own = {b: backend_of(b) for b in backends}
     short = {b: name if "/" not in name else name.rstrip("/").rsplit("/", 1)[-1] for b, name in own.items()}
-    names = {b: under(name, capability_of(b)) for b, name in short.items()}
+    names = {b: add_capability(name, capability_of(b)) for b, name in short.items()}
     counts = Counter(names.values())
     return {b: name if counts[name] == 1 else b for b, name in names.items()}
 
 
-def described(header: Header, backend: str) -> str:
+def describe_backend(header: Header, backend: str) -> str:
     """Name, version and device of a backend of the records, as far as the header has them."""
     about = next((b for b in header.backends if backend in (b.get("spec"), b.get("name"))), {})
-    name = short_names([backend])[backend]
+    name = short_names_of([backend])[backend]
     own = about.get("name", name)
     parts = [name if own in name else f"{name} ({own})", about.get("version", ""), about.get("device", "")]
-    return line(" ".join(part for part in parts if part))
+    return format_line(" ".join(part for part in parts if part))
 
 
-def options(header: Header) -> dict[str, str]:
+def options_of(header: Header) -> dict[str, str]:
     """The options that were set, flat and as text."""
     flat: dict[str, Any] = {}
     for key, value in header.options.items():
@@ -79,42 +79,44 @@ def options(header: Header) -> dict[str, str]:
     texts = {**flat, **several}
     # 0 is a value, and equal to False
     unset = [key for key, value in texts.items() if value is None or value is False or value == ""]
-    return {line(key.replace("_", " ")): line(str(value)) for key, value in texts.items() if key not in unset}
+    return {
+        format_line(key.replace("_", " ")): format_line(str(value)) for key, value in texts.items() if key not in unset
+    }
 
 
-def when(header: Header) -> str:
+def format_start(header: Header) -> str:
     """The start of the run, for reading: 2026-07-01 12:00:00 UTC"""
-    return re.sub(r"(\.\d+)?(Z|\+00:00)$", " UTC", line(header.started)).replace("T", " ", 1)
+    return re.sub(r"(\.\d+)?(Z|\+00:00)$", " UTC", format_line(header.started)).replace("T", " ", 1)
 
 
-def host(header: Header) -> str:
+def describe_host(header: Header) -> str:
     """Where the run was: system Linux, machine x86_64"""
-    return ", ".join(line(f"{name} {value}") for name, value in header.host.items())
+    return ", ".join(format_line(f"{name} {value}") for name, value in header.host.items())
 
 
-def whose(backend: str, names: Mapping[str, str]) -> str:
+def name_backend(backend: str, names: Mapping[str, str]) -> str:
     """The short name of a backend, before what is said of it; empty where there is one alone."""
-    return f"{line(names[backend])} " if len(names) > 1 else ""
+    return f"{format_line(names[backend])} " if len(names) > 1 else ""
 
 
-def plural(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """1 record, 2,843 records"""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def line(text: str) -> str:
+def format_line(text: str) -> str:
     """`plain` text on one line."""
-    return " ".join(plain(text).split())
+    return " ".join(make_plain(text).split())
 
 
 def place(tensor: str, index: Iterable[int]) -> str:
     """An element by its tensor and index: y[2, 32]"""
-    return f"{line(tensor)}[{', '.join(map(str, index))}]"
+    return f"{format_line(tensor)}[{', '.join(map(str, index))}]"
 
 
-def cell(text: str, most: int = 200) -> str:
+def escape_cell(text: str, most: int = 200) -> str:
     """Text in Markdown: no HTML, no table cell's end, no emphasis, no @mention and no #reference."""
-    short = line(text)
+    short = format_line(text)
     short = short if len(short) <= most else short[: most - 1] + "…"
     short = short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     short = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", short)

@@ -22,19 +22,19 @@ from typing import Any
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import ResultsError
-from opproof.core.text import visible
+from opproof.core.text import escape_unprintable
 from opproof.core.verdicts import Mode, Verdict
-from opproof.reports._kinds import Kind, kind, severity, share
+from opproof.reports._kinds import ResultKind, result_kind_of, severity_of, share
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.reports._results import Texts, read_results
-from opproof.reports._summary import grouped
+from opproof.reports._summary import group_results
 from opproof.reports.changes.growth import LEAST_BIAS, LEAST_RMS
 from opproof.reports.files import replacing
 
 HEADER = "baseline.json"
-VERSION = 2
+BASELINE_VERSION = 2
 #: `updated` keeps an old figure where it moved by less than this factor.
-STEADY = 2.0
+STEADY_FACTOR = 2.0
 _OPTIONS = ("convention", "strict_subnormals", "selection")
 
 
@@ -52,7 +52,7 @@ def write_baseline(folder: Path, header: Header, results: Sequence[Result]) -> N
     """Write all files, or none; those of operators that are no longer there are removed. Raises BadInput."""
     options = {name: header.options[name] for name in _OPTIONS if name in header.options}
     about = {
-        "baseline": VERSION,
+        "baseline": BASELINE_VERSION,
         "schema": header.schema,
         "opproof": header.opproof,
         "constants": header.constants,
@@ -61,7 +61,7 @@ def write_baseline(folder: Path, header: Header, results: Sequence[Result]) -> N
     }
     if reachable := sorted({r.backend for r in results if r.in_process}):
         about["in_process"] = reachable
-    texts = {f"{op}.txt": _text(some) for op, some in grouped(results, lambda r: r.op).items()}
+    texts = {f"{op}.txt": _format_records(some) for op, some in group_results(results, lambda r: r.op).items()}
     texts[HEADER] = json.dumps(about, indent=1, sort_keys=True) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,10 +90,12 @@ def read_baseline(folder: Path) -> tuple[Header, list[Result]]:
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); restore it, or save the baseline anew.") from None
     versions = (about.get("baseline"), about.get("schema")) if isinstance(about, dict) else (None, None)
-    if versions != (VERSION, SCHEMA_VERSION):
-        raise ResultsError(f"{path} has versions {versions}, expected {(VERSION, SCHEMA_VERSION)}; save it anew.")
+    if versions != (BASELINE_VERSION, SCHEMA_VERSION):
+        raise ResultsError(
+            f"{path} has versions {versions}, expected {(BASELINE_VERSION, SCHEMA_VERSION)}; save it anew."
+        )
     reachable = set(about.get("in_process", ()))
-    records = [r for file, text in files for r in _records(file, text)]
+    records = [r for file, text in files for r in _parse_records(file, text)]
     results = [replace(r, in_process=True) if r.backend in reachable else r for r in records]
     header = Header(
         opproof=str(about["opproof"]),
@@ -105,68 +107,71 @@ def read_baseline(folder: Path) -> tuple[Header, list[Result]]:
     return header, results
 
 
-def updated(before: Sequence[Result], after: Sequence[Result], *, prune: bool) -> list[Result]:
+def update_records(before: Sequence[Result], after: Sequence[Result], *, prune: bool) -> list[Result]:
     """The records of `after`, with the old figures where they are about as they were.
 
     Those that the run did not try stay, unless `prune`; those that opproof itself failed on stay always.
     """
     old = {(r.case, r.mode, r.backend): r for r in before}
-    tried = [_steady(old.pop((r.case, r.mode, r.backend), None), r) for r in after]
+    tried = [_keep_steady(old.pop((r.case, r.mode, r.backend), None), r) for r in after]
     return tried if prune else [*tried, *old.values()]
 
 
-def _steady(old: Result | None, new: Result) -> Result:
-    if old is not None and kind(new) is Kind.HARNESS_ERROR:
+def _keep_steady(old: Result | None, new: Result) -> Result:
+    if old is not None and result_kind_of(new) is ResultKind.HARNESS_ERROR:
         return old
     if old is None:
         return new
-    if old.units is not None and new.units is not None and _same_error(old, new):
+    if old.units is not None and new.units is not None and _has_same_error(old, new):
         new = replace(new, units=old.units, limit=old.limit)
-    if old.rms is not None and new.rms is not None and _near(max(old.rms, LEAST_RMS), max(new.rms, LEAST_RMS)):
+    if old.rms is not None and new.rms is not None and _is_near(max(old.rms, LEAST_RMS), max(new.rms, LEAST_RMS)):
         new = replace(new, rms=old.rms)
     if old.bias is not None and new.bias is not None and _leans_alike(old.bias, new.bias):
         new = replace(new, bias=old.bias)
     return new
 
 
-def _same_error(old: Result, new: Result) -> bool:
-    return _near(severity(old.units), severity(new.units)) and _near(share(old), share(new))
+def _has_same_error(old: Result, new: Result) -> bool:
+    return _is_near(severity_of(old.units), severity_of(new.units)) and _is_near(share(old), share(new))
 
 
-def _near(old: float, new: float) -> bool:
+def _is_near(old: float, new: float) -> bool:
     low, high = sorted((old, new))
-    return high <= low * STEADY
+    return high <= low * STEADY_FACTOR
 
 
 def _leans_alike(old: float, new: float) -> bool:
     """Whether two biases are about the same; the sign of a small one is chance."""
     small = max(abs(old), abs(new)) <= LEAST_BIAS
-    return small or (old * new > 0 and _near(max(abs(old), LEAST_BIAS), max(abs(new), LEAST_BIAS)))
+    return small or (old * new > 0 and _is_near(max(abs(old), LEAST_BIAS), max(abs(new), LEAST_BIAS)))
 
 
-def _text(results: Sequence[Result]) -> str:
+def _format_records(results: Sequence[Result]) -> str:
     lines: list[str] = []
-    for backend, some in grouped(results, lambda r: r.backend).items():
-        lines += [f"# backend {_name(backend)}", *sorted(map(_line, some), key=lambda text: text.split(" ", 5)[::-1])]
+    for backend, some in group_results(results, lambda r: r.backend).items():
+        lines += [
+            f"# backend {_name(backend)}",
+            *sorted(map(_format_record, some), key=lambda text: text.split(" ", 5)[::-1]),
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _line(r: Result) -> str:
-    known = "(known)" if kind(r) is Kind.KNOWN else ""
-    most = "" if r.units is None or r.limit is None else f"/{_digits(r.limit)}"
-    figures = f"{_digits(r.units)}{most} {_digits(r.rms)} {_digits(r.bias)}"
+def _format_record(r: Result) -> str:
+    known = "(known)" if result_kind_of(r) is ResultKind.KNOWN else ""
+    most = "" if r.units is None or r.limit is None else f"/{_format_digits(r.limit)}"
+    figures = f"{_format_digits(r.units)}{most} {_format_digits(r.rms)} {_format_digits(r.bias)}"
     return f"{r.verdict}{known} {figures} {r.mode} {_name(r.case)}"
 
 
-def _digits(value: float | str | None) -> str:
+def _format_digits(value: float | str | None) -> str:
     return "-" if value is None else f"{float(value):.2g}"
 
 
 def _name(text: str) -> str:
-    return visible(text).replace("\n", "\\n")
+    return escape_unprintable(text).replace("\n", "\\n")
 
 
-def _records(file: Path, text: str) -> Iterator[Result]:
+def _parse_records(file: Path, text: str) -> Iterator[Result]:
     backend = ""
     for number, row in enumerate(text.splitlines(), start=1):
         if row.startswith("# backend "):
@@ -183,19 +188,19 @@ def _records(file: Path, text: str) -> Iterator[Result]:
         yield Result(
             case=case,
             op=file.stem,
-            dtype=_dtype(case),
+            dtype=_dtype_of(case),
             backend=backend,
-            mode=_mode(mode, file, number),
-            verdict=_verdict(verdict, file, number),
+            mode=_parse_mode(mode, file, number),
+            verdict=_parse_verdict(verdict, file, number),
             units=_number(units, file, number),
-            limit=_finite(limit or "-", file, number),
-            rms=_finite(rms, file, number),
-            bias=_finite(bias, file, number),
+            limit=_parse_finite(limit or "-", file, number),
+            rms=_parse_finite(rms, file, number),
+            bias=_parse_finite(bias, file, number),
             known="known in the baseline" if verdict.endswith("(known)") else "",
         )
 
 
-def _verdict(text: str, file: Path, number: int) -> Verdict:
+def _parse_verdict(text: str, file: Path, number: int) -> Verdict:
     verdict = text.removesuffix("(known)")
     try:
         return Verdict(verdict)
@@ -203,7 +208,7 @@ def _verdict(text: str, file: Path, number: int) -> Verdict:
         raise ResultsError(f"{file}, line {number}: unknown verdict {verdict[:40]!r}; mend or restore it.") from None
 
 
-def _mode(text: str, file: Path, number: int) -> Mode:
+def _parse_mode(text: str, file: Path, number: int) -> Mode:
     try:
         return Mode(text)
     except ValueError:
@@ -218,13 +223,13 @@ def _number(text: str, file: Path, number: int) -> Any:
     return text if value is not None and not abs(value) < float("inf") else value
 
 
-def _finite(text: str, file: Path, number: int) -> float | None:
+def _parse_finite(text: str, file: Path, number: int) -> float | None:
     value = _number(text, file, number)
     if isinstance(value, str):
         raise ResultsError(f"{file}, line {number}: {text[:40]!r} is no finite number; mend or restore it.")
     return None if value is None else float(value)
 
 
-def _dtype(case: str) -> str:
+def _dtype_of(case: str) -> str:
     parts = case.partition("[")[2].rstrip("]").split(";")
     return next((p for p in parts if p in DTYPES), "")

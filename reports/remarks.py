@@ -53,7 +53,9 @@ def write_remarks(folder: Path, remarks: Remarks, *, instead: str) -> None:
             (folder / FILE).unlink(missing_ok=True)
     else:
         write(
-            folder / FILE, msgspec.json.format(msgspec.json.encode(_legible(remarks))).decode() + "\n", instead=instead
+            folder / FILE,
+            msgspec.json.format(msgspec.json.encode(_make_legible(remarks))).decode() + "\n",
+            instead=instead,
         )
 
 
@@ -65,7 +67,7 @@ def of_parts(parts: Iterable[Remarks]) -> Remarks:
     return Remarks(complaints=tuple(complaints), notes=tuple(notes))
 
 
-def _legible(remarks: Remarks) -> Remarks:
+def _make_legible(remarks: Remarks) -> Remarks:
     """Without lone surrogates, which no UTF-8 can hold: a path may have them."""
 
     def plain(sentences: Iterable[str]) -> tuple[str, ...]:

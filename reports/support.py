@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from opproof.core.text import visible
+from opproof.core.text import escape_unprintable
 from opproof.core.verdicts import Mode
-from opproof.reports._kinds import LABELS, Kind, kind
+from opproof.reports._kinds import LABELS, ResultKind, result_kind_of
 from opproof.reports._record import Result
-from opproof.reports._text import cell, line, plural, short_names
+from opproof.reports._text import escape_cell, format_count, format_line, short_names_of
 
 #: What a backend does with an operator in one mode; of several the first.
 STATES = {
-    Kind.FAILED: "FAIL",
-    Kind.KNOWN: LABELS[Kind.KNOWN],
-    Kind.HARNESS_ERROR: LABELS[Kind.HARNESS_ERROR],
-    Kind.PASSED: LABELS[Kind.PASSED],
-    Kind.NO_EVIDENCE: LABELS[Kind.NO_EVIDENCE],
-    Kind.UNSUPPORTED: "–",
+    ResultKind.FAILED: "FAIL",
+    ResultKind.KNOWN: LABELS[ResultKind.KNOWN],
+    ResultKind.HARNESS_ERROR: LABELS[ResultKind.HARNESS_ERROR],
+    ResultKind.PASSED: LABELS[ResultKind.PASSED],
+    ResultKind.NO_EVIDENCE: LABELS[ResultKind.NO_EVIDENCE],
+    ResultKind.UNSUPPORTED: "–",
 }
 #: Where there is no record.
 NOT_RUN = ""
@@ -40,7 +40,7 @@ class Cell:
 Matrix = dict[str, dict[str, Cell]]
 
 
-def matrix(results: Iterable[Result]) -> Matrix:
+def make_matrix(results: Iterable[Result]) -> Matrix:
     """Cells by operator and backend, operators sorted, backends in order of appearance."""
     groups: dict[tuple[str, str], list[Result]] = {}
     backends: dict[str, None] = {}
@@ -48,82 +48,84 @@ def matrix(results: Iterable[Result]) -> Matrix:
         backends.setdefault(r.backend)
         groups.setdefault((r.op, r.backend), []).append(r)
     ops = sorted({op for op, _ in groups})
-    return {op: {b: _cell(groups.get((op, b), [])) for b in backends} for op in ops}
+    return {op: {b: _make_cell(groups.get((op, b), [])) for b in backends} for op in ops}
 
 
-def _cell(records: Sequence[Result]) -> Cell:
-    kinds: dict[str, set[Kind]] = {}
+def _make_cell(records: Sequence[Result]) -> Cell:
+    kinds: dict[str, set[ResultKind]] = {}
     for r in records:
-        kinds.setdefault(r.dtype, set()).add(kind(r))
+        kinds.setdefault(r.dtype, set()).add(result_kind_of(r))
     # "passes" as a whole: a dtype with one failure, known or not, or one record not judged, is not called supported
-    good = [d for d in dict.fromkeys(r.dtype for r in records) if Kind.PASSED in kinds[d] and not kinds[d] & _BAD]
-    return Cell(_state(records, Mode.FORWARD), _state(records, Mode.GRADIENT), tuple(sorted(good, key=_width)))
+    good = [d for d in dict.fromkeys(r.dtype for r in records) if ResultKind.PASSED in kinds[d] and not kinds[d] & _BAD]
+    return Cell(_state(records, Mode.FORWARD), _state(records, Mode.GRADIENT), tuple(sorted(good, key=_width_of)))
 
 
-_BAD = {Kind.FAILED, Kind.KNOWN, Kind.HARNESS_ERROR}
+_BAD = {ResultKind.FAILED, ResultKind.KNOWN, ResultKind.HARNESS_ERROR}
 
 
-def _width(dtype: str) -> tuple[int, str]:
+def _width_of(dtype: str) -> tuple[int, str]:
     digits = "".join(c for c in dtype if c.isdigit())
     return (-int(digits) if digits else 0, dtype)
 
 
 def _state(records: Sequence[Result], mode: Mode) -> str:
-    kinds = {kind(r) for r in records if r.mode == mode}
+    kinds = {result_kind_of(r) for r in records if r.mode == mode}
     return next((text for k, text in STATES.items() if k in kinds), NOT_RUN)
 
 
-def sentences(cells: Matrix) -> list[str]:
+def summarise_backends(cells: Matrix) -> list[str]:
     """A line per backend: how many operators it answers, with gradients, and how many fail."""
     texts = []
-    for backend, name in _names(cells).items():
+    for backend, name in _names_of(cells).items():
         mine = [row[backend] for row in cells.values()]
         answered = sum(c.value in _ANSWERED for c in mine)
         gradients = sum(c.gradient in _ANSWERED for c in mine)
         counts = {k: sum(STATES[k] in (c.value, c.gradient) for c in mine) for k in _NOTED}
-        text = f"{name} answers {answered} of {plural(len(mine), 'operator')}, {gradients} with gradients"
+        text = f"{name} answers {answered} of {format_count(len(mine), 'operator')}, {gradients} with gradients"
         rest = [f"{counts[k]} {words}" for k, words in _NOTED.items() if counts[k]]
         texts.append(f"{text} ({', '.join(rest)})." if rest else f"{text}.")
     return texts
 
 
-_ANSWERED = {STATES[k] for k in (Kind.FAILED, Kind.KNOWN, Kind.PASSED)}
+_ANSWERED = {STATES[k] for k in (ResultKind.FAILED, ResultKind.KNOWN, ResultKind.PASSED)}
 _NOTED = {
-    Kind.FAILED: "with failures",
-    Kind.KNOWN: "with known failures",
-    Kind.HARNESS_ERROR: "where opproof itself failed",
+    ResultKind.FAILED: "with failures",
+    ResultKind.KNOWN: "with known failures",
+    ResultKind.HARNESS_ERROR: "where opproof itself failed",
 }
 
 
-def terminal(cells: Matrix, note: str = "") -> str:
+def format_terminal(cells: Matrix, note: str = "") -> str:
     """The matrix as a table in plain text, its sentences and a `note`."""
     from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
 
-    table = tabulate(_rows(cells), _heads(cells), tablefmt="simple", disable_numparse=True)
-    return f"{table}\n\n" + "\n".join([*sentences(cells), *[note] * bool(note)])
+    table = tabulate(_make_rows(cells), _make_heads(cells), tablefmt="simple", disable_numparse=True)
+    return f"{table}\n\n" + "\n".join([*summarise_backends(cells), *[note] * bool(note)])
 
 
-def markdown(cells: Matrix, note: str = "") -> str:
+def format_page(cells: Matrix, note: str = "") -> str:
     """The matrix as a page of Markdown, with a `note`."""
     legend = (
         "Each cell: forward / gradient, then the dtypes in which every record passes. `known` is a failure with an "
         "entry in a ledger, `harness error` opproof's own fault, `–` is declined, an empty place was not run."
     )
-    body = [[cell(text) for text in row] for row in [_heads(cells), *_rows(cells)]]
+    body = [[escape_cell(text) for text in row] for row in [_make_heads(cells), *_make_rows(cells)]]
     rows = [body[0], ["---"] * len(body[0]), *body[1:]]
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    texts = [*sentences(cells), *[note] * bool(note)]
-    parts = ["# Support matrix", "  \n".join(cell(text, 500) for text in texts), legend, table]
+    texts = [*summarise_backends(cells), *[note] * bool(note)]
+    parts = ["# Support matrix", "  \n".join(escape_cell(text, 500) for text in texts), legend, table]
     return "\n\n".join(parts) + "\n"
 
 
-def _names(cells: Matrix) -> dict[str, str]:
-    return {b: line(name) for b, name in short_names({b: None for row in cells.values() for b in row}).items()}
+def _names_of(cells: Matrix) -> dict[str, str]:
+    return {
+        b: format_line(name) for b, name in short_names_of({b: None for row in cells.values() for b in row}).items()
+    }
 
 
-def _heads(cells: Matrix) -> list[str]:
-    return ["operator", *_names(cells).values()]
+def _make_heads(cells: Matrix) -> list[str]:
+    return ["operator", *_names_of(cells).values()]
 
 
-def _rows(cells: Matrix) -> list[list[str]]:
-    return [[line(op), *(visible(str(c)) for c in row.values())] for op, row in cells.items()]
+def _make_rows(cells: Matrix) -> list[list[str]]:
+    return [[format_line(op), *(escape_unprintable(str(c)) for c in row.values())] for op, row in cells.items()]

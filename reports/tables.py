@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from opproof.core.text import plain, visible
-from opproof.reports._kinds import kind
+from opproof.core.text import escape_unprintable, make_plain
+from opproof.reports._kinds import result_kind_of
 from opproof.reports._record import Result
 
 #: The columns, in order. Those of the worst element are empty where a record has none.
@@ -29,7 +29,7 @@ def write_csv(results: Sequence[Result], file: IO[str]) -> None:
     """
     rows = csv.writer(file)
     rows.writerow(COLUMNS)
-    rows.writerows(map(_text, COLUMNS, _row(result)) for result in results)
+    rows.writerows(map(_format_field, COLUMNS, _make_row(result)) for result in results)
 
 
 def write_parquet(results: Sequence[Result], path: Path | str) -> None:
@@ -41,7 +41,7 @@ def write_parquet(results: Sequence[Result], path: Path | str) -> None:
         raise ModuleNotFoundError(
             "Parquet needs pyarrow: pip install pyarrow, or write CSV.", name=error.name
         ) from None
-    columns = list(zip(*map(_row, results), strict=True)) if results else [()] * len(COLUMNS)
+    columns = list(zip(*map(_make_row, results), strict=True)) if results else [()] * len(COLUMNS)
     arrays = {
         name: pa.array([None if v is None else float(v) for v in column], pa.float64())
         if name in _NUMBERS
@@ -51,16 +51,25 @@ def write_parquet(results: Sequence[Result], path: Path | str) -> None:
     pq.write_table(pa.table(arrays), path)
 
 
-def _row(r: Result) -> list[float | str | None]:
+def _make_row(r: Result) -> list[float | str | None]:
     w = r.worst
-    where = [None] * 5 if w is None else [visible(w.tensor), " ".join(map(str, w.index)), w.got, w.expected, w.bound]
-    head = [*map(visible, (r.case, r.op, r.dtype, r.backend)), str(r.mode), str(r.verdict), str(kind(r))]
-    texts = [plain(r.message), plain(r.diagnosis), plain(r.known), visible(r.repro)]
-    measured = [r.units, r.limit, r.rms, r.bias, visible(r.rounding), r.nonfinite, r.zeros]
+    where = (
+        [None] * 5
+        if w is None
+        else [escape_unprintable(w.tensor), " ".join(map(str, w.index)), w.got, w.expected, w.bound]
+    )
+    head = [
+        *map(escape_unprintable, (r.case, r.op, r.dtype, r.backend)),
+        str(r.mode),
+        str(r.verdict),
+        str(result_kind_of(r)),
+    ]
+    texts = [make_plain(r.message), make_plain(r.diagnosis), make_plain(r.known), escape_unprintable(r.repro)]
+    measured = [r.units, r.limit, r.rms, r.bias, escape_unprintable(r.rounding), r.nonfinite, r.zeros]
     return [*head, *measured, r.seconds, *where, *texts, r.in_process]
 
 
-def _text(column: str, value: float | str | None) -> str:
+def _format_field(column: str, value: float | str | None) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):

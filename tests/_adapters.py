@@ -2,19 +2,19 @@
 
 from opproof.backends import precision
 from opproof.core.verdicts import FAILED
-from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.findings import read_built_in
 from opproof.harness.known_failures.known import mark
-from opproof.harness.run.plan import Selection, cases, tasks, with_known
+from opproof.harness.run.plan import Selection, make_tasks, select_cases, with_known
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 
 def results(backend, ledger="", **selection):
     """Records of a run, with the built-in ledger of `ledger` applied."""
     selected = Selection(**selection)
-    known = built_in(ledger) if ledger else []
-    with Pool(Limits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
-        asked = with_known(tasks([backend], cases(selected), selected), known)
+    known = read_built_in(ledger) if ledger else []
+    with Pool(HostLimits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
+        asked = with_known(make_tasks([backend], select_cases(selected), selected), known)
         return [mark(r, known) for r in pool.run(asked)]
 
 

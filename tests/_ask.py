@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.cases import Case
-from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import Inside
+from opproof.harness.run.attempt import run_task
+from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
@@ -19,7 +19,9 @@ def attempted(backend, text, mode="forward", op=None, *, alone=False, **rules):
     """The attempt of the case `text`; `rules` are fields of Task."""
     case = Case.parse(text)
     task = Task("made here", str(case), mode, **rules)
-    return attempt(Inside(settle(backend, "made here")), task, op or load(case.op), math.inf, alone=alone)
+    return run_task(
+        InProcessHost(resolve_members(backend, "made here")), task, op or load(case.op), math.inf, alone=alone
+    )
 
 
 def judged(backend, text, mode="forward", op=None, **options):

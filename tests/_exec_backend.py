@@ -13,7 +13,7 @@ import numpy as np
 
 from opproof.backends import Unsupported
 from opproof.backends.numpy import NumPy
-from opproof.backends.worker.protocol import HEAD, decode, encode, frame_length
+from opproof.backends.worker.protocol import HEAD, decode, encode, length_of_frame
 from opproof.reference_ops import names
 
 HONEST, KNOWN = NumPy(), set(names())
@@ -23,7 +23,7 @@ def read():
     head = sys.stdin.buffer.read(HEAD)
     if len(head) < HEAD:
         sys.exit()
-    return decode(head + sys.stdin.buffer.read(frame_length(head) - HEAD))
+    return decode(head + sys.stdin.buffer.read(length_of_frame(head) - HEAD))
 
 
 def send(frame):

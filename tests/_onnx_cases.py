@@ -7,7 +7,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-from opproof.harness.capture.onnx.shared import NotOurs, express
+from opproof.harness.capture.onnx.shared import NotTranslatable, express
 from opproof.harness.capture.onnx.table import MAP
 from opproof.reference_ops import load as load_op
 
@@ -55,7 +55,7 @@ def run(given):
     used = []
     try:
         found = _outputs(node, *_data(given), used)
-    except NotOurs as reason:
+    except NotTranslatable as reason:
         return Verdict(case, node.op_type, "not ours", tuple(dict.fromkeys(used)), str(reason))
     except ValueError as error:
         return Verdict(case, node.op_type, "differs", tuple(dict.fromkeys(used)), f"ours raises ValueError: {error}")
@@ -76,9 +76,9 @@ def _data(given):
     ):
         for info, value in zip(infos, data, strict=True):
             if not info.type.HasField("tensor_type"):
-                raise NotOurs("sequences and optionals")
+                raise NotTranslatable("sequences and optionals")
             if info.type.tensor_type.elem_type == TensorProto.STRING:
-                raise NotOurs("strings")
+                raise NotTranslatable("strings")
             values[kind, info.name] = numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
     return values, [info.name for info in graph.output]
 

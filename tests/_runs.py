@@ -5,10 +5,10 @@ from dataclasses import replace
 import report_samples as samples
 
 from opproof.harness.__main__ import main
-from opproof.harness.run.cache.location import key
+from opproof.harness.run.cache.location import ensure_key
 from opproof.harness.run.results.signatures import marks_of
 from opproof.reports import read_results, write_line
-from opproof.reports._results import encoded
+from opproof.reports._results import encode_record
 
 CASE = "softmax[x=4x33;dim=-1;f32]"
 SELECTION = {"level": "standard", "seed": 0, "shard": ""}
@@ -28,8 +28,8 @@ def write_run(folder, results, **changes):
 def mark(folder):
     """Mark the records in `folder` as this user's opproof does that wrote them."""
     header, results = read_results(folder)
-    marks = marks_of(folder / "results.jsonl", header, key())
-    marks.rewrite(map(encoded, results))
+    marks = marks_of(folder / "results.jsonl", header, ensure_key())
+    marks.rewrite(map(encode_record, results))
     marks.close()
 
 

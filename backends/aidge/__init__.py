@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from opproof.backends import precision
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import Table, check_variant, function_of, imported, joined, supports
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, supports
 from opproof.core.arrays import Array
 
 #: What aidge's exceptions say where it has no kernel for a dtype, or no backward.
@@ -25,7 +25,7 @@ class Aidge:
     name, device = "aidge", "cpu"
 
     def __init__(self, version: str, table: Table) -> None:
-        self.compute, self.rounding = precision.built_in("aidge")
+        self.compute, self.rounding = precision.load_built_in("aidge")
         self.version, self.table = version, table
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
@@ -34,7 +34,7 @@ class Aidge:
         return supports(self.table, op, "aidge")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        with _declining(inputs):
+        with _with_declines(inputs):
             found: list[Array] = self._answered(op, inputs, params, lambda run: run.outputs())
         return found
 
@@ -42,7 +42,7 @@ class Aidge:
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        with _declining(inputs):
+        with _with_declines(inputs):
             gradients = self._answered(op, inputs, params, lambda run: run.gradients(cotangents), backward=True)
         return [gradients.get(i) if n else None for i, n in enumerate(needs)]
 
@@ -51,7 +51,7 @@ class Aidge:
         *, backward: bool = False,
     ) -> Any:  # fmt: skip
         """What `answer` takes from a run of the operator."""
-        from opproof.backends.aidge.apart import apart
+        from opproof.backends.aidge.apart import run_in_fork
         from opproof.backends.aidge.run import Run
 
         function = function_of(self.table, op, "aidge")
@@ -62,18 +62,18 @@ class Aidge:
             raise Unsupported(told.no_backward)
         if not told.damages:
             return answer(Run(told, inputs))
-        return apart(lambda: answer(Run(function(*inputs, **params), inputs)))
+        return run_in_fork(lambda: answer(Run(function(*inputs, **params), inputs)))
 
 
 @contextmanager
-def _declining(inputs: Sequence[Array | None]) -> Iterator[None]:
+def _with_declines(inputs: Sequence[Array | None]) -> Iterator[None]:
     """What aidge lacks it says by RuntimeError, among other things."""
     try:
         yield
     except RuntimeError as error:
         text = str(error)
         if NO_KERNEL in text:
-            dtypes = ", ".join(dict.fromkeys(float_name(x.dtype) for x in inputs if x is not None))
+            dtypes = ", ".join(dict.fromkeys(short_name_of(x.dtype) for x in inputs if x is not None))
             raise Unsupported(f"aidge's CPU backend has no kernel for {dtypes}") from None
         if any(words in text for words in NO_BACKWARD):
             raise Unsupported(f"aidge: {text}") from None
@@ -83,9 +83,9 @@ def _declining(inputs: Sequence[Array | None]) -> Iterator[None]:
 def create(variant: str = "") -> Backend:
     """The CPU backend; it has no variants. Raises BackendError where aidge is not installed."""
     check_variant("aidge", variant)
-    imported("aidge_backend_cpu", "aidge", "aidge")  # registers the kernels
-    aidge = imported("aidge_core", "aidge", "aidge")
+    import_library("aidge_backend_cpu", "aidge", "aidge")  # registers the kernels
+    aidge = import_library("aidge_core", "aidge", "aidge")
     aidge.Log.set_console_level(aidge.Level.Fatal)
     from opproof.backends.aidge import moves, nn, pointwise, pool, reductions, windows
 
-    return Aidge(aidge.get_project_version(), joined(pointwise, reductions, nn, windows, pool, moves))
+    return Aidge(aidge.get_project_version(), join_tables(pointwise, reductions, nn, windows, pool, moves))

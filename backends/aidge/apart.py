@@ -20,7 +20,7 @@ T = TypeVar("T")
 CALLS = 3
 
 
-def apart(compute: Callable[[], T]) -> T:
+def run_in_fork(compute: Callable[[], T]) -> T:
     """What `compute()` returns, or raises, in a fork. Where that dies, this process dies of the same signal.
 
     Raises BackendFailed where there is no fork (Windows).
@@ -33,7 +33,7 @@ def apart(compute: Callable[[], T]) -> T:
         child = os.fork()
     if not child:
         faulthandler.disable()  # it would report the death twice
-        _answer(compute, write)
+        _send_answer(compute, write)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         answer = pipe.read()
@@ -46,7 +46,7 @@ def apart(compute: Callable[[], T]) -> T:
     return value  # type: ignore[no-any-return]
 
 
-def _answer(compute: Callable[[], T], write: int) -> None:
+def _send_answer(compute: Callable[[], T], write: int) -> None:
     """Send what `compute` gives, and why it gave nothing, once its memory has been looked through; never returns."""
     answer = b""
     try:

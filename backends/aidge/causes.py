@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import tuple_of
-from opproof.harness.known_failures.formulas import cut_off, multiply_in_turn, stored
+from opproof.harness.known_failures.formulas import cut_off, multiply_in_turn, store_as
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, axes
 from opproof.reference_ops._conv import Geometry, geometry, transposed_size
@@ -30,7 +30,7 @@ def divide_by_one_plus_square_of_y(g: Any, y: Any, x: Any) -> Any:
 
 def take_slope_everywhere(g: Any, y: Any, x: Any, *, negative_slope: float) -> Any:
     """Multiply by the slope, a float32, where x is positive too."""
-    return g * stored(negative_slope, "f32")
+    return g * store_as(negative_slope, "f32")
 
 
 def smooth_step(g: Any, y: Any, x: Any) -> Any:
@@ -60,15 +60,15 @@ def centre_every_element(x: Any, weight: Any = None, bias: Any = None, **params:
 
 def pass_over_nan(x: Any, *, dim: Dim, keepdim: bool) -> Any:
     """Take the maximum by comparisons, which keep a NaN that comes first and no other."""
-    return _last_chosen(x, dim, keepdim, 1)
+    return _take_last_chosen(x, dim, keepdim, 1)
 
 
 def pass_over_nan_of_minimum(x: Any, *, dim: Dim, keepdim: bool) -> Any:
     """Take the minimum by comparisons, which keep a NaN that comes first and no other."""
-    return _last_chosen(x, dim, keepdim, -1)
+    return _take_last_chosen(x, dim, keepdim, -1)
 
 
-def _last_chosen(x: Any, dim: Dim, keepdim: bool, sign: int) -> Any:
+def _take_last_chosen(x: Any, dim: Dim, keepdim: bool, sign: int) -> Any:
     y, gone = x, axes(dim, x.ndim)
     for a in gone:
         first = np.take(y, [0], axis=a)
@@ -122,7 +122,7 @@ def cut_digits_off(x: Any, *, to: str) -> Any:
     return cut_off(x, to)
 
 
-def _matrices(x: Any, weight: Any, how: Geometry) -> tuple[Any, Any, tuple[int, ...]]:
+def _make_matrices(x: Any, weight: Any, how: Geometry) -> tuple[Any, Any, tuple[int, ...]]:
     """The weights (groups, o, c * kernel), the windows (n, groups, c * kernel, out), and the shape of out."""
     o, per_group, *kernel = weight.shape
     cols = columns(x, tuple(kernel), how.stride, how.dilation)
@@ -131,15 +131,15 @@ def _matrices(x: Any, weight: Any, how: Geometry) -> tuple[Any, Any, tuple[int, 
     return w, np.reshape(cols, (x.shape[0], how.groups, terms, math.prod(out))), out
 
 
-def _conv(x: Any, weight: Any, bias: Any, how: Geometry, step: int) -> Any:
+def _compute_conv(x: Any, weight: Any, bias: Any, how: Geometry, step: int) -> Any:
     """A convolution of an x that is padded, added up from the bias on."""
     o = weight.shape[0]
-    w, cols, out = _matrices(x, weight, how)
+    w, cols, out = _make_matrices(x, weight, how)
     first = 0 if bias is None else np.reshape(bias, (how.groups, o // how.groups, 1))
     return np.reshape(multiply_in_turn(w, cols, first, step), (x.shape[0], o, *out))
 
 
-def _scattered(x: Any, weight: Any, bias: Any, size: tuple[int, ...], how: Geometry) -> Any:
+def _add_windows(x: Any, weight: Any, bias: Any, size: tuple[int, ...], how: Geometry) -> Any:
     """What `x` sends through the weights (c, o, *kernel) to `size` cells, added up from the first window on."""
     rank, kernel = len(size), weight.shape[2:]
     spread = tuple(s * (n - 1) + 1 for s, n in zip(how.stride, x.shape[2:], strict=True))
@@ -153,44 +153,44 @@ def _scattered(x: Any, weight: Any, bias: Any, size: tuple[int, ...], how: Geome
     grouped = np.reshape(turned, (g, weight.shape[0] // g, *weight.shape[1:]))
     swapped = np.reshape(np.swapaxes(grouped, 1, 2), (g * weight.shape[1], weight.shape[0] // g, *kernel))
     once = Geometry((1,) * rank, how.padding, how.dilation, g)
-    return unpadded(_conv(padded(wide, before, after), swapped, bias, once, 1), how.padding, size)
+    return unpadded(_compute_conv(padded(wide, before, after), swapped, bias, once, 1), how.padding, size)
 
 
-def _geometry(x: Any, params: dict[str, Any]) -> Geometry:
+def _geometry_of(x: Any, params: dict[str, Any]) -> Geometry:
     return geometry(x.ndim - 2, *(params[n] for n in ("stride", "padding", "dilation", "groups")))
 
 
 def truncate_each_addition(x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
     """Add every product to the output; of a kernel of 3 x 3 the three of a row at once."""
-    how = _geometry(x, params)
+    how = _geometry_of(x, params)
     step = SPECIAL_SPAN if weight.shape[2:] == (SPECIAL_SPAN,) * 2 and how.dilation == (1, 1) else 1
-    return _conv(padded(x, how.padding, how.padding), weight, bias, how, step)
+    return _compute_conv(padded(x, how.padding, how.padding), weight, bias, how, step)
 
 
 def truncate_each_addition_of_gradient(g: Any, y: Any, x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
     """Add every product to the gradient."""
-    how = _geometry(x, params)
+    how = _geometry_of(x, params)
     groups, o = how.groups, weight.shape[0]
-    _, cols, _ = _matrices(padded(x, how.padding, how.padding), weight, how)
+    _, cols, _ = _make_matrices(padded(x, how.padding, how.padding), weight, how)
     by_group = np.reshape(g, (g.shape[0], groups, o // groups, -1))
     left = np.reshape(np.moveaxis(by_group, 0, 2), (groups, o // groups, -1))
     right = np.reshape(np.transpose(cols, (1, 0, 3, 2)), (groups, -1, cols.shape[2]))
     dweight = np.reshape(multiply_in_turn(left, right, 0), weight.shape)
     rows = np.reshape(np.moveaxis(g, 1, -1), (-1, o))
     dbias = None if bias is None else multiply_in_turn(np.ones((len(rows),)), rows, 0)
-    return _scattered(g, weight, None, x.shape[2:], how), dweight, dbias
+    return _add_windows(g, weight, None, x.shape[2:], how), dweight, dbias
 
 
 def pad_result_with_zeros(x: Any, weight: Any, bias: Any = None, *, output_padding: Sizes, **params: Any) -> Any:
     """Add every product to the output, and behind what windows reach put zeros, where the bias belongs."""
-    how = _geometry(x, params)
+    how = _geometry_of(x, params)
     rank = x.ndim - 2
     size = transposed_size(x.shape[2:], weight.shape[2:], how, per_axis(output_padding, rank))
     ends = transposed_size(x.shape[2:], weight.shape[2:], replace(how, padding=(0,) * rank), (0,) * rank)
     reached = np.ones(size, dtype=bool)
     for a, (end, p) in enumerate(zip(ends, how.padding, strict=True)):
         reached &= np.reshape(np.arange(size[a]) < end - p, (-1, *(1,) * (rank - 1 - a)))
-    return np.where(reached, _scattered(x, weight, bias, size, how), 0.0)
+    return np.where(reached, _add_windows(x, weight, bias, size, how), 0.0)
 
 
 def read_nine_weights(x: Any, weight: Any, bias: Any = None, *, groups: int | None = None, **params: Any) -> Any:
@@ -200,7 +200,7 @@ def read_nine_weights(x: Any, weight: Any, bias: Any = None, *, groups: int | No
     rest = np.zeros(9 * o * c - weight.size, dtype=x.dtype, like=x)
     nine = np.reshape(np.concatenate([flat, rest]), (o, c, SPECIAL_SPAN, SPECIAL_SPAN))
     how = geometry(2, params["stride"], params["padding"], 1, x.shape[1] if groups is None else groups)
-    return _conv(padded(x, how.padding, how.padding), nine, bias, how, SPECIAL_SPAN)
+    return _compute_conv(padded(x, how.padding, how.padding), nine, bias, how, SPECIAL_SPAN)
 
 
 def channels_past_the_weights(question: Any) -> Any:
@@ -228,14 +228,14 @@ def wrap_whole_axis(x: Any, *, pad: Sequence[int], mode: str, value: float | Non
 
 def count_cells_through(g: Any, y: Any, x: Any, *, pad: Sequence[int], mode: str, value: float | None) -> Any:
     """Add to the cell that a counter points at, which is not moved on where an axis is cut behind and grows before."""
-    places = np.array(_places(x.shape, g.shape, pad, mode))
+    places = np.array(_places_of(x.shape, g.shape, pad, mode))
     valid = (places >= 0) & (places < x.size)
     dx = np.zeros((x.size,), dtype=g.dtype, like=g)
     np.add.at(dx, places[valid], np.reshape(g, (-1,))[valid])
     return np.reshape(dx, x.shape)
 
 
-def _places(shape: tuple[int, ...], wide: tuple[int, ...], pad: Sequence[int], mode: str) -> list[int]:
+def _places_of(shape: tuple[int, ...], wide: tuple[int, ...], pad: Sequence[int], mode: str) -> list[int]:
     """Where PadImpl_kernels.hpp, its backward, puts each element of the cotangent, flat; -1 for nowhere."""
     rank, strides = len(shape), [math.prod(shape[a + 1 :]) for a in range(len(shape))]
     before, after = [0] * rank, [0] * rank

@@ -8,12 +8,12 @@ from typing import Any
 import aidge_core as aidge
 import numpy as np
 
-from opproof.backends.aidge.run import Call, call
+from opproof.backends.aidge.run import NodeCall, call
 from opproof.backends.protocol import Unsupported
 from opproof.core.arrays import Array
 
 
-def _plain(node: Callable[..., Any], *args: Any, **attributes: Any) -> Callable[..., Call]:
+def _plain(node: Callable[..., Any], *args: Any, **attributes: Any) -> Callable[..., NodeCall]:
     """An operator that takes our tensors as they are."""
     return lambda *inputs: call(node(*args, **attributes), *inputs)
 
@@ -22,25 +22,25 @@ def _number(value: float, x: Array) -> Array:
     return np.full((), value, dtype=x.dtype)
 
 
-def _clip(x: Array, low: float | None, high: float | None) -> Call:
+def _clip(x: Array, low: float | None, high: float | None) -> NodeCall:
     """The bounds are fed, since as attributes they are float32, and without them infinities are cut off."""
     bounds = (-np.inf if low is None else low, np.inf if high is None else high)
     return call(aidge.Clip(), x, constants=[_number(bound, x) for bound in bounds])
 
 
-def _pow(a: Array, b: Array | None = None, *, exponent: float | None) -> Call:
+def _pow(a: Array, b: Array | None = None, *, exponent: float | None) -> NodeCall:
     if exponent is None:
         return call(aidge.Pow(), a, b)
     return call(aidge.Pow(), a, constants=(_number(exponent, a),))
 
 
-def _softplus(x: Array, *, beta: float, threshold: float) -> Call:
+def _softplus(x: Array, *, beta: float, threshold: float) -> NodeCall:
     if beta != 1 or threshold != 20:
         raise Unsupported("aidge's Softplus has neither beta nor threshold")
     return call(aidge.Softplus(), x)
 
 
-def _cast(x: Array, *, to: str) -> Call:
+def _cast(x: Array, *, to: str) -> NodeCall:
     """There and back."""
     types = {"f16": aidge.dtype.float16, "f32": aidge.dtype.float32}
     if to not in types:
@@ -50,15 +50,15 @@ def _cast(x: Array, *, to: str) -> Call:
     return call(there, x, last=back)
 
 
-def _where(condition: Array, a: Array, b: Array) -> Call:
+def _where(condition: Array, a: Array, b: Array) -> NodeCall:
     return call(aidge.Where(), condition != 0, a, b)
 
 
-def _masked_fill(x: Array, mask: Array, *, value: float) -> Call:
-    return Call(aidge.Where(), (mask != 0, _number(value, x), x), (1, None, 0))
+def _masked_fill(x: Array, mask: Array, *, value: float) -> NodeCall:
+    return NodeCall(aidge.Where(), (mask != 0, _number(value, x), x), (1, None, 0))
 
 
-TABLE: dict[str, Callable[..., Call]] = {
+TABLE: dict[str, Callable[..., NodeCall]] = {
     "abs": _plain(aidge.Abs),
     "asin": _plain(aidge.Asin),
     "atan": _plain(aidge.Atan),

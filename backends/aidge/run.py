@@ -13,7 +13,7 @@ from opproof.core.arrays import Array
 
 
 @dataclass(frozen=True)
-class Call:
+class NodeCall:
     """A node of aidge and what it is fed.
 
     feeds: an array per input of the node, None where it takes none. sources: for each feed, which of the operator's
@@ -34,15 +34,15 @@ class Call:
     no_backward: str = ""
 
 
-def call(node: Any, *inputs: Array | None, constants: Sequence[Array] = (), **more: Any) -> Call:
+def call(node: Any, *inputs: Array | None, constants: Sequence[Array] = (), **more: Any) -> NodeCall:
     """The node fed with the operator's inputs in their order, then with constants."""
-    return Call(node, (*inputs, *constants), (*range(len(inputs)), *(None,) * len(constants)), **more)
+    return NodeCall(node, (*inputs, *constants), (*range(len(inputs)), *(None,) * len(constants)), **more)
 
 
 class Run:
     """A call that has run forwards."""
 
-    def __init__(self, told: Call, inputs: Sequence[Array | None]) -> None:
+    def __init__(self, told: NodeCall, inputs: Sequence[Array | None]) -> None:
         self._call, self._inputs = told, inputs
         for i, feed in enumerate(told.feeds):
             if feed is not None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
-from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
+from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, pull_back, supports
 from opproof.core.arrays import Array
 
 #: What autograd asserts where a gradient covers a part of the function only, and how NumPy refuses an empty maximum.
@@ -31,7 +31,7 @@ class Autograd:
     name, device = "autograd", "cpu"
 
     def __init__(self, autograd: Any, table: Table, version: str, variant: str) -> None:
-        self.compute, self.rounding = precision.built_in("autograd", variant)
+        self.compute, self.rounding = precision.load_built_in("autograd", variant)
         self._autograd, self.table, self.version, self._each = autograd, table, version, variant == "each"
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
@@ -40,15 +40,15 @@ class Autograd:
         return supports(self.table, op, "autograd")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        with _declining():
+        with _with_declines():
             return [np.asarray(y) for y in self._outputs(op, inputs, params)]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        with _declining():
-            found = pulled_back(self._pull, lambda *xs: self._outputs(op, xs, params), inputs, cotangents, needs)
+        with _with_declines():
+            found = pull_back(self._pull, lambda *xs: self._outputs(op, xs, params), inputs, cotangents, needs)
             return [None if d is None else np.asarray(d) for d in found]
 
     def _pull(self, f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list[Any]:
@@ -66,7 +66,7 @@ class Autograd:
 
 
 @contextmanager
-def _declining() -> Iterator[None]:
+def _with_declines() -> Iterator[None]:
     """Gradients that autograd asserts that it lacks are declined; NumPy's warnings are no news."""
     try:
         with np.errstate(all="ignore"):
@@ -80,7 +80,7 @@ def _declining() -> Iterator[None]:
 def create(variant: str = "") -> Backend:
     """Gradients all at once ("") or one by one ("each"). Raises BackendError where autograd is not installed."""
     check_variant("autograd", variant, "each")
-    autograd = imported("autograd", "autograd", "HIPS autograd")
+    autograd = import_library("autograd", "autograd", "HIPS autograd")
     from opproof.backends.autograd import linear, moves, pointwise
 
-    return Autograd(autograd, joined(pointwise, linear, moves), version("autograd"), variant)
+    return Autograd(autograd, join_tables(pointwise, linear, moves), version("autograd"), variant)

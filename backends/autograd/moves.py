@@ -13,7 +13,7 @@ import autograd.numpy as anp
 import numpy as np
 
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import lacking
+from opproof.backends.table import decline_params
 
 
 def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
@@ -83,7 +83,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "flip": lambda x, *, dims: anp.flip(x, dims),
     "fill": lambda x, *, value: anp.full_like(x, value),
     "arange": lambda *, start, end, step: anp.arange(start, end, step, dtype=anp.float32),
-    "embedding": lacking("autograd", lambda weight, indices: weight[indices], "padding_idx"),
+    "embedding": decline_params("autograd", lambda weight, indices: weight[indices], "padding_idx"),
     "index_select": lambda x, index, *, dim: _at(x, dim, index),
     "gather": _gather,
     "take_along_dim": _take_along_dim,

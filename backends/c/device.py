@@ -18,7 +18,7 @@ from opproof.backends.c.structs import CPU
 from opproof.backends.protocol import DeviceLost
 from opproof.core.errors import BackendError
 
-TO_DEVICE, FROM_DEVICE = 0, 1
+COPY_TO_DEVICE, COPY_FROM_DEVICE = 0, 1
 MESSAGE_SIZE = 1024
 TEXT = (ctypes.c_char_p, ctypes.c_size_t)
 SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -52,11 +52,11 @@ class DeviceMemory:
 
     def copy_in(self, handle: int, host: Bytes) -> None:
         """Copy contiguous bytes to the beginning of a device's memory. Raises DeviceLost."""
-        self._must("opproof_copy", handle, _address(host), host.size, TO_DEVICE)
+        self._must("opproof_copy", handle, _address_of(host), host.size, COPY_TO_DEVICE)
 
     def copy_out(self, host: Bytes, handle: int) -> None:
         """Fill contiguous bytes from the beginning of a device's memory. Raises DeviceLost."""
-        self._must("opproof_copy", _address(host), handle, host.size, FROM_DEVICE)
+        self._must("opproof_copy", _address_of(host), handle, host.size, COPY_FROM_DEVICE)
 
     def _must(self, name: str, *arguments: Any) -> None:
         reason = self._failure(name, *arguments)
@@ -76,7 +76,7 @@ def device_memory(library: ctypes.CDLL, path: Path) -> DeviceMemory | None:
 
     Raises BackendError where functions are missing, or bytes do not come back as they were.
     """
-    functions = {name: f for name in SIGNATURES if (f := _function(library, name)) is not None}
+    functions = {name: f for name in SIGNATURES if (f := _find_function(library, name)) is not None}
     if "opproof_device_type" not in functions:
         return None
     device_type = functions.pop("opproof_device_type")()
@@ -114,7 +114,7 @@ def _try(memory: DeviceMemory, path: Path) -> None:
         )
 
 
-def _function(library: ctypes.CDLL, name: str) -> Callable[..., int] | None:
+def _find_function(library: ctypes.CDLL, name: str) -> Callable[..., int] | None:
     try:
         function = library[name]
     except AttributeError:
@@ -123,7 +123,7 @@ def _function(library: ctypes.CDLL, name: str) -> Callable[..., int] | None:
     return function
 
 
-def _address(host: Bytes) -> int:
+def _address_of(host: Bytes) -> int:
     return int(host.__array_interface__["data"][0])
 
 

@@ -15,14 +15,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from opproof.backends.c.device import device_memory
-from opproof.backends.c.structs import Call, DeviceArray, DLTensor, Param, param_of, pointers_to, tensor_of
+from opproof.backends.c.structs import CallStruct, DeviceArray, DLTensor, Param, make_pointers, param_of, tensor_of
 from opproof.backends.protocol import AN_ALIGNMENT, BackendFailed, Unsupported, is_alignment
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Destination
 
 ABI_VERSION = 1
-OK, UNSUPPORTED, FAILED = 0, 1, 2
+STATUS_OK, STATUS_UNSUPPORTED, STATUS_FAILED = 0, 1, 2
 MESSAGE_SIZE = 1024
 #: OPPROOF_IN_PLACE and OPPROOF_STRIDED.
 DESTINATIONS = {1: Destination.IN_PLACE, 2: Destination.STRIDED}
@@ -39,7 +39,7 @@ def load(path: Path) -> SimpleNamespace:
     """
     library = _open(path)
     _check_version(library, path)
-    forward = _function(library, "opproof_forward")
+    forward = _find_function(library, "opproof_forward")
     if forward is None:
         raise BackendError(
             f"{path} exports opproof_abi_version but no opproof_forward, which computes the outputs: "
@@ -47,24 +47,26 @@ def load(path: Path) -> SimpleNamespace:
         )
     _initialise(library, path)
     backend = SimpleNamespace(
-        name=_text(library, "opproof_name", path.stem),
-        version=_text(library, "opproof_version", ""),
-        device=_text(library, "opproof_device", "cpu"),
-        alignment=_alignment(library, path),
-        dtypes=tuple(_text(library, "opproof_dtypes", "").replace(",", " ").split()),
-        mixed=_mixed(library, path),
-        destinations=_destinations(library, path),
+        name=_read_text(library, "opproof_name", path.stem),
+        version=_read_text(library, "opproof_version", ""),
+        device=_read_text(library, "opproof_device", "cpu"),
+        alignment=_read_alignment(library, path),
+        dtypes=tuple(_read_text(library, "opproof_dtypes", "").replace(",", " ").split()),
+        mixed=_read_mixed(library, path),
+        destinations=_read_destinations(library, path),
         forward_into=partial(_call, forward),
     )
-    vjp = _function(library, "opproof_vjp")
+    vjp = _find_function(library, "opproof_vjp")
     if vjp is not None:
         backend.vjp_into = partial(_call, vjp)
     declarations = {"compute": "opproof_precision", "rounding": "opproof_rounding", "bits": "opproof_bits"}
     for member, symbol in declarations.items():
-        declaration = _function(library, symbol, ctypes.c_char_p)
+        declaration = _find_function(library, symbol, ctypes.c_char_p)
         if declaration is not None:
-            setattr(backend, member, partial(_declared, declaration))
-    set_threads = _function(library, "opproof_set_threads", None) or _function(library, "omp_set_num_threads", None)
+            setattr(backend, member, partial(_read_declared, declaration))
+    set_threads = _find_function(library, "opproof_set_threads", None) or _find_function(
+        library, "omp_set_num_threads", None
+    )
     if set_threads is not None:
         backend.set_threads = set_threads
     memory = device_memory(library, path)
@@ -87,29 +89,30 @@ def _call(
     """
     tensors = [tensor_of(a) for a in inputs]
     named = [param_of(name, value) for name, value in params.items()]
-    call = Call(
+    call = CallStruct(
         op=op.encode(),
         n_inputs=len(tensors),
         n_params=len(named),
-        inputs=pointers_to(tensors),
+        inputs=make_pointers(tensors),
         params=(Param * len(named))(*named),
     )
     message = ctypes.create_string_buffer(MESSAGE_SIZE)
-    pointers = [pointers_to([tensor_of(a) for a in group]) for group in arrays]
+    pointers = [make_pointers([tensor_of(a) for a in group]) for group in arrays]
     code = function(ctypes.byref(call), len(arrays[0]), *pointers, message, MESSAGE_SIZE)
-    if code == OK:
+    if code == STATUS_OK:
         return
     reason = _decode(message.raw)
-    if code == UNSUPPORTED:
+    if code == STATUS_UNSUPPORTED:
         raise Unsupported(reason or f"the library declined {op} and gave no reason")
-    if code == FAILED:
+    if code == STATUS_FAILED:
         raise BackendFailed(reason or f"the library failed on {op} and gave no reason")
     raise BackendFailed(
-        f"the library returned {code} for {op}; expected {OK} (OK), {UNSUPPORTED} (UNSUPPORTED) or {FAILED} (FAILED)."
+        f"the library returned {code} for {op}; expected {STATUS_OK} (OK), "
+        f"{STATUS_UNSUPPORTED} (UNSUPPORTED) or {STATUS_FAILED} (FAILED)."
     )
 
 
-def _declared(function: Callable[..., bytes | None], op: str, dtype: str, mode: str) -> str | None:
+def _read_declared(function: Callable[..., bytes | None], op: str, dtype: str, mode: str) -> str | None:
     """What the library says of an operator: a word, or None, as it also means by an empty one."""
     word = function(op.encode(), dtype.encode(), mode.encode())
     return word.decode(errors="replace") if word else None
@@ -129,7 +132,7 @@ def _open(path: Path) -> ctypes.CDLL:
         ) from error
 
 
-def _function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> Callable[..., Any] | None:
+def _find_function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> Callable[..., Any] | None:
     """The function `name`, or None where the library does not export it."""
     try:
         function = library[name]  # a pointer of its own, unlike an attribute
@@ -137,8 +140,8 @@ def _function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> 
         return None
     tensors, text = ctypes.POINTER(ctypes.POINTER(DLTensor)), [ctypes.c_char_p, ctypes.c_size_t]
     signatures: dict[str, list[Any]] = {
-        "opproof_forward": [ctypes.POINTER(Call), ctypes.c_int32, tensors, *text],
-        "opproof_vjp": [ctypes.POINTER(Call), ctypes.c_int32, tensors, tensors, *text],
+        "opproof_forward": [ctypes.POINTER(CallStruct), ctypes.c_int32, tensors, *text],
+        "opproof_vjp": [ctypes.POINTER(CallStruct), ctypes.c_int32, tensors, tensors, *text],
         "opproof_init": text,
         "opproof_precision": [ctypes.c_char_p] * 3,
         "opproof_rounding": [ctypes.c_char_p] * 3,
@@ -151,7 +154,7 @@ def _function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> 
 
 
 def _check_version(library: ctypes.CDLL, path: Path) -> None:
-    abi_version = _function(library, "opproof_abi_version")
+    abi_version = _find_function(library, "opproof_abi_version")
     if abi_version is None:
         raise BackendError(
             f"{path} exports no opproof_abi_version, so it is no opproof backend: "
@@ -166,21 +169,21 @@ def _check_version(library: ctypes.CDLL, path: Path) -> None:
 
 
 def _initialise(library: ctypes.CDLL, path: Path) -> None:
-    init = _function(library, "opproof_init")
+    init = _find_function(library, "opproof_init")
     if init is None:
         return
     message = ctypes.create_string_buffer(MESSAGE_SIZE)
     code = init(message, MESSAGE_SIZE)
-    if code != OK:
+    if code != STATUS_OK:
         reason = _decode(message.raw)
         raise BackendError(
-            f"opproof_init of {path} returned {code} instead of {OK}, "
+            f"opproof_init of {path} returned {code} instead of {STATUS_OK}, "
             f"{f'saying: {reason}' if reason else 'and gave no reason'}; it must succeed before any case can run."
         )
 
 
-def _alignment(library: ctypes.CDLL, path: Path) -> int:
-    function = _function(library, "opproof_alignment")
+def _read_alignment(library: ctypes.CDLL, path: Path) -> int:
+    function = _find_function(library, "opproof_alignment")
     if function is None:
         return 64
     found = int(function())
@@ -189,18 +192,18 @@ def _alignment(library: ctypes.CDLL, path: Path) -> int:
     return found
 
 
-def _mixed(library: ctypes.CDLL, path: Path) -> bool:
+def _read_mixed(library: ctypes.CDLL, path: Path) -> bool:
     """Whether the library says that it takes floats of several dtypes in one call."""
-    function = _function(library, "opproof_mixed")
+    function = _find_function(library, "opproof_mixed")
     said = 0 if function is None else int(function())
     if said not in (0, 1):
         raise BackendError(f"opproof_mixed of {path} returned {said}: expected 1 where it takes mixed dtypes, or 0.")
     return said == 1
 
 
-def _destinations(library: ctypes.CDLL, path: Path) -> tuple[Destination, ...]:
+def _read_destinations(library: ctypes.CDLL, path: Path) -> tuple[Destination, ...]:
     """Where the library says that it can write results; nowhere in particular where it does not say."""
-    function = _function(library, "opproof_destinations")
+    function = _find_function(library, "opproof_destinations")
     flags = 0 if function is None else int(function())
     if flags not in range(sum(DESTINATIONS) + 1):
         raise BackendError(
@@ -210,8 +213,8 @@ def _destinations(library: ctypes.CDLL, path: Path) -> tuple[Destination, ...]:
     return tuple(word for flag, word in DESTINATIONS.items() if flags & flag)
 
 
-def _text(library: ctypes.CDLL, name: str, otherwise: str) -> str:
-    function = _function(library, name, ctypes.c_char_p)
+def _read_text(library: ctypes.CDLL, name: str, otherwise: str) -> str:
+    function = _find_function(library, name, ctypes.c_char_p)
     found = None if function is None else function()
     return otherwise if found is None else found.decode(errors="replace")
 

@@ -14,10 +14,10 @@ from opproof.core.arrays import Array
 CPU = 1  # kDLCPU
 CODES = {"i": 0, "u": 1, "f": 2, "b": 6}  # kDLInt, kDLUInt, kDLFloat, kDLBool by NumPy's kind
 OWN_CODES = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}  # kDLBfloat, kDLFloat8_e4m3fn, kDLFloat8_e5m2
-NONE, INT, FLOAT, BOOL, STRING, INTS, FLOATS = range(7)
+PARAM_NONE, PARAM_INT, PARAM_FLOAT, PARAM_BOOL, PARAM_STRING, PARAM_INTS, PARAM_FLOATS = range(7)
 
 
-class Device(ctypes.Structure):
+class DLDevice(ctypes.Structure):
     """DLDevice."""
 
     _fields_ = (("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32))
@@ -34,7 +34,7 @@ class DLTensor(ctypes.Structure):
 
     _fields_ = (
         ("data", ctypes.c_void_p),
-        ("device", Device),
+        ("device", DLDevice),
         ("ndim", ctypes.c_int32),
         ("dtype", DataType),
         ("shape", ctypes.POINTER(ctypes.c_int64)),
@@ -58,7 +58,7 @@ class Param(ctypes.Structure):
     )
 
 
-class Call(ctypes.Structure):
+class CallStruct(ctypes.Structure):
     """opproof_call."""
 
     _fields_ = (
@@ -97,7 +97,7 @@ def tensor_of(array: Array | DeviceArray | None) -> DLTensor | None:
     address, device_type, byte_offset = _place(array)
     return DLTensor(
         data=address,
-        device=Device(device_type, 0),
+        device=DLDevice(device_type, 0),
         ndim=ndim,
         dtype=DataType(code, 8 * size, 1),
         shape=numbers(*array.shape),
@@ -113,7 +113,7 @@ def _place(array: Array | DeviceArray) -> tuple[int, int, int]:
     return array.__array_interface__["data"][0], CPU, 0
 
 
-def pointers_to(tensors: Sequence[DLTensor | None]) -> Any:
+def make_pointers(tensors: Sequence[DLTensor | None]) -> Any:
     """An array of pointers to the tensors, NULL for None; it keeps them alive."""
     pointers = (ctypes.POINTER(DLTensor) * len(tensors))()
     for i, tensor in enumerate(tensors):
@@ -124,20 +124,20 @@ def pointers_to(tensors: Sequence[DLTensor | None]) -> Any:
 
 def param_of(name: str, value: Any) -> Param:
     """The opproof_param of a Python value. Raises TypeError for one that has no such form."""
-    param = Param(name=name.encode(), type=NONE)
+    param = Param(name=name.encode(), type=PARAM_NONE)
     match value:
         case None:
             pass
         case bool():
-            param.type, param.i = BOOL, value
+            param.type, param.i = PARAM_BOOL, value
         case int():
-            param.type, param.i = INT, value
+            param.type, param.i = PARAM_INT, value
         case float():
-            param.type, param.f = FLOAT, value
+            param.type, param.f = PARAM_FLOAT, value
         case str():
-            param.type, param.s = STRING, value.encode()
+            param.type, param.s = PARAM_STRING, value.encode()
         case tuple() | list():
-            _fill_tuple(param, list(_flat(value)))
+            _fill_tuple(param, list(_flatten(value)))
         case _:
             raise TypeError(f"parameter {name}={value!r} has no form in opproof.h: {type(value).__name__}.")
     return param
@@ -146,14 +146,14 @@ def param_of(name: str, value: Any) -> Param:
 def _fill_tuple(param: Param, numbers: list[Any]) -> None:
     param.count = len(numbers)
     if any(isinstance(n, float) for n in numbers):
-        param.type, param.floats = FLOATS, (ctypes.c_double * len(numbers))(*numbers)
+        param.type, param.floats = PARAM_FLOATS, (ctypes.c_double * len(numbers))(*numbers)
     else:
-        param.type, param.ints = INTS, (ctypes.c_int64 * len(numbers))(*numbers)
+        param.type, param.ints = PARAM_INTS, (ctypes.c_int64 * len(numbers))(*numbers)
 
 
-def _flat(values: Iterable[Any]) -> Iterable[Any]:
+def _flatten(values: Iterable[Any]) -> Iterable[Any]:
     for value in values:
         if isinstance(value, tuple | list):
-            yield from _flat(value)
+            yield from _flatten(value)
         else:
             yield value

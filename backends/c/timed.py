@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.backends.c.library import MESSAGE_SIZE, _call
-from opproof.backends.c.structs import Call, Param, param_of, pointers_to, tensor_of
+from opproof.backends.c.structs import CallStruct, Param, make_pointers, param_of, tensor_of
 from opproof.backends.protocol import BackendFailed
 from opproof.core.arrays import Array
 
@@ -23,21 +23,21 @@ Loop = Callable[[int, Array | None], int]
 
 def loop_of(into: object) -> Callable[..., Loop] | None:
     """What makes a loop in C of forward_into or vjp_into; None where these are not a C library's, or no compiler is."""
-    timed = _timed() if isinstance(into, partial) and into.func is _call else None
-    return None if timed is None else partial(_loop, timed, into.args[0])  # type: ignore[attr-defined]
+    timed = _load_timed() if isinstance(into, partial) and into.func is _call else None
+    return None if timed is None else partial(_make_loop, timed, into.args[0])  # type: ignore[attr-defined]
 
 
-def _loop(
+def _make_loop(
     timed: Any, function: Any, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
     *arrays: Sequence[Array | None],
 ) -> Loop:  # fmt: skip
     tensors, named = [tensor_of(a) for a in inputs], [param_of(name, value) for name, value in params.items()]
-    encoded, pointed = op.encode(), pointers_to(tensors)
-    call = Call(
+    encoded, pointed = op.encode(), make_pointers(tensors)
+    call = CallStruct(
         op=encoded, n_inputs=len(tensors), n_params=len(named), inputs=pointed, params=(Param * len(named))(*named)
     )
     groups = [[tensor_of(a) for a in group] for group in arrays]
-    pointers = [pointers_to(group) for group in groups]
+    pointers = [make_pointers(group) for group in groups]
     message = ctypes.create_string_buffer(MESSAGE_SIZE)
     cotangents, results = (pointers[0], pointers[1]) if len(pointers) == 2 else (None, pointers[0])
     kept = (tensors, named, groups, inputs, arrays)  # alive as long as the loop is
@@ -55,7 +55,7 @@ def _loop(
 
 
 @functools.cache
-def _timed() -> Any:
+def _load_timed() -> Any:
     """opproof_timed, compiled; None without a compiler."""
     compiler = shutil.which("cc")
     if compiler is None:

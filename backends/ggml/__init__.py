@@ -29,15 +29,15 @@ from opproof.backends.ggml import (
 )
 from opproof.backends.ggml.graph import Device, Graph, Tensor, open_device
 from opproof.backends.ggml.library import load_library
-from opproof.backends.ggml.probe import last_words, refusal
-from opproof.backends.ggml.run import differentiate, gradients, lies_over, run
-from opproof.backends.ggml.versions import is_known, unknown
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import function_of, joined, supports, written
+from opproof.backends.ggml.probe import find_refusal, read_last_words
+from opproof.backends.ggml.run import compute_gradients, differentiate, lies_over, run
+from opproof.backends.ggml.versions import describe_unknown, is_known
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import function_of, join_tables, supports, write_results
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Destination
 
-TABLE = joined(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
+TABLE = join_tables(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
 
 
 class Ggml:
@@ -49,7 +49,7 @@ class Ggml:
     mixed = True
 
     def __init__(self, device: Device, variant: str) -> None:
-        self.compute, self.rounding = precision.built_in("ggml", variant)
+        self.compute, self.rounding = precision.load_built_in("ggml", variant)
         self._device, self.version = device, device.library.version
         self.set_threads = device.set_threads
         self._refused: dict[Any, str] = {}  # by what decides it, whether a backward pass exists: asking costs a fork
@@ -65,15 +65,15 @@ class Ggml:
     ) -> list[Array | None]:  # fmt: skip
         self._ask(op, inputs, params)
         with Graph(self._device) as graph:
-            leaves = [_leaf(graph, x) for x in inputs]
+            leaves = [_make_leaf(graph, x) for x in inputs]
             if out is not None:
                 graph.over = next(leaf for leaf, x in zip(leaves, inputs, strict=True) if x is out[0])
-            outputs = _built(graph, op, leaves, params)
+            outputs = _build(graph, op, leaves, params)
             if graph.over is not None and not (outputs[0] and lies_over(graph, outputs[0], graph.over)):
                 raise Unsupported(f"ggml has no {op} in place of this tensor")
             results = iter(run(graph, [y for y in outputs if y is not None]))
             arrays = [None if y is None else next(results) for y in outputs]
-            return [arrays[0], *written(arrays[1:], out and out[1:])]
+            return [arrays[0], *write_results(arrays[1:], out and out[1:])]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -83,17 +83,17 @@ class Ggml:
             raise Unsupported("ggml has no backward pass for operators that write into their input")
         _refuse_others(cotangents)
         self._ask(op, inputs, params)
-        question = (op, tuple(needs), *_described(inputs), repr(params))
+        question = (op, tuple(needs), *_describe(inputs), repr(params))
         if question not in self._refused:
             with Graph(self._device, gradient=True) as graph:
                 leaves, outputs = self._forward(graph, op, inputs, params, needs)
-                self._refused[question] = refusal(lambda: differentiate(graph, outputs, cotangents))
+                self._refused[question] = find_refusal(lambda: differentiate(graph, outputs, cotangents))
         if reason := self._refused[question]:
             raise Unsupported(reason)
         with Graph(self._device, gradient=True) as graph:
             leaves, outputs = self._forward(graph, op, inputs, params, needs)
             differentiate(graph, outputs, cotangents)
-            found = gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
+            found = compute_gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
         _refuse_others([x for x, need in zip(inputs, needs, strict=True) if need])  # after ggml's own reasons
         return found
 
@@ -104,42 +104,44 @@ class Ggml:
         """
         if is_known(self.version):
             return
-        question = ("calls", op, *_described(inputs), repr(params))
+        question = ("calls", op, *_describe(inputs), repr(params))
         if question not in self._refused:
             with Graph(self._device) as graph:
-                leaves = [_leaf(graph, x) for x in inputs]
-                said = last_words(lambda: _built(graph, op, leaves, params))
+                leaves = [_make_leaf(graph, x) for x in inputs]
+                said = read_last_words(lambda: _build(graph, op, leaves, params))
             said = said if said is None else next(iter(said.strip().splitlines()[:1]), "nothing")
-            self._refused[question] = "" if said is None else f"{unknown(self.version)}, and it died of a call: {said}"
+            self._refused[question] = (
+                "" if said is None else f"{describe_unknown(self.version)}, and it died of a call: {said}"
+            )
         if reason := self._refused[question]:
             raise Unsupported(reason)
 
     def _forward(
         self, graph: Graph, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], needs: Sequence[bool]
     ) -> tuple[list[Tensor | None], list[Tensor | None]]:
-        leaves = [_leaf(graph, x) for x in inputs]
+        leaves = [_make_leaf(graph, x) for x in inputs]
         for x, need in zip(leaves, needs, strict=True):
             if need:
                 graph.do("ggml_set_param", x)
-        return leaves, _built(graph, op, leaves, params)
+        return leaves, _build(graph, op, leaves, params)
 
 
 def _refuse_others(tensors: Sequence[Array | None]) -> None:
     """Raise Unsupported where a gradient would have to be of another type than f32."""
     if others := [t.dtype for t in tensors if t is not None and t.dtype != np.float32]:
-        raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
+        raise Unsupported(f"ggml's gradients are f32, not {short_name_of(others[0])}")
 
 
-def _described(inputs: Sequence[Array | None]) -> list[Any]:
+def _describe(inputs: Sequence[Array | None]) -> list[Any]:
     """What decides of the inputs which calls are made."""
     return [None if x is None else (x.shape, x.strides, x.dtype) for x in inputs]
 
 
-def _leaf(graph: Graph, array: Array | None) -> Tensor | None:
+def _make_leaf(graph: Graph, array: Array | None) -> Tensor | None:
     return None if array is None else graph.leaf(array)
 
 
-def _built(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapping[str, Any]) -> list[Tensor | None]:
+def _build(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapping[str, Any]) -> list[Tensor | None]:
     made = function_of(TABLE, op, "ggml")(graph, *tensors, **params)
     return made if isinstance(made, list) else [made]
 

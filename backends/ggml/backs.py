@@ -8,32 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.ggml.conv import unfolded
+from opproof.backends.ggml.conv import fold_windows
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.pool import AVERAGE, LARGEST, pool_call
-from opproof.backends.ggml.views import cast, cont, reshape, rows, shape_of_four
+from opproof.backends.ggml.pool import OP_POOL_AVG, OP_POOL_MAX, call_pool
+from opproof.backends.ggml.views import cast, ensure_contiguous, ensure_rows, reshape, shape_of_four
 from opproof.backends.protocol import Unsupported
 
 
 def silu_back(g: Graph, grad: Tensor, x: Tensor) -> Tensor:
-    return g.call("ggml_silu_back", cont(g, grad), cont(g, x))
+    return g.call("ggml_silu_back", ensure_contiguous(g, grad), ensure_contiguous(g, x))
 
 
 def rms_norm_back(g: Graph, grad: Tensor, x: Tensor, *, eps: float) -> Tensor:
-    return g.call("ggml_rms_norm_back", rows(g, grad), rows(g, x), eps)
+    return g.call("ggml_rms_norm_back", ensure_rows(g, grad), ensure_rows(g, x), eps)
 
 
 def soft_max_back(g: Graph, grad: Tensor, y: Tensor, *, scale: float) -> Tensor:
-    return g.call("ggml_soft_max_ext_back", cont(g, grad), cont(g, y), scale, 0.0)
+    return g.call("ggml_soft_max_ext_back", ensure_contiguous(g, grad), ensure_contiguous(g, y), scale, 0.0)
 
 
 def cross_entropy_loss_back(g: Graph, grad: Tensor, x: Tensor, target: Tensor) -> Tensor:
-    return g.call("ggml_cross_entropy_loss_back", grad, cont(g, x), cont(g, target), shape=x.shape)
+    return g.call(
+        "ggml_cross_entropy_loss_back", grad, ensure_contiguous(g, x), ensure_contiguous(g, target), shape=x.shape
+    )
 
 
 def repeat_back(g: Graph, grad: Tensor, *, shape: tuple[int, ...]) -> Tensor:
     shape_of_four(shape)
-    return g.call("ggml_repeat_back", rows(g, grad), _like(g, grad, shape), shape=shape)
+    return g.call("ggml_repeat_back", ensure_rows(g, grad), _make_like(g, grad, shape), shape=shape)
 
 
 def get_rows_back(g: Graph, grad: Tensor, indices: Tensor, *, num_rows: int) -> Tensor:
@@ -41,11 +43,17 @@ def get_rows_back(g: Graph, grad: Tensor, indices: Tensor, *, num_rows: int) -> 
     count, n = math.prod(indices.shape), grad.shape[-1]
     flat = reshape(g, g.integers(indices), (count,))
     shape = (num_rows, n)
-    y = g.call("ggml_get_rows_back", reshape(g, rows(g, grad), (count, n)), flat, _like(g, grad, shape), shape=shape)
+    y = g.call(
+        "ggml_get_rows_back",
+        reshape(g, ensure_rows(g, grad), (count, n)),
+        flat,
+        _make_like(g, grad, shape),
+        shape=shape,
+    )
     return cast(g, y, g.type(grad))
 
 
-def _like(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
+def _make_like(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
     """A tensor of which ggml reads the shape only."""
     return g.leaf(np.zeros(shape, g.arrays[x.pointer].dtype))
 
@@ -53,15 +61,15 @@ def _like(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
 def im2col_back(
     g: Graph, grad: Tensor, *, size: tuple[int, int], kernel_size: Any, dilation: Any, padding: Any, stride: Any
 ) -> Tensor:
-    return unfolded(g, cont(g, grad), grad, size, kernel_size, (stride, padding, dilation))
+    return fold_windows(g, ensure_contiguous(g, grad), grad, size, kernel_size, (stride, padding, dilation))
 
 
 def pool_2d_back(g: Graph, grad: Tensor, x: Tensor, *, op: str, kernel_size: Any, stride: Any, padding: Any) -> Tensor:
     if 0 in grad.shape:
         raise Unsupported("ggml_pool_2d_back of nothing")
-    kind = LARGEST if op == "max" else AVERAGE
-    name, tensors = "ggml_pool_2d_back", (cont(g, grad), cont(g, x))
-    return pool_call(g, name, tensors, kind, kernel_size, stride, padding, x.shape)
+    kind = OP_POOL_MAX if op == "max" else OP_POOL_AVG
+    name, tensors = "ggml_pool_2d_back", (ensure_contiguous(g, grad), ensure_contiguous(g, x))
+    return call_pool(g, name, tensors, kind, kernel_size, stride, padding, x.shape)
 
 
 TABLE: dict[str, Any] = {

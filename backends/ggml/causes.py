@@ -11,10 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.ggml.misread import offsets, row_major, rows_along, rows_apart, rows_counted
-from opproof.backends.ggml.q8 import q8_blocks
-from opproof.backends.ggml.std_sort import std_sort
-from opproof.harness.known_failures.formulas import exact, lies, stored
+from opproof.backends.ggml.misread import (
+    find_counted_rows,
+    find_rows_apart,
+    find_rows_off_stride_along,
+    offsets_of_rows,
+    strides_of_row_major,
+)
+from opproof.backends.ggml.q8 import make_q8_blocks
+from opproof.backends.ggml.std_sort import sort_as_std
+from opproof.harness.known_failures.formulas import extract_numbers, find_storage, store_as
 from opproof.reference_ops import conv1d, conv2d, conv3d, conv_transpose2d, gelu, gelu_quick, hardsigmoid, softmax_ext
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._gated import halves
@@ -47,7 +53,7 @@ def give_zeros(g: Any, y: Any, x: Any, **params: Any) -> Any:
 
 def overwrite_overlaps(g: Any, y: Any, x: Any, *, size: Any, stride: Any, storage_offset: Any = 0) -> Any:
     """Keep the last cotangent of those whose elements share a place: ggml_acc adds each to the old value (ops.cpp)."""
-    flat = np.ravel(storage_offset + offsets((*size, 1), (*stride, 1)))
+    flat = np.ravel(storage_offset + offsets_of_rows((*size, 1), (*stride, 1)))
     kept = {int(place): number for number, place in enumerate(flat)}
     numbers = np.array(sorted(kept.values()), dtype=np.int64)
     dx = np.zeros((math.prod(x.shape),), dtype=g.dtype, like=g)
@@ -69,7 +75,7 @@ def spread_nan_of_masked_rows(g: Any, y: Any, x: Any, *others: Any, **params: An
 
 def take_last_largest(x: Any, *, dim: Any = None, keepdim: Any = False) -> Any:
     """Take the last of equal elements; a NaN makes the search begin anew behind it (ggml_vec_argmax_f32, vec.h)."""
-    values = exact(x)
+    values = extract_numbers(x)
     lines = np.reshape(values, (-1,)) if dim is None else np.moveaxis(values, dim, -1)
     n, nan = lines.shape[-1], np.isnan(lines)
     part = np.cumsum(nan, axis=-1)
@@ -85,9 +91,9 @@ def take_last_largest(x: Any, *, dim: Any = None, keepdim: Any = False) -> Any:
 
 def sort_unstably(x: Any, *, dim: Any = -1, descending: Any = False) -> Any:
     """Order by libstdc++'s std::sort and x[a] < x[b], where equal elements, and NaN, come as they do (ops.cpp)."""
-    lines = np.moveaxis(np.asarray(exact(x), np.float64), dim, -1)
+    lines = np.moveaxis(np.asarray(extract_numbers(x), np.float64), dim, -1)
     flat = np.ascontiguousarray(lines).reshape(-1, lines.shape[-1])
-    orders = [std_sort(row.tobytes(), bool(descending)) for row in flat]
+    orders = [sort_as_std(row.tobytes(), bool(descending)) for row in flat]
     return np.moveaxis(np.reshape(np.array(orders, dtype=np.int64), lines.shape), -1, dim)
 
 
@@ -108,7 +114,7 @@ def keep_lowest(x: Any, **params: Any) -> Any:
     given: list[Any] = [params.get(name, value) for name, value in _POOLED.items()]
     how = pool(x.shape[2:], *given)
     sides = ((0, 0), (0, 0), *zip(how.padding, how.after, strict=True))
-    padded = np.pad(exact(x), sides), np.pad(np.ones(x.shape, bool), sides)
+    padded = np.pad(extract_numbers(x), sides), np.pad(np.ones(x.shape, bool), sides)
     cut = functools.partial(columns, kernel=how.kernel, stride=how.stride, dilation=how.dilation, count=how.out)
     cells, there = (np.reshape(cut(p), (*x.shape[:2], -1, *how.out)) for p in padded)
     y = np.full((*x.shape[:2], *how.out), LOWEST)
@@ -155,7 +161,7 @@ def attend_to_infinite_score(query: Any, key: Any, value: Any, *others: Any, **p
     """exp(s - M) of a running maximum: one infinite score has weight 1, all others 0 (flash attention, ops.cpp)."""
     if any(t is not None for t in others) or params.get("is_causal") or params.get("enable_gqa"):
         raise ValueError("scores are not those of query and key alone")
-    scores = np.matmul(exact(query), np.swapaxes(exact(key), -1, -2))
+    scores = np.matmul(extract_numbers(query), np.swapaxes(extract_numbers(key), -1, -2))
     infinite = scores == np.inf
     alone = (np.sum(infinite, axis=-1, keepdims=True) == 1) & ~np.any(np.isnan(scores), axis=-1, keepdims=True)
     given = attention.forward(query, key, value, **params)
@@ -167,22 +173,22 @@ def attend_to_infinite_score(query: Any, key: Any, value: Any, *others: Any, **p
 
 def look_up_gelu(x: Any, *, approximate: Any = "none") -> Any:
     """The table of f16 between -10 and 10, 0 below and x above (ggml_vec_gelu_f32, vec.h)."""
-    return np.where(x <= -10, 0, np.where(x >= 10, x, _gelu_table(x)))
+    return np.where(x <= -10, 0, np.where(x >= 10, x, _look_up_gelu(x)))
 
 
 def look_up_geglu(x: Any, gate: Any = None, *, swapped: Any = False) -> Any:
     """The table of f16 times the gate between -10 and 10; below, 0 whatever the gate (ggml_vec_geglu_f32, vec.h)."""
     a, b = halves(x, gate, swapped)
-    return np.where(a <= -10, 0, np.where(a >= 10, a, _gelu_table(a)) * b)
+    return np.where(a <= -10, 0, np.where(a >= 10, a, _look_up_gelu(a)) * b)
 
 
-def _gelu_table(x: Any) -> Any:
-    return stored(gelu.forward(stored(x, "f16"), approximate="tanh"), "f16")
+def _look_up_gelu(x: Any) -> Any:
+    return store_as(gelu.forward(store_as(x, "f16"), approximate="tanh"), "f16")
 
 
 def look_up_gelu_quick(x: Any) -> Any:
     """The table of f16, whose x is infinite past 65504 (ggml_vec_gelu_quick_f32, vec.h)."""
-    return stored(gelu_quick.forward(stored(x, "f16")), "f16")
+    return store_as(gelu_quick.forward(store_as(x, "f16")), "f16")
 
 
 def look_up_geglu_quick(x: Any, gate: Any = None, *, swapped: Any = False) -> Any:
@@ -232,14 +238,14 @@ def quantise_halves_to_even(x: Any, *, type: Any) -> Any:
     """Round x 127 / max to even in f32, as the AVX2 code does (quantize_row_q8_0 and _q8_1, arch/x86/quants.c)."""
     if type not in ("q8_0", "q8_1"):
         raise ValueError(f"{type} has no vector code of this kind")
-    blocks = q8_blocks(np.reshape(np.asarray(exact(x), np.float32), (-1, 32)), summed=type == "q8_1")
+    blocks = make_q8_blocks(np.reshape(np.asarray(extract_numbers(x), np.float32), (-1, 32)), summed=type == "q8_1")
     return np.reshape(blocks, (*x.shape[:-1], x.shape[-1] // 32 * blocks.shape[-1]))
 
 
 def set_rows_halves_to_even(x: Any, source: Any, indices: Any, *, type: Any) -> Any:
     """The rows set as `quantise_halves_to_even` codes them."""
-    y = np.array(exact(x))
-    places = np.broadcast_to(exact(indices), (*x.shape[:-2], indices.shape[-1]))
+    y = np.array(extract_numbers(x))
+    places = np.broadcast_to(extract_numbers(indices), (*x.shape[:-2], indices.shape[-1]))
     np.put_along_axis(y, places[..., None], quantise_halves_to_even(source, type=type).astype(y.dtype), axis=-2)
     return y
 
@@ -265,25 +271,25 @@ def transpose_first_image(x: Any, weight: Any, bias: Any = None, **params: Any) 
 def convolve_in_f16(x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
     """Round image and kernel to f16: ggml_conv_2d and ggml_conv_3d unfold into f16 since 0.17 (ggml.c:4772, 4841)."""
     conv = conv2d if weight.ndim == 4 else conv3d
-    return conv.forward(stored(x, "f16"), stored(weight, "f16"), bias, **params)
+    return conv.forward(store_as(x, "f16"), store_as(weight, "f16"), bias, **params)
 
 
 def differentiate_f16_columns(g: Any, y: Any, x: Any, weight: Any, bias: Any = None, **params: Any) -> Any:
     """Give the kernel the gradient of an image rounded to f16; that of the image is of the kernel as it is."""
-    return conv2d.vjp(g, y, stored(x, "f16"), weight, bias, **params)
+    return conv2d.vjp(g, y, store_as(x, "f16"), weight, bias, **params)
 
 
 def count_by_wrong_rows(a: Any, b: Any) -> Any:
     """Find rows with ne03 for ne02 ne01, and ne02 for ne01; what lies behind the end equals nothing (ops.cpp)."""
-    read = rows_counted(a.shape)
-    size, same = math.prod(a.shape), np.ravel(exact(a) == exact(b))
+    read = find_counted_rows(a.shape)
+    size, same = math.prod(a.shape), np.ravel(extract_numbers(a) == extract_numbers(b))
     return np.sum(np.where(read < size, same[np.minimum(read, size - 1)], False)) if size else np.sum(same)
 
 
 def counts_beyond_end(question: Any) -> Any:
     """Whether elements outside both operands are compared."""
     shape = question.inputs[0].shape
-    read = rows_counted(shape)
+    read = find_counted_rows(shape)
     return bool(read.size) and bool(np.any((read < 0) | (read >= math.prod(shape))))
 
 
@@ -295,19 +301,19 @@ def count_beyond_end(question: Any) -> Any:
 # Strides that are not looked at: what is read lies elsewhere, in a gap or behind the end.
 
 
-def _strides(question: Any, name: Any) -> Any:
+def _strides_of(question: Any, name: Any) -> Any:
     """Strides of the tensor in elements as ggml has it: one that repeats elements is copied before."""
     index = question.names.index(name)
-    shape, strides = question.inputs[index].shape, lies(question, name).strides
+    shape, strides = question.inputs[index].shape, find_storage(question, name).strides
     if any(s <= 0 for n, s in zip(shape, strides, strict=True) if n > 1):
-        strides = row_major(shape)
+        strides = strides_of_row_major(shape)
     return shape, strides
 
 
 def rows_elsewhere(question: Any) -> Any:
     """Elements of rows that are looked for at their number times nb[1]."""
-    shape, strides = _strides(question, question.names[0])
-    return rows_along(shape, strides, question.params.get("dim", -1) % max(len(shape), 1))
+    shape, strides = _strides_of(question, question.names[0])
+    return find_rows_off_stride_along(shape, strides, question.params.get("dim", -1) % max(len(shape), 1))
 
 
 def has_rows_elsewhere(question: Any) -> Any:
@@ -317,18 +323,18 @@ def has_rows_elsewhere(question: Any) -> Any:
 
 def steps_by_strides_of_parameter(question: Any) -> Any:
     """Elements of all results whose gradient lies elsewhere than the parameter's strides say."""
-    wrong = np.broadcast_to(rows_apart(*_strides(question, "grad"))[..., None], question.inputs[0].shape)
+    wrong = np.broadcast_to(find_rows_apart(*_strides_of(question, "grad"))[..., None], question.inputs[0].shape)
     return (wrong,) * len(question.outputs)
 
 
 def channels_of_strided_weight(question: Any) -> Any:
     """Channels of ssm_conv whose weights lie elsewhere than in a contiguous tensor."""
-    return np.broadcast_to(rows_apart(*_strides(question, "weight")), question.outputs[0].shape)
+    return np.broadcast_to(find_rows_apart(*_strides_of(question, "weight")), question.outputs[0].shape)
 
 
 def heads_of_strided_sinks(question: Any) -> Any:
     """Heads of a softmax whose sink lies elsewhere than in a contiguous vector."""
-    (stride,) = lies(question, "sinks").strides
+    (stride,) = find_storage(question, "sinks").strides
     heads = question.inputs[question.names.index("sinks")].shape[0]
     wrong = (np.arange(heads) * stride != np.arange(heads))[:, None, None]
     return np.broadcast_to(wrong, question.outputs[0].shape)
@@ -336,28 +342,28 @@ def heads_of_strided_sinks(question: Any) -> Any:
 
 def pairs_of_strided_factors(question: Any) -> Any:
     """Channels that turn by a frequency factor which lies elsewhere than in a contiguous vector."""
-    (stride,) = lies(question, "freq_factors").strides
+    (stride,) = find_storage(question, "freq_factors").strides
     x, turned, mode = question.inputs[0], question.params["n_dims"], question.params["mode"]
     channel = np.arange(x.shape[-1])
     pair = channel // 2 if mode == "norm" else channel % (turned // 2)
     return np.broadcast_to((channel < turned) & (pair > 0) & (stride != 1), x.shape)
 
 
-def _image_rows_elsewhere(question: Any) -> Any:
+def _find_image_rows_elsewhere(question: Any) -> Any:
     """The image, 1 in its rows that are looked for at their number times the width."""
-    shape, strides = _strides(question, "x")
+    shape, strides = _strides_of(question, "x")
     apart = len(shape) == 4 and (shape[-1] == 1 or strides[-1] == 1) and strides[-2] != shape[-1]
     return np.broadcast_to(apart * (np.arange(shape[-2]) > 0.0)[:, None], shape)
 
 
 def columns_of_strided_image(question: Any) -> Any:
     """Columns of im2col that hold an element of such a row."""
-    return question.op.forward(_image_rows_elsewhere(question), **question.params) != 0
+    return question.op.forward(_find_image_rows_elsewhere(question), **question.params) != 0
 
 
 def windows_of_strided_image(question: Any) -> Any:
     """Results of a convolution whose window has an element of such a row; of gradients that of the kernel."""
-    image = _image_rows_elsewhere(question)
+    image = _find_image_rows_elsewhere(question)
     weight = question.inputs[question.names.index("weight")]
     if str(question.mode) == "forward":
         return conv2d.forward(image, np.ones(weight.shape), None, **question.params) != 0

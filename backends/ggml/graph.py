@@ -14,9 +14,9 @@ from typing import Any, Self
 import numpy as np
 
 from opproof.backends.ggml.library import QUANTISED, TYPES, InitParams, Library
-from opproof.backends.ggml.memory import Shape, folded, four, strides_of
+from opproof.backends.ggml.memory import Shape, fold_axes, strides_of, to_four_axes
 from opproof.backends.ggml.types import types_of
-from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.protocol import Unsupported, short_name_of
 from opproof.core.arrays import Array
 
 _NAMES = {number: name for name, number in (*TYPES.items(), *QUANTISED.items())}
@@ -84,20 +84,20 @@ class Graph:
 
         No view of ggml repeats an axis by a stride of 0 or runs backwards: such an array is copied first.
         """
-        name = "i8" if array.dtype == np.uint8 else float_name(array.dtype)  # bytes of blocks, see `blocks`
+        name = "i8" if array.dtype == np.uint8 else short_name_of(array.dtype)  # bytes of blocks, see `blocks`
         if name not in TYPES:
             raise Unsupported(f"ggml's CPU backend does not compute in {name}")
         if any(s <= 0 for n, s in zip(array.shape, array.strides, strict=True) if n > 1):
             array = np.ascontiguousarray(array)
-        seen = folded(array)
-        return self._placed(array, TYPES[name], four(seen.shape), strides_of(seen))
+        seen = fold_axes(array)
+        return self._placed(array, TYPES[name], to_four_axes(seen.shape), strides_of(seen))
 
     def blocks(self, tensor: Tensor, name: str) -> Tensor:
         """The leaf's bytes (..., bytes) as rows of blocks of a quantised type."""
         array = np.ascontiguousarray(self.arrays[tensor.pointer])
         size, values = self.block(name)
         shape = (*array.shape[:-1], array.shape[-1] // size * values)
-        made = self._placed(array, QUANTISED[name], four(shape), None)
+        made = self._placed(array, QUANTISED[name], to_four_axes(shape), None)
         return Tensor(made.pointer, shape)
 
     def block(self, name: str) -> tuple[int, int]:
@@ -137,7 +137,7 @@ class Graph:
             raise Unsupported(f"{name} on the CPU takes {' and '.join(taken)}, not {self.type(first)}")
         if first is not None and self.is_over(first) and self.library.has(f"{name}_inplace"):
             name = f"{name}_inplace"
-        pointer = self.pointer(name, self.context, *map(_c, args))
+        pointer = self.pointer(name, self.context, *map(_to_c, args))
         if shape is None:
             rank = 4 if first is None else len(first.shape)
             sizes = self.sizes(pointer)
@@ -155,7 +155,7 @@ class Graph:
 
     def do(self, name: str, *args: Any) -> None:
         """A call that returns nothing and takes no context."""
-        self.library.function(name)(*map(_c, args))
+        self.library.function(name)(*map(_to_c, args))
 
     def asks(self, name: str, tensor: Tensor) -> bool:
         """A predicate such as ggml_is_contiguous."""
@@ -183,7 +183,7 @@ class Graph:
         return int(function(*args) or 0)
 
 
-def _c(value: Any) -> Any:
+def _to_c(value: Any) -> Any:
     """A Python value as C takes it."""
     if isinstance(value, Tensor):
         return ctypes.c_void_p(value.pointer)

@@ -7,27 +7,32 @@ import math
 from typing import Any
 
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.views import cont
+from opproof.backends.ggml.views import ensure_contiguous
 from opproof.backends.protocol import Unsupported
 
-_NEAREST, _BILINEAR, _BICUBIC, _ALIGN_CORNERS = 0, 1, 2, 256  # enum ggml_scale_mode and ggml_scale_flag
+_SCALE_MODE_NEAREST, _SCALE_MODE_BILINEAR, _SCALE_MODE_BICUBIC, _SCALE_FLAG_ALIGN_CORNERS = (
+    0,
+    1,
+    2,
+    256,
+)  # enum ggml_scale_mode and ggml_scale_flag
 
 
-def _resized(g: Graph, x: Tensor, size: tuple[int, int], mode: int) -> Tensor:
+def _call_interpolate(g: Graph, x: Tensor, size: tuple[int, int], mode: int) -> Tensor:
     shape = (*x.shape[:2], *size)
     return g.call("ggml_interpolate", x, *(ctypes.c_int64(n) for n in reversed(shape)), mode, shape=shape)
 
 
 def upsample_nearest(g: Graph, x: Tensor, *, size: tuple[int, int]) -> Tensor:
-    return _resized(g, x, size, _NEAREST)
+    return _call_interpolate(g, x, size, _SCALE_MODE_NEAREST)
 
 
 def upsample_bilinear(g: Graph, x: Tensor, *, size: tuple[int, int], align_corners: bool) -> Tensor:
-    return _resized(g, x, size, _BILINEAR | (_ALIGN_CORNERS if align_corners else 0))
+    return _call_interpolate(g, x, size, _SCALE_MODE_BILINEAR | (_SCALE_FLAG_ALIGN_CORNERS if align_corners else 0))
 
 
 def upsample_bicubic(g: Graph, x: Tensor, *, size: tuple[int, int], align_corners: bool) -> Tensor:
-    return _resized(g, x, size, _BICUBIC | (_ALIGN_CORNERS if align_corners else 0))
+    return _call_interpolate(g, x, size, _SCALE_MODE_BICUBIC | (_SCALE_FLAG_ALIGN_CORNERS if align_corners else 0))
 
 
 def window_partition(g: Graph, x: Tensor, *, window_size: int) -> Tensor:
@@ -35,7 +40,7 @@ def window_partition(g: Graph, x: Tensor, *, window_size: int) -> Tensor:
     if n != 1:
         raise Unsupported("ggml_win_part takes one image")
     count = -(-h // window_size) * -(-w // window_size)
-    return g.call("ggml_win_part", cont(g, x), window_size, shape=(count, window_size, window_size, c))
+    return g.call("ggml_win_part", ensure_contiguous(g, x), window_size, shape=(count, window_size, window_size, c))
 
 
 def window_unpartition(g: Graph, x: Tensor, *, size: tuple[int, int]) -> Tensor:
@@ -43,19 +48,19 @@ def window_unpartition(g: Graph, x: Tensor, *, size: tuple[int, int]) -> Tensor:
     window = x.shape[1]
     if x.shape[0] != -(-h // window) * -(-w // window):
         raise Unsupported("ggml_win_unpart makes one image")
-    return g.call("ggml_win_unpart", cont(g, x), w, h, window, shape=(1, h, w, x.shape[-1]))
+    return g.call("ggml_win_unpart", ensure_contiguous(g, x), w, h, window, shape=(1, h, w, x.shape[-1]))
 
 
 def get_rel_pos(g: Graph, x: Tensor, *, q_size: int, k_size: int) -> Tensor:
     if q_size != k_size:
         raise Unsupported("ggml_get_rel_pos takes as many queries as keys")
-    return g.call("ggml_get_rel_pos", cont(g, x), q_size, k_size, shape=(q_size, k_size, x.shape[-1]))
+    return g.call("ggml_get_rel_pos", ensure_contiguous(g, x), q_size, k_size, shape=(q_size, k_size, x.shape[-1]))
 
 
 def add_rel_pos(g: Graph, x: Tensor, rel_w: Tensor, rel_h: Tensor) -> Tensor:
     if rel_w.shape != rel_h.shape or math.prod(rel_w.shape[-1:]) ** 2 != x.shape[-1]:
         raise Unsupported("ggml_add_rel_pos takes square windows of keys")
-    return g.call("ggml_add_rel_pos", cont(g, x), cont(g, rel_w), cont(g, rel_h))
+    return g.call("ggml_add_rel_pos", ensure_contiguous(g, x), ensure_contiguous(g, rel_w), ensure_contiguous(g, rel_h))
 
 
 TABLE: dict[str, Any] = {

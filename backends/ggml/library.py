@@ -29,7 +29,7 @@ _ENDINGS = (".so", ".dylib", ".dll")
 
 
 @dataclass(frozen=True)
-class Layout:
+class TensorOffsets:
     """Byte offsets in struct ggml_tensor of its type, its sizes ne[4] and its strides nb[4]."""
 
     type: int
@@ -44,11 +44,11 @@ class Library:
     path: Path
     version: str
     handles: tuple[ctypes.CDLL, ...]
-    layout: Layout
+    layout: TensorOffsets
 
     def function(self, name: str) -> Any:
         """The C function, with its result untyped. Raises Unsupported where this build lacks it."""
-        return _function(self.handles, name)
+        return _find_function(self.handles, name)
 
     def has(self, name: str) -> bool:
         """Whether this build has the C function."""
@@ -72,7 +72,7 @@ def load_library(asked: str = "") -> Library:
     searched = tuple(reversed(handles))
     try:
         for name in ("ggml_cpu_init", "ggml_init", "ggml_backend_cpu_init"):
-            _function(searched, name)
+            _find_function(searched, name)
     except Unsupported:
         raise BackendError(
             f"backend ggml: {path} is no ggml with a CPU backend; give a libggml, or a folder of them."
@@ -80,11 +80,11 @@ def load_library(asked: str = "") -> Library:
     places = {ctypes.cast(h.ggml_init, ctypes.c_void_p).value for h in handles if hasattr(h, "ggml_init")}
     if len(places) > 1:  # the loader took the base library of another build, for it has the same name
         raise BackendError(f"backend ggml: {path} meets another ggml of the same name; validate each in its own run.")
-    _function(searched, "ggml_cpu_init")()  # fills the table of f16, without which every f16 reads as zero
-    return Library(path, _version(searched), searched, _layout(searched))
+    _find_function(searched, "ggml_cpu_init")()  # fills the table of f16, without which every f16 reads as zero
+    return Library(path, _read_version(searched), searched, _measure_layout(searched))
 
 
-def _function(handles: Iterable[ctypes.CDLL], name: str) -> Any:
+def _find_function(handles: Iterable[ctypes.CDLL], name: str) -> Any:
     for handle in handles:
         if hasattr(handle, name):
             return getattr(handle, name)
@@ -100,7 +100,7 @@ def _find(asked: str) -> tuple[Path, list[Path]]:
             said = f"ggml:{path}" if asked else f"OPPROOF_GGML={path}"
             raise BackendError(f"backend ggml: {said} names no file; give a libggml or the folder of its libraries.")
         if path.is_dir() or path.name.startswith("libggml-"):
-            return path, _ordered(path if path.is_dir() else path.parent)
+            return path, _order_libraries(path if path.is_dir() else path.parent)
         return path, [path]
     spec = importlib.util.find_spec("pywhispercpp")
     if spec is None or spec.origin is None:
@@ -109,12 +109,12 @@ def _find(asked: str) -> tuple[Path, list[Path]]:
         )
     package = Path(spec.origin).parent
     for folder in (package.parent / "pywhispercpp.libs", package / ".dylibs", package.parent):
-        if folder.is_dir() and (files := _ordered(folder)):
+        if folder.is_dir() and (files := _order_libraries(folder)):
             return folder, files
     raise BackendError(f"backend ggml: no libggml beside {package}; set OPPROOF_GGML to a libggml or its folder.")
 
 
-def _ordered(folder: Path) -> list[Path]:
+def _order_libraries(folder: Path) -> list[Path]:
     """The libraries of a folder in the order in which they need each other; one file of each."""
     found = sorted(p for p in folder.iterdir() if any(e in p.name for e in _ENDINGS))
     kinds = ("libgomp", "libggml-base", "libggml-cpu")
@@ -122,33 +122,33 @@ def _ordered(folder: Path) -> list[Path]:
     return [p for p in first if p is not None]
 
 
-def _version(handles: tuple[ctypes.CDLL, ...]) -> str:
+def _read_version(handles: tuple[ctypes.CDLL, ...]) -> str:
     try:
-        function = _function(handles, "ggml_version")
+        function = _find_function(handles, "ggml_version")
     except Unsupported:
         return "unknown"  # before ggml 0.9
     function.restype = ctypes.c_char_p
     return str(function().decode())
 
 
-def _layout(handles: tuple[ctypes.CDLL, ...]) -> Layout:
+def _measure_layout(handles: tuple[ctypes.CDLL, ...]) -> TensorOffsets:
     """Measured on tensors whose sizes and types are known. Raises BackendError where they are not found."""
-    type_name = _function(handles, "ggml_type_name")
+    type_name = _find_function(handles, "ggml_type_name")
     type_name.restype = ctypes.c_char_p
     if any(type_name(ctypes.c_int(number)).decode() != name for name, number in TYPES.items()):
         raise BackendError("backend ggml: this build numbers its types differently; it is too old, or too new.")
-    init, new = _function(handles, "ggml_init"), _function(handles, "ggml_new_tensor_4d")
+    init, new = _find_function(handles, "ggml_init"), _find_function(handles, "ggml_new_tensor_4d")
     init.restype = new.restype = ctypes.c_void_p
-    size = _function(handles, "ggml_tensor_overhead")
+    size = _find_function(handles, "ggml_tensor_overhead")
     size.restype = ctypes.c_size_t
     context = ctypes.c_void_p(init(InitParams(64 * size(), None, True)))
     sizes = [ctypes.c_int64(n) for n in (3, 5, 7, 11)]
     images = {t: ctypes.string_at(new(context, ctypes.c_int(t), *sizes), size()) for t in TYPES.values()}
-    _function(handles, "ggml_free")(context)
+    _find_function(handles, "ggml_free")(context)
     places = [
         at for at in range(0, size() - 3, 4) if all(im[at : at + 4] == struct.pack("i", t) for t, im in images.items())
     ]
     ne, nb = images[0].find(struct.pack("4q", 3, 5, 7, 11)), images[0].find(struct.pack("4Q", 4, 12, 60, 420))
     if len(places) != 1 or min(ne, nb) < 0:
         raise BackendError("backend ggml: struct ggml_tensor of this build is laid out in a way that is not known.")
-    return Layout(places[0], ne, nb)
+    return TensorOffsets(places[0], ne, nb)

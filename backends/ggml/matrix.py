@@ -13,8 +13,8 @@ import numpy as np
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.memory import Shape
-from opproof.backends.ggml.rows import kept, masked
-from opproof.backends.ggml.views import cast, cont, expand, permute, reshape, rows, swapped
+from opproof.backends.ggml.rows import make_mask, read_kept
+from opproof.backends.ggml.views import cast, ensure_contiguous, ensure_rows, expand, permute, reshape, swap_axes
 from opproof.backends.protocol import Unsupported
 
 _F32_PRECISION = 10  # GGML_PREC_F32
@@ -24,28 +24,28 @@ _ROPE_MODES = {"norm": 0, "neox": 2, "mrope": 8, "imrope": 40, "vision": 24}  # 
 def matmul(g: Graph, a: Tensor, b: Tensor) -> Tensor:
     """A vector is a matrix of one row, or of one column."""
     left = a if len(a.shape) > 1 else reshape(g, a, (1, *a.shape))
-    right = swapped(g, b) if len(b.shape) > 1 else reshape(g, b, (1, *b.shape))
+    right = swap_axes(g, b) if len(b.shape) > 1 else reshape(g, b, (1, *b.shape))
     batch = tuple(np.broadcast_shapes(left.shape[:-2], right.shape[:-2]))
     left = expand(g, left, (*batch, *left.shape[-2:]))  # ggml repeats the other one itself
-    y = product(g, right, left, (*batch, left.shape[-2], right.shape[-2]))
+    y = compute_product(g, right, left, (*batch, left.shape[-2], right.shape[-2]))
     shape = batch + left.shape[-2:-1] * (len(a.shape) > 1) + right.shape[-2:-1] * (len(b.shape) > 1)
     return cast(g, reshape(g, y, shape), g.type(a))
 
 
-def product(g: Graph, a: Tensor, b: Tensor, shape: Shape) -> Tensor:
+def compute_product(g: Graph, a: Tensor, b: Tensor, shape: Shape) -> Tensor:
     """The product b aᵀ in f32."""
-    return g.call("ggml_mul_mat", rows(g, a), rows(g, b), shape=shape)
+    return g.call("ggml_mul_mat", ensure_rows(g, a), ensure_rows(g, b), shape=shape)
 
 
 def linear(g: Graph, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     row = x if len(x.shape) > 1 else reshape(g, x, (1, *x.shape))
-    y = product(g, weight, row, (*row.shape[:-1], weight.shape[0]))
+    y = compute_product(g, weight, row, (*row.shape[:-1], weight.shape[0]))
     y = y if bias is None else g.call("ggml_add", y, cast(g, bias, "f32"))
     return cast(g, reshape(g, y, (*x.shape[:-1], weight.shape[0])), g.type(x))
 
 
 def dot(g: Graph, a: Tensor, b: Tensor) -> Tensor:
-    y = product(g, reshape(g, b, (1, *b.shape)), reshape(g, a, (1, *a.shape)), (1, 1))
+    y = compute_product(g, reshape(g, b, (1, *b.shape)), reshape(g, a, (1, *a.shape)), (1, 1))
     return cast(g, reshape(g, y, ()), g.type(a))
 
 
@@ -54,11 +54,11 @@ def outer_product(g: Graph, a: Tensor, b: Tensor) -> Tensor:
     a, b = (t if len(t.shape) > 1 else reshape(g, t, (1, *t.shape)) for t in (a, b))
     batch = tuple(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
     a = expand(g, a, (*batch, *a.shape[-2:]))
-    return g.call("ggml_out_prod", rows(g, b), a, shape=(*batch, a.shape[-1], b.shape[-1]))
+    return g.call("ggml_out_prod", ensure_rows(g, b), a, shape=(*batch, a.shape[-1], b.shape[-1]))
 
 
 def mul_mat_id(g: Graph, a: Tensor, b: Tensor, ids: Tensor) -> Tensor:
-    y = g.call("ggml_mul_mat_id", rows(g, a), rows(g, b), g.integers(ids), shape=(*ids.shape, a.shape[1]))
+    y = g.call("ggml_mul_mat_id", ensure_rows(g, a), ensure_rows(g, b), g.integers(ids), shape=(*ids.shape, a.shape[1]))
     return cast(g, y, g.type(b))
 
 
@@ -67,7 +67,7 @@ def solve_triangular(g: Graph, a: Tensor, b: Tensor, *, upper: bool, left: bool,
         raise Unsupported("ggml_solve_tri solves a x = b with a lower triangular a of any diagonal only")
     if a.shape[:-2] != b.shape[:-2]:
         raise Unsupported("ggml_solve_tri takes equal batches")
-    return g.call("ggml_solve_tri", cont(g, a), cont(g, b), True, True, False, shape=b.shape)
+    return g.call("ggml_solve_tri", ensure_contiguous(g, a), ensure_contiguous(g, b), True, True, False, shape=b.shape)
 
 
 def scaled_dot_product_attention(
@@ -83,14 +83,14 @@ def scaled_dot_product_attention(
     if attn_mask is not None and name != "f16":
         raise Unsupported(f"ggml_flash_attn_ext takes its mask in f16, not {name}")
     scores = (*query.shape[:-1], key.shape[-2])
-    open_ = kept(g, keep)
+    open_ = read_kept(g, keep)
     if is_causal:
         seen = np.tri(*scores[-2:], dtype=np.bool_)
         open_ = seen if open_ is None else open_ & seen
-    mask = masked(g, attn_mask, open_, scores)
+    mask = make_mask(g, attn_mask, open_, scores)
     mask = None if mask is None else cast(g, mask, "f16")  # of f32 only where it is zeros and -inf
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    q, k, v = cast(g, rows(g, query), "f32"), rows(g, key), rows(g, value)
+    q, k, v = cast(g, ensure_rows(g, query), "f32"), ensure_rows(g, key), ensure_rows(g, value)
     shape = (query.shape[0], query.shape[2], query.shape[1], value.shape[-1])
     y = g.call("ggml_flash_attn_ext", q, k, v, mask, factor, max_bias, softcap, shape=shape)
     g.do("ggml_flash_attn_ext_set_prec", y, _F32_PRECISION)
@@ -100,14 +100,14 @@ def scaled_dot_product_attention(
 
 
 def rope(g: Graph, x: Tensor, positions: Tensor, freq_factors: Tensor | None = None, **how: Any) -> Tensor:
-    return _rope("", g, x, positions, freq_factors, **how)
+    return _call_rope("", g, x, positions, freq_factors, **how)
 
 
 def rope_back(g: Graph, grad: Tensor, positions: Tensor, freq_factors: Tensor | None = None, **how: Any) -> Tensor:
-    return _rope("_back", g, grad, positions, freq_factors, **how)
+    return _call_rope("_back", g, grad, positions, freq_factors, **how)
 
 
-def _rope(
+def _call_rope(
     suffix: str, g: Graph, x: Tensor, positions: Tensor, factors: Tensor | None,
     *, n_dims: int, mode: str, freq_base: float, freq_scale: float, ext_factor: float, attn_factor: float,
     beta_fast: float, beta_slow: float, n_ctx_orig: int, sections: tuple[int, ...],
@@ -117,9 +117,9 @@ def _rope(
     rest = (n_ctx_orig, freq_base, freq_scale, ext_factor, attn_factor, beta_fast, beta_slow)
     number = _ROPE_MODES[mode]
     if mode in ("norm", "neox"):
-        return g.call(f"ggml_rope_ext{suffix}", rows(g, x), places, factors, n_dims, number, *rest)
+        return g.call(f"ggml_rope_ext{suffix}", ensure_rows(g, x), places, factors, n_dims, number, *rest)
     four = (ctypes.c_int * 4)(*sections)
-    return g.call(f"ggml_rope_multi{suffix}", rows(g, x), places, factors, n_dims, four, number, *rest)
+    return g.call(f"ggml_rope_multi{suffix}", ensure_rows(g, x), places, factors, n_dims, four, number, *rest)
 
 
 TABLE: dict[str, Any] = {

@@ -13,12 +13,12 @@ from opproof.core.arrays import Array
 Shape = tuple[int, ...]
 
 
-def four(shape: Shape) -> Shape:
+def to_four_axes(shape: Shape) -> Shape:
     """NumPy's shape as ne[4]."""
     return (*reversed(shape), 1, 1, 1, 1)[:4]
 
 
-def folded(array: Array) -> Array:
+def fold_axes(array: Array) -> Array:
     """`array` with at most four axes, the first ones as one."""
     if array.ndim <= 4:
         return array

@@ -10,12 +10,12 @@ import numpy as np
 Shape = tuple[int, ...]
 
 
-def row_major(shape: Shape) -> Shape:
+def strides_of_row_major(shape: Shape) -> Shape:
     """Strides of a tensor without gaps."""
     return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
-def offsets(shape: Shape, strides: Shape) -> Any:
+def offsets_of_rows(shape: Shape, strides: Shape) -> Any:
     """Where each row of a tensor begins."""
     places = np.zeros(shape[:-1], dtype=np.int64)
     for axis, (n, step) in enumerate(zip(shape[:-1], strides[:-1], strict=True)):
@@ -23,15 +23,15 @@ def offsets(shape: Shape, strides: Shape) -> Any:
     return places
 
 
-def rows_by_one_stride(shape: Shape, strides: Shape) -> Any:
+def find_rows_off_stride(shape: Shape, strides: Shape) -> Any:
     """Which rows do not lie at their number times the stride of rows; none where rows have gaps and are copied."""
     if len(shape) < 2 or (shape[-1] > 1 and strides[-1] != 1):
         return np.zeros(shape[:-1], dtype=bool)
     number = np.reshape(np.arange(math.prod(shape[:-1])), shape[:-1])
-    return offsets(shape, strides) != number * strides[-2]
+    return offsets_of_rows(shape, strides) != number * strides[-2]
 
 
-def rows_counted(shape: Shape) -> Any:
+def find_counted_rows(shape: Shape) -> Any:
     """The places of the elements that ggml_count_equal compares."""
     n3, n2, n1, n0 = (*(1,) * 4, *shape)[-4:] if len(shape) <= 4 else (math.prod(shape[:-3]), *shape[-3:])
     row = np.arange(n3 * n2 * n1)
@@ -43,17 +43,17 @@ def rows_counted(shape: Shape) -> Any:
     return (i3 * n2 * n1 * n0 + i2 * n1 * n0 + i1 * n0)[:, None] + np.arange(n0)
 
 
-def rows_along(shape: Shape, strides: Shape, dim: int) -> Any:
+def find_rows_off_stride_along(shape: Shape, strides: Shape, dim: int) -> Any:
     """`rows_by_one_stride` of a tensor whose axis `dim` is made the last; as the tensor."""
     order = list(range(len(shape)))
     order[dim], order[-1] = order[-1], order[dim]
     turned = tuple(shape[i] for i in order)
-    wrong = rows_by_one_stride(turned, tuple(strides[i] for i in order))
+    wrong = find_rows_off_stride(turned, tuple(strides[i] for i in order))
     return np.broadcast_to(wrong[..., None], turned).transpose(order)
 
 
-def rows_apart(shape: Shape, strides: Shape) -> Any:
+def find_rows_apart(shape: Shape, strides: Shape) -> Any:
     """Which rows do not lie where those of a tensor without gaps would; none where rows have gaps and are copied."""
     if not shape or (shape[-1] > 1 and strides[-1] != 1):
         return np.zeros(shape[:-1], dtype=bool)
-    return offsets(shape, strides) != offsets(shape, row_major(shape))
+    return offsets_of_rows(shape, strides) != offsets_of_rows(shape, strides_of_row_major(shape))

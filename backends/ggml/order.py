@@ -6,11 +6,19 @@ import math
 from typing import Any
 
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.rows import reduced
-from opproof.backends.ggml.views import back, cont, last, part, permute, reshape, rows
+from opproof.backends.ggml.rows import reduce_shape
+from opproof.backends.ggml.views import (
+    ensure_contiguous,
+    ensure_rows,
+    move_back,
+    move_to_last,
+    permute,
+    reshape,
+    take_part,
+)
 from opproof.backends.protocol import Unsupported
 
-_ASCENDING, _DESCENDING = 0, 1  # enum ggml_sort_order
+_SORT_ORDER_ASC, _SORT_ORDER_DESC = 0, 1  # enum ggml_sort_order
 
 
 def argmax(g: Graph, x: Tensor, *, dim: int | None, keepdim: bool) -> Tensor:
@@ -21,8 +29,8 @@ def argmax(g: Graph, x: Tensor, *, dim: int | None, keepdim: bool) -> Tensor:
     width = math.prod(x.shape[d] for d in dims)
     if not width:
         raise Unsupported("ggml_argmax of nothing")
-    y = g.call("ggml_argmax", rows(g, reshape(g, y, (math.prod(x.shape) // width, width))))
-    return reshape(g, Tensor(y.pointer, g.sizes(y.pointer)[:1]), reduced(x.shape, dims, keepdim=keepdim))
+    y = g.call("ggml_argmax", ensure_rows(g, reshape(g, y, (math.prod(x.shape) // width, width))))
+    return reshape(g, Tensor(y.pointer, g.sizes(y.pointer)[:1]), reduce_shape(x.shape, dims, keepdim=keepdim))
 
 
 def count_equal(g: Graph, a: Tensor, b: Tensor) -> Tensor:
@@ -30,27 +38,27 @@ def count_equal(g: Graph, a: Tensor, b: Tensor) -> Tensor:
 
 
 def argsort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> Tensor:
-    order = _DESCENDING if descending else _ASCENDING
-    return back(g, g.call("ggml_argsort", rows(g, last(g, x, dim)), order), dim)
+    order = _SORT_ORDER_DESC if descending else _SORT_ORDER_ASC
+    return move_back(g, g.call("ggml_argsort", ensure_rows(g, move_to_last(g, x, dim)), order), dim)
 
 
 def sort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> list[Tensor]:
     """The values are ggml_get_rows of rows of one element."""
-    order = _DESCENDING if descending else _ASCENDING
-    row = cont(g, last(g, x, dim))
+    order = _SORT_ORDER_DESC if descending else _SORT_ORDER_ASC
+    row = ensure_contiguous(g, move_to_last(g, x, dim))
     indices = g.call("ggml_argsort", row, order)
-    return [back(g, _picked(g, row, indices), dim), back(g, indices, dim)]
+    return [move_back(g, _pick_rows(g, row, indices), dim), move_back(g, indices, dim)]
 
 
 def topk(g: Graph, x: Tensor, *, k: int, dim: int, largest: bool) -> list[Tensor]:
     """ggml_top_k leaves the order open; the first k of ggml_argsort are in order."""
-    row = cont(g, last(g, x, dim))
-    order = g.call("ggml_argsort", row, _DESCENDING if largest else _ASCENDING)
-    indices = g.call("ggml_cont", part(g, order, -1, 0, k))
-    return [back(g, _picked(g, row, indices), dim), back(g, indices, dim)]
+    row = ensure_contiguous(g, move_to_last(g, x, dim))
+    order = g.call("ggml_argsort", row, _SORT_ORDER_DESC if largest else _SORT_ORDER_ASC)
+    indices = g.call("ggml_cont", take_part(g, order, -1, 0, k))
+    return [move_back(g, _pick_rows(g, row, indices), dim), move_back(g, indices, dim)]
 
 
-def _picked(g: Graph, row: Tensor, indices: Tensor) -> Tensor:
+def _pick_rows(g: Graph, row: Tensor, indices: Tensor) -> Tensor:
     count = math.prod(row.shape[:-1])
     if not row.shape:
         raise Unsupported("a scalar has no row")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.views import cont, expand, owned, part, rows
+from opproof.backends.ggml.views import ensure_contiguous, ensure_owned, ensure_rows, expand, take_part
 from opproof.backends.protocol import Unsupported
 
 #: Our names where they differ from ggml's.
@@ -21,61 +21,61 @@ _UNARY = {
 
 
 def _unary(name: str, g: Graph, x: Tensor) -> Tensor:
-    return g.call(f"ggml_{name}", rows(g, x))
+    return g.call(f"ggml_{name}", ensure_rows(g, x))
 
 
 def _binary(name: str, g: Graph, a: Tensor, b: Tensor) -> Tensor:
     shape = np.broadcast_shapes(a.shape, b.shape)
     if g.type(b) not in (g.type(a), "f32"):
         raise Unsupported(f"ggml_{name} on the CPU takes {g.type(a)} with {g.type(a)} or f32, not {g.type(b)}")
-    return g.call(f"ggml_{name}", rows(g, expand(g, a, shape)), b, shape=shape)
+    return g.call(f"ggml_{name}", ensure_rows(g, expand(g, a, shape)), b, shape=shape)
 
 
 def _gated(name: str, g: Graph, x: Tensor, gate: Tensor | None = None, *, swapped: bool) -> Tensor:
     if gate is None:
         shape = (*x.shape[:-1], x.shape[-1] // 2)
-        return g.call(f"ggml_{name}{'_swapped' if swapped else ''}", _plain(g, x), shape=shape)
-    return g.call(f"ggml_{name}_split", _plain(g, x), _plain(g, gate))
+        return g.call(f"ggml_{name}{'_swapped' if swapped else ''}", _make_plain(g, x), shape=shape)
+    return g.call(f"ggml_{name}_split", _make_plain(g, x), _make_plain(g, gate))
 
 
-def _plain(g: Graph, x: Tensor) -> Tensor:
+def _make_plain(g: Graph, x: Tensor) -> Tensor:
     """As the gated kernels want x: one gap between rows at most."""
-    return x if g.asks("ggml_is_contiguous_1", x) else cont(g, x)
+    return x if g.asks("ggml_is_contiguous_1", x) else ensure_contiguous(g, x)
 
 
 def swiglu_oai(g: Graph, x: Tensor, gate: Tensor | None = None, *, alpha: float, limit: float, swapped: bool) -> Tensor:
     """Of two tensors only; halves of one are views."""
     if gate is None:
         n = x.shape[-1] // 2
-        x = rows(g, x)
-        x, gate = part(g, x, -1, 0, n), part(g, x, -1, n, 2 * n)
+        x = ensure_rows(g, x)
+        x, gate = take_part(g, x, -1, 0, n), take_part(g, x, -1, n, 2 * n)
         x, gate = (gate, x) if swapped else (x, gate)
-    return g.call("ggml_swiglu_oai", _plain(g, x), _plain(g, gate), alpha, limit)
+    return g.call("ggml_swiglu_oai", _make_plain(g, x), _make_plain(g, gate), alpha, limit)
 
 
 def gelu(g: Graph, x: Tensor, *, approximate: str) -> Tensor:
-    return g.call("ggml_gelu_erf" if approximate == "none" else "ggml_gelu", rows(g, x))
+    return g.call("ggml_gelu_erf" if approximate == "none" else "ggml_gelu", ensure_rows(g, x))
 
 
 def elu(g: Graph, x: Tensor, *, alpha: float) -> Tensor:
     if alpha != 1.0:
         raise Unsupported(f"ggml_elu has alpha = 1 only, not {alpha}")
-    return g.call("ggml_elu", rows(g, x))
+    return g.call("ggml_elu", ensure_rows(g, x))
 
 
 def softplus(g: Graph, x: Tensor, *, beta: float, threshold: float) -> Tensor:
     if (beta, threshold) != (1.0, 20.0):
         raise Unsupported(f"ggml_softplus has beta = 1 and threshold = 20 only, not {beta} and {threshold}")
-    return g.call("ggml_softplus", rows(g, x))
+    return g.call("ggml_softplus", ensure_rows(g, x))
 
 
 def leaky_relu(g: Graph, x: Tensor, *, negative_slope: float) -> Tensor:
-    x = rows(g, x)
+    x = ensure_rows(g, x)
     return g.call("ggml_leaky_relu", x, negative_slope, g.is_over(x))
 
 
 def xielu(g: Graph, x: Tensor, *, alpha_n: float, alpha_p: float, beta: float, eps: float) -> Tensor:
-    return g.call("ggml_xielu", _plain(g, x), alpha_n, alpha_p, beta, eps)
+    return g.call("ggml_xielu", _make_plain(g, x), alpha_n, alpha_p, beta, eps)
 
 
 def clamp(g: Graph, x: Tensor, *, min: float | None, max: float | None) -> Tensor:  # noqa: A002 - the operator's own
@@ -83,7 +83,7 @@ def clamp(g: Graph, x: Tensor, *, min: float | None, max: float | None) -> Tenso
     if min is not None and max is not None and min > max:
         raise Unsupported("of crossed bounds ggml_clamp takes the lower one, not the upper")
     low, high = -np.inf if min is None else min, np.inf if max is None else max
-    return g.call("ggml_clamp", owned(g, x), float(low), float(high))
+    return g.call("ggml_clamp", ensure_owned(g, x), float(low), float(high))
 
 
 def hardtanh(g: Graph, x: Tensor, *, min_val: float, max_val: float) -> Tensor:
@@ -95,24 +95,28 @@ def relu6(g: Graph, x: Tensor) -> Tensor:
 
 
 def scale(g: Graph, x: Tensor, *, s: float, b: float) -> Tensor:
-    return g.call("ggml_scale", cont(g, x), s) if b == 0 else g.call("ggml_scale_bias", cont(g, x), s, b)
+    return (
+        g.call("ggml_scale", ensure_contiguous(g, x), s)
+        if b == 0
+        else g.call("ggml_scale_bias", ensure_contiguous(g, x), s, b)
+    )
 
 
 def add1(g: Graph, a: Tensor, b: Tensor) -> Tensor:
-    return g.call("ggml_add1", _plain(g, a), b)
+    return g.call("ggml_add1", _make_plain(g, a), b)
 
 
 def add_id(g: Graph, a: Tensor, b: Tensor, ids: Tensor) -> Tensor:
-    return g.call("ggml_add_id", rows(g, a), rows(g, b), g.integers(ids))
+    return g.call("ggml_add_id", ensure_rows(g, a), ensure_rows(g, b), g.integers(ids))
 
 
 def fill(g: Graph, x: Tensor, *, value: float) -> Tensor:
-    return g.call("ggml_fill", cont(g, x), float(value))
+    return g.call("ggml_fill", ensure_contiguous(g, x), float(value))
 
 
 def opt_step_sgd(g: Graph, param: Tensor, grad: Tensor, *, lr: float, weight_decay: float) -> Tensor:
     how = g.leaf(np.array([lr, weight_decay], np.float32))
-    return g.call("ggml_opt_step_sgd", _parameter(g, param), rows(g, grad), how)
+    return g.call("ggml_opt_step_sgd", _make_parameter(g, param), ensure_rows(g, grad), how)
 
 
 def opt_step_adamw(
@@ -122,13 +126,13 @@ def opt_step_adamw(
     corrections = 1 / (1 - beta1**step), 1 / (1 - beta2**step)
     how = g.leaf(np.array([lr, beta1, beta2, eps, weight_decay, *corrections], np.float32))
     m, v = g.copied(exp_avg), g.copied(exp_avg_sq)
-    return [g.call("ggml_opt_step_adamw", _parameter(g, param), rows(g, grad), m, v, how), m, v]
+    return [g.call("ggml_opt_step_adamw", _make_parameter(g, param), ensure_rows(g, grad), m, v, how), m, v]
 
 
-def _parameter(g: Graph, x: Tensor) -> Tensor:
+def _make_parameter(g: Graph, x: Tensor) -> Tensor:
     """A copy of a leaf, or the leaf itself in place, that ggml's optimisers agree to change."""
     in_place = g.is_over(x)
-    if in_place and rows(g, x) is not x:
+    if in_place and ensure_rows(g, x) is not x:
         raise Unsupported("ggml's optimisers want the elements of a row next to each other")
     changed = x if in_place else g.copied(x)
     g.do("ggml_set_param", changed)

@@ -14,15 +14,15 @@ _REFUSALS = re.compile(r"backward pass|not implemented|unsupported|!node->view_s
 _PLACE = re.compile(r"^\S+:\d+: ")
 
 
-def refusal(build: Callable[[], object]) -> str:
+def find_refusal(build: Callable[[], object]) -> str:
     """What ggml says where `build()` aborts because a backward pass is missing, else nothing."""
-    lines = [line for line in (last_words(build) or "").splitlines() if _REFUSALS.search(line)]
+    lines = [line for line in (read_last_words(build) or "").splitlines() if _REFUSALS.search(line)]
     if lines and "view_src" in lines[0]:
         return "ggml has no backward pass for operators that write into their input"
     return _PLACE.sub("", lines[0]).strip() if lines else ""
 
 
-def last_words(build: Callable[[], object]) -> str | None:
+def read_last_words(build: Callable[[], object]) -> str | None:
     """What `build()` says before it dies of a signal; None where it lives.
 
     It runs in a fork and may call ggml only. Without fork (Windows) nothing is asked, and such a case crashes.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def q8_blocks(rows: NDArray[np.float32], *, summed: bool) -> NDArray[np.uint8]:
+def make_q8_blocks(rows: NDArray[np.float32], *, summed: bool) -> NDArray[np.uint8]:
     """Blocks of 32 values (blocks, 32): the scale, the sum where it is asked for, and codes with halves to even."""
     top = np.max(np.abs(rows), axis=-1, keepdims=True)
     with np.errstate(all="ignore"):

@@ -9,46 +9,46 @@ from typing import Any
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.memory import Shape
 from opproof.backends.ggml.versions import has_changed
-from opproof.backends.ggml.views import cont, reshape, rows, view
+from opproof.backends.ggml.views import ensure_contiguous, ensure_rows, make_view, reshape
 
 _ONE = ctypes.c_int64(1)  # snapshots of the state that are kept: the last
 
 
-def _parted(g: Graph, joined: Tensor, y: Shape, state: Shape) -> list[Tensor]:
+def _split_results(g: Graph, joined: Tensor, y: Shape, state: Shape) -> list[Tensor]:
     """The two results as views of the one tensor."""
     whole = reshape(g, joined, (math.prod(y) + math.prod(state),))
     return [
-        reshape(g, view(g, whole, (math.prod(shape),), (1,), offset), shape)
+        reshape(g, make_view(g, whole, (math.prod(shape),), (1,), offset), shape)
         for shape, offset in ((y, 0), (state, math.prod(y)))
     ]
 
 
-def _packed(g: Graph, x: Tensor) -> Tensor:
+def _pack_sequences(g: Graph, x: Tensor) -> Tensor:
     """Sequences one behind the other: (n tokens, heads, d)."""
     return reshape(g, x, (x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
-def _attention(name: str, g: Graph, tensors: list[Tensor], state: Tensor, *more: Any) -> list[Tensor]:
+def _call_attention(name: str, g: Graph, tensors: list[Tensor], state: Tensor, *more: Any) -> list[Tensor]:
     """A call on packed tensors and the state as (n, everything); its y is shaped as the first tensor."""
     n, tokens, heads, d = tensors[0].shape
-    packed = [_packed(g, t) if len(t.shape) == 4 else cont(g, t) for t in tensors]
+    packed = [_pack_sequences(g, t) if len(t.shape) == 4 else ensure_contiguous(g, t) for t in tensors]
     flat = reshape(g, state, (n, heads * d * d))
     joined = g.call(name, *packed, flat, *more, shape=(n * (tokens + d), heads * d))
-    return _parted(g, joined, tensors[0].shape, state.shape)
+    return _split_results(g, joined, tensors[0].shape, state.shape)
 
 
 def wkv6(g: Graph, k: Tensor, v: Tensor, r: Tensor, tf: Tensor, td: Tensor, state: Tensor) -> list[Tensor]:
-    return _attention("ggml_rwkv_wkv6", g, [k, v, r, tf, td], state)
+    return _call_attention("ggml_rwkv_wkv6", g, [k, v, r, tf, td], state)
 
 
 def wkv7(g: Graph, r: Tensor, w: Tensor, k: Tensor, v: Tensor, a: Tensor, b: Tensor, state: Tensor) -> list[Tensor]:
-    return _attention("ggml_rwkv_wkv7", g, [r, w, k, v, a, b], state)
+    return _call_attention("ggml_rwkv_wkv7", g, [r, w, k, v, a, b], state)
 
 
 def gated_linear_attn(
     g: Graph, k: Tensor, v: Tensor, q: Tensor, gate: Tensor, state: Tensor, *, scale: float
 ) -> list[Tensor]:
-    return _attention("ggml_gated_linear_attn", g, [k, v, q, gate], state, scale)
+    return _call_attention("ggml_gated_linear_attn", g, [k, v, q, gate], state, scale)
 
 
 def gated_delta_net(
@@ -59,26 +59,33 @@ def gated_delta_net(
     name, shape = "ggml_gated_delta_net", (n * (tokens + d), heads * d)
     begun: tuple[Any, ...]
     if has_changed(g.library.version, name):
-        begun = (cont(g, state), _ONE)
+        begun = (ensure_contiguous(g, state), _ONE)
     else:
-        begun = (reshape(g, cont(g, state), (n, 1, heads * d * d)),)
-    joined = g.call(name, *(rows(g, t) for t in (q, k, v)), cont(g, gate), cont(g, beta), *begun, shape=shape)
-    return _parted(g, joined, v.shape, state.shape)
+        begun = (reshape(g, ensure_contiguous(g, state), (n, 1, heads * d * d)),)
+    joined = g.call(
+        name,
+        *(ensure_rows(g, t) for t in (q, k, v)),
+        ensure_contiguous(g, gate),
+        ensure_contiguous(g, beta),
+        *begun,
+        shape=shape,
+    )
+    return _split_results(g, joined, v.shape, state.shape)
 
 
 def ssm_conv(g: Graph, x: Tensor, weight: Tensor) -> Tensor:
     shape = (x.shape[0], x.shape[2] - weight.shape[1] + 1, x.shape[1])
-    return g.call("ggml_ssm_conv", cont(g, x), rows(g, weight), shape=shape)
+    return g.call("ggml_ssm_conv", ensure_contiguous(g, x), ensure_rows(g, weight), shape=shape)
 
 
 def ssm_scan(
     g: Graph, state: Tensor, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, ids: Tensor
 ) -> list[Tensor]:
     last = (ids.shape[0], *state.shape[1:])
-    seven = [*(cont(g, t) for t in (state, x, dt, A, B, C)), g.integers(ids)]
+    seven = [*(ensure_contiguous(g, t) for t in (state, x, dt, A, B, C)), g.integers(ids)]
     snapshots = [_ONE] if has_changed(g.library.version, "ggml_ssm_scan") else []
     count = math.prod(x.shape) + math.prod(last)
-    return _parted(g, g.call("ggml_ssm_scan", *seven, *snapshots, shape=(count,)), x.shape, last)
+    return _split_results(g, g.call("ggml_ssm_scan", *seven, *snapshots, shape=(count,)), x.shape, last)
 
 
 TABLE: dict[str, Any] = {f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)}

@@ -11,18 +11,26 @@ from numpy.typing import NDArray
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.memory import Shape
-from opproof.backends.ggml.views import back, cont, expand, last, permute, reshape, rows
+from opproof.backends.ggml.views import (
+    ensure_contiguous,
+    ensure_rows,
+    expand,
+    move_back,
+    move_to_last,
+    permute,
+    reshape,
+)
 from opproof.backends.protocol import Unsupported
 
 Dims = int | tuple[int, ...] | None
 
 
-def reduced(shape: Shape, dims: Sequence[int], *, keepdim: bool) -> Shape:
+def reduce_shape(shape: Shape, dims: Sequence[int], *, keepdim: bool) -> Shape:
     """`shape` without the axes `dims`, or with them of size 1."""
     return tuple(1 if i in dims else n for i, n in enumerate(shape) if keepdim or i not in dims)
 
 
-def _along(name: str, g: Graph, x: Tensor, dim: Dims, *, keepdim: bool) -> Tensor:
+def _call_along(name: str, g: Graph, x: Tensor, dim: Dims, *, keepdim: bool) -> Tensor:
     """`name` of the axes `dim` joined to one row."""
     n = len(x.shape)
     dims = sorted({d % n for d in ([dim] if isinstance(dim, int) else dim or range(n))})
@@ -30,26 +38,26 @@ def _along(name: str, g: Graph, x: Tensor, dim: Dims, *, keepdim: bool) -> Tenso
     y = permute(g, x, [*others, *dims])
     if len(dims) != 1:
         y = reshape(g, y, (*(x.shape[d] for d in others), math.prod(x.shape[d] for d in dims)))
-    y = g.call(name, rows(g, y))
-    return reshape(g, y, reduced(x.shape, dims, keepdim=keepdim))
+    y = g.call(name, ensure_rows(g, y))
+    return reshape(g, y, reduce_shape(x.shape, dims, keepdim=keepdim))
 
 
 def sum_(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
     if dim is not None:
-        return _along("ggml_sum_rows", g, x, dim, keepdim=keepdim)
-    y = g.call("ggml_sum", rows(g, x), shape=())
+        return _call_along("ggml_sum_rows", g, x, dim, keepdim=keepdim)
+    y = g.call("ggml_sum", ensure_rows(g, x), shape=())
     return reshape(g, y, (1,) * len(x.shape)) if keepdim else y
 
 
 def mean(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
-    return _along("ggml_mean", g, x, dim, keepdim=keepdim)
+    return _call_along("ggml_mean", g, x, dim, keepdim=keepdim)
 
 
 def cumsum(g: Graph, x: Tensor, *, dim: int) -> Tensor:
-    return back(g, g.call("ggml_cumsum", rows(g, last(g, x, dim))), dim)
+    return move_back(g, g.call("ggml_cumsum", ensure_rows(g, move_to_last(g, x, dim))), dim)
 
 
-def _affine(g: Graph, y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+def _apply_affine(g: Graph, y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     y = y if weight is None else g.call("ggml_mul", y, weight)
     return y if bias is None else g.call("ggml_add", y, bias)
 
@@ -60,15 +68,15 @@ def layer_norm(
 ) -> Tensor:  # fmt: skip
     lead = x.shape[: len(x.shape) - len(normalized_shape)]
     row = x if len(normalized_shape) == 1 else reshape(g, x, (*lead, math.prod(normalized_shape)))
-    return _affine(g, reshape(g, g.call("ggml_norm", rows(g, row), eps), x.shape), weight, bias)
+    return _apply_affine(g, reshape(g, g.call("ggml_norm", ensure_rows(g, row), eps), x.shape), weight, bias)
 
 
 def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -> Tensor:
-    return _affine(g, g.call("ggml_rms_norm", rows(g, x), eps), weight, None)
+    return _apply_affine(g, g.call("ggml_rms_norm", ensure_rows(g, x), eps), weight, None)
 
 
 def l2_norm(g: Graph, x: Tensor, *, dim: int, eps: float) -> Tensor:
-    return back(g, g.call("ggml_l2_norm", rows(g, last(g, x, dim)), eps), dim)
+    return move_back(g, g.call("ggml_l2_norm", ensure_rows(g, move_to_last(g, x, dim)), eps), dim)
 
 
 def group_norm(
@@ -78,7 +86,7 @@ def group_norm(
     n, c, *space = x.shape
     four = reshape(g, x, (n, c, math.prod(space[:-1]), space[-1]) if space else (n, c, 1, 1))
     w, b = (None if t is None else reshape(g, t, (c, 1, 1)) for t in (weight, bias))
-    return reshape(g, _affine(g, g.call("ggml_group_norm", rows(g, four), num_groups, eps), w, b), x.shape)
+    return reshape(g, _apply_affine(g, g.call("ggml_group_norm", ensure_rows(g, four), num_groups, eps), w, b), x.shape)
 
 
 def instance_norm(
@@ -88,7 +96,7 @@ def instance_norm(
 
 
 def softmax(g: Graph, x: Tensor, *, dim: int) -> Tensor:
-    return back(g, g.call("ggml_soft_max", cont(g, last(g, x, dim))), dim)
+    return move_back(g, g.call("ggml_soft_max", ensure_contiguous(g, move_to_last(g, x, dim))), dim)
 
 
 def softmax_ext(
@@ -100,19 +108,19 @@ def softmax_ext(
         raise Unsupported("ggml_soft_max_ext applies ALiBi's slope to a mask only")
     if mask is not None and g.type(mask) == "bf16":
         raise Unsupported("ggml_soft_max_ext takes its mask in f16 or f32, not bf16")
-    whole = masked(g, mask, kept(g, keep), x.shape)
-    y = g.call("ggml_soft_max_ext", cont(g, x), whole, scale, max_bias)
+    whole = make_mask(g, mask, read_kept(g, keep), x.shape)
+    y = g.call("ggml_soft_max_ext", ensure_contiguous(g, x), whole, scale, max_bias)
     if sinks is not None:
         g.do("ggml_soft_max_add_sinks", y, sinks)
     return y
 
 
-def kept(g: Graph, keep: Tensor | None) -> NDArray[np.bool_] | None:
+def read_kept(g: Graph, keep: Tensor | None) -> NDArray[np.bool_] | None:
     """Which scores stay, by the leaf of integers `keep`."""
     return None if keep is None else g.arrays[keep.pointer] != 0
 
 
-def masked(g: Graph, mask: Tensor | None, open_: NDArray[np.bool_] | None, scores: Shape) -> Tensor | None:
+def make_mask(g: Graph, mask: Tensor | None, open_: NDArray[np.bool_] | None, scores: Shape) -> Tensor | None:
     """The mask that ggml adds: contiguous, with as many queries and keys as the scores, in f32 or f16.
 
     It is -inf where a score is not `open_`.
@@ -124,11 +132,11 @@ def masked(g: Graph, mask: Tensor | None, open_: NDArray[np.bool_] | None, score
             mask = closed
         else:
             both = np.broadcast_shapes(mask.shape, closed.shape)
-            mask = g.call("ggml_add", rows(g, expand(g, mask, both)), closed)
+            mask = g.call("ggml_add", ensure_rows(g, expand(g, mask, both)), closed)
     if mask is None:
         return None
     whole = np.broadcast_shapes(mask.shape, scores[-2:])
-    return cont(g, expand(g, mask, whole))
+    return ensure_contiguous(g, expand(g, mask, whole))
 
 
 def cross_entropy(
@@ -140,14 +148,14 @@ def cross_entropy(
         raise Unsupported("ggml_cross_entropy_loss is a mean over rows, of which there are some, without weights")
     axis = min(1, len(x.shape) - 1)
     outer = [d for d in range(len(x.shape)) if d != axis]
-    x = cont(g, permute(g, x, [*outer, axis]))
+    x = ensure_contiguous(g, permute(g, x, [*outer, axis]))
     if g.type(target) == "i64":
         classes = g.arrays[target.pointer]
         if np.any(classes == ignore_index):
             raise Unsupported("ggml_cross_entropy_loss counts every row, and these have classes to ignore")
         labels = g.leaf(np.ascontiguousarray(classes[..., None] == np.arange(x.shape[-1]), dtype=np.float32))
     else:
-        labels = cont(g, permute(g, target, [*outer, axis]))
+        labels = ensure_contiguous(g, permute(g, target, [*outer, axis]))
     y = g.call("ggml_cross_entropy_loss", x, labels, shape=())
     return y if reduction == "mean" else g.call("ggml_scale", y, float(math.prod(x.shape[:-1])))
 
@@ -156,7 +164,7 @@ def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: flo
     if max_period != int(max_period):
         raise Unsupported("ggml_timestep_embedding takes a whole number as max_period")
     shape = (timesteps.shape[0], dim)
-    return g.call("ggml_timestep_embedding", rows(g, timesteps), dim, int(max_period), shape=shape)
+    return g.call("ggml_timestep_embedding", ensure_rows(g, timesteps), dim, int(max_period), shape=shape)
 
 
 TABLE: dict[str, Any] = {

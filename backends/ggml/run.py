@@ -52,7 +52,7 @@ def differentiate(g: Graph, outputs: Sequence[Tensor | None], cotangents: Sequen
     g.do("ggml_build_backward_expand", g.context, g.graph, None)
 
 
-def gradients(g: Graph, inputs: Sequence[Tensor | None]) -> list[Array | None]:
+def compute_gradients(g: Graph, inputs: Sequence[Tensor | None]) -> list[Array | None]:
     """Compute, and copy out the gradients of `inputs`; zeros where the loss does not depend on one."""
     _compute(g)
     found: list[Array | None] = []

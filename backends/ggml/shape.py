@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.views import (
+from opproof.backends.ggml.views import (  # fmt: skip
     cast,
-    cont,
+    ensure_contiguous,
+    ensure_rows,
     expand,
-    part,
+    make_view,
     permute,
     reshape,
-    rows,
     shape_of_four,
-    swapped,
-    view,
-)  # fmt: skip
+    swap_axes,
+    take_part,
+)
 from opproof.backends.protocol import Unsupported
 
 
@@ -33,7 +33,7 @@ def _permute(g: Graph, x: Tensor, *, dims: tuple[int, ...]) -> Tensor:
 
 
 def transpose(g: Graph, x: Tensor, *, dim0: int, dim1: int) -> Tensor:
-    return swapped(g, x, dim0, dim1)
+    return swap_axes(g, x, dim0, dim1)
 
 
 def contiguous(g: Graph, x: Tensor) -> Tensor:
@@ -78,7 +78,7 @@ def stack(g: Graph, *xs: Tensor, dim: int) -> Tensor:
 def slice_(g: Graph, x: Tensor, *, dim: int, start: int, end: int | None, step: int) -> Tensor:
     size = x.shape[dim]
     first, stop, stride = slice(start, end, step).indices(size)
-    return part(g, x, dim, first, max(first, stop), stride)
+    return take_part(g, x, dim, first, max(first, stop), stride)
 
 
 def split(g: Graph, x: Tensor, *, sizes: tuple[int, ...] | int, dim: int) -> list[Tensor]:
@@ -86,11 +86,11 @@ def split(g: Graph, x: Tensor, *, sizes: tuple[int, ...] | int, dim: int) -> lis
     if isinstance(sizes, int):
         sizes = tuple(min(sizes, n - i) for i in range(0, n, sizes))
     ends = np.cumsum(sizes).tolist()
-    return [part(g, x, dim, end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    return [take_part(g, x, dim, end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
 
 def as_strided(g: Graph, x: Tensor, *, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int) -> Tensor:
-    return view(g, cont(g, x), size, stride, storage_offset)
+    return make_view(g, ensure_contiguous(g, x), size, stride, storage_offset)
 
 
 def roll(g: Graph, x: Tensor, *, shifts: Any, dims: Any) -> Tensor:
@@ -102,7 +102,7 @@ def roll(g: Graph, x: Tensor, *, shifts: Any, dims: Any) -> Tensor:
     for shift, dim in zip(np.atleast_1d(shifts).tolist(), np.atleast_1d(dims).tolist(), strict=True):
         by[n - 1 - dim % n] += shift
     sizes = (*reversed(x.shape), 1, 1, 1, 1)
-    return g.call("ggml_roll", rows(g, x), *(s % max(size, 1) for s, size in zip(by, sizes, strict=False)))
+    return g.call("ggml_roll", ensure_rows(g, x), *(s % max(size, 1) for s, size in zip(by, sizes, strict=False)))
 
 
 def pad(g: Graph, x: Tensor, *, pad: tuple[int, ...], mode: str, value: float | None) -> Tensor:
@@ -114,11 +114,11 @@ def pad(g: Graph, x: Tensor, *, pad: tuple[int, ...], mode: str, value: float | 
     grown = {n - 1 - i: ends[2 * i] + ends[2 * i + 1] for i in range(n)}
     shape = tuple(size + grown[i] for i, size in enumerate(x.shape))
     if mode == "constant" and not value:
-        return g.call("ggml_pad_ext", rows(g, x), *ends, shape=shape)
+        return g.call("ggml_pad_ext", ensure_rows(g, x), *ends, shape=shape)
     if mode == "circular":
-        return g.call("ggml_pad_ext_circular", rows(g, x), *ends, shape=shape)
+        return g.call("ggml_pad_ext_circular", ensure_rows(g, x), *ends, shape=shape)
     if mode == "reflect" and not any(ends[2:]):
-        return g.call("ggml_pad_reflect_1d", cont(g, x), *ends[:2], shape=shape)
+        return g.call("ggml_pad_reflect_1d", ensure_contiguous(g, x), *ends[:2], shape=shape)
     raise Unsupported("ggml pads with zeros, around a torus, or by reflection of rows")
 
 

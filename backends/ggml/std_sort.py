@@ -15,7 +15,7 @@ SORTED_BY_INSERTION = 16  # elements
 
 
 @functools.lru_cache(maxsize=256)
-def std_sort(row: bytes, descending: bool) -> tuple[int, ...]:
+def sort_as_std(row: bytes, descending: bool) -> tuple[int, ...]:
     """Libstdc++'s std::sort (bits/stl_algo.h) of the indices 0, 1, ... of a row of float64. Raises IndexError."""
     data = np.frombuffer(row, np.float64)
     keys = (-data if descending else data).tolist()
@@ -24,7 +24,7 @@ def std_sort(row: bytes, descending: bool) -> tuple[int, ...]:
     def less(a: int, b: int) -> bool:
         return bool(keys[a] < keys[b])
 
-    _introsort(places, 0, len(places), 2 * max(len(places).bit_length() - 1, 0), less)
+    _sort_parts(places, 0, len(places), 2 * max(len(places).bit_length() - 1, 0), less)
     if len(places) <= SORTED_BY_INSERTION:
         _insert(places, 1, len(places), less)
     else:
@@ -34,13 +34,13 @@ def std_sort(row: bytes, descending: bool) -> tuple[int, ...]:
     return tuple(places)
 
 
-def _introsort(places: list[int], first: int, last: int, depth: int, less: Any) -> None:
+def _sort_parts(places: list[int], first: int, last: int, depth: int, less: Any) -> None:
     """Partition around the median of three until no part has more than 16 elements."""
     while last - first > SORTED_BY_INSERTION:
         if not depth:
             raise IndexError("std::sort goes on as a heap sort here")
         depth -= 1
-        _median_first(places, first, first + (last - first) // 2, last - 1, less)
+        _move_median_first(places, first, first + (last - first) // 2, last - 1, less)
         low, high, pivot = first + 1, last, places[first]
         while True:
             while less(places[low], pivot):
@@ -52,11 +52,11 @@ def _introsort(places: list[int], first: int, last: int, depth: int, less: Any) 
                 break
             places[low], places[high] = places[high], places[low]
             low += 1
-        _introsort(places, low, last, depth, less)
+        _sort_parts(places, low, last, depth, less)
         last = low
 
 
-def _median_first(places: list[int], first: int, middle: int, end: int, less: Any) -> None:
+def _move_median_first(places: list[int], first: int, middle: int, end: int, less: Any) -> None:
     a, b, c = first + 1, middle, end
     if less(places[a], places[b]):
         chosen = b if less(places[b], places[c]) else c if less(places[a], places[c]) else a

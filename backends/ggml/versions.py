@@ -43,15 +43,15 @@ def is_since(version: str, release: Release) -> bool:
 def has_changed(version: str, function: str) -> bool:
     """Whether `function` takes its newest arguments in this version. Raises Unsupported where that is not known."""
     if not is_known(version):
-        raise Unsupported(f"{unknown(version)}, and {function} has taken other arguments before")
+        raise Unsupported(f"{describe_unknown(version)}, and {function} has taken other arguments before")
     return is_since(version, CHANGED[function])
 
 
-def unknown(version: str) -> str:
+def describe_unknown(version: str) -> str:
     """The beginning of a sentence about a version that the adapter does not know."""
-    known = f"{written(OLDEST)} to {written(NEWEST)}"
+    known = f"{render_release(OLDEST)} to {render_release(NEWEST)}"
     return f"ggml {version} is not among the versions that opproof's adapter knows ({known})"
 
 
-def written(release: Release) -> str:
+def render_release(release: Release) -> str:
     return ".".join(map(str, release))

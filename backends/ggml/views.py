@@ -12,27 +12,27 @@ from opproof.backends.ggml.memory import Shape
 from opproof.backends.protocol import Unsupported
 
 
-def rows(g: Graph, x: Tensor) -> Tensor:
+def ensure_rows(g: Graph, x: Tensor) -> Tensor:
     """x, copied by ggml_cont unless the elements of each row follow one another: most kernels insist.
 
     Rows of one element, as a transposed view has them, are no exception: ggml goes by the strides alone.
     """
     if g.sizes(x.pointer)[0] == 1:
         return g.call("ggml_cont", x) if g.asks("ggml_is_transposed", x) else x
-    return x if g.strides(x.pointer)[0] == item_size(g, x) else cont(g, x)
+    return x if g.strides(x.pointer)[0] == item_size_of(g, x) else ensure_contiguous(g, x)
 
 
-def cont(g: Graph, x: Tensor) -> Tensor:
+def ensure_contiguous(g: Graph, x: Tensor) -> Tensor:
     """x, copied by ggml_cont unless it is contiguous."""
     return x if g.asks("ggml_is_contiguous", x) else g.call("ggml_cont", x)
 
 
-def owned(g: Graph, x: Tensor) -> Tensor:
+def ensure_owned(g: Graph, x: Tensor) -> Tensor:
     """What an operator that writes into its input may write into: a copy of x, or x where the result belongs there."""
-    return rows(g, x) if g.is_over(x) else g.call("ggml_cont", x)
+    return ensure_rows(g, x) if g.is_over(x) else g.call("ggml_cont", x)
 
 
-def item_size(g: Graph, x: Tensor) -> int:
+def item_size_of(g: Graph, x: Tensor) -> int:
     """Bytes of an element."""
     return {"f32": 4, "i32": 4, "i64": 8}.get(g.type(x), 2)
 
@@ -43,10 +43,10 @@ def reshape(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
     if shape == x.shape:
         return x
     folded = shape if len(shape) <= 4 else (math.prod(shape[:-3]), *shape[-3:])
-    return g.call("ggml_reshape_4d", cont(g, x), *_int64(folded), shape=shape)
+    return g.call("ggml_reshape_4d", ensure_contiguous(g, x), *_to_int64(folded), shape=shape)
 
 
-def _int64(shape: Sequence[int]) -> list[ctypes.c_int64]:
+def _to_int64(shape: Sequence[int]) -> list[ctypes.c_int64]:
     """NumPy's shape as four sizes of ggml."""
     return [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
 
@@ -70,19 +70,19 @@ def permute(g: Graph, x: Tensor, dims: Sequence[int]) -> Tensor:
     return g.call("ggml_permute", x, *to, shape=tuple(x.shape[d] for d in dims))
 
 
-def swapped(g: Graph, x: Tensor, first: int = -1, second: int = -2) -> Tensor:
+def swap_axes(g: Graph, x: Tensor, first: int = -1, second: int = -2) -> Tensor:
     """A view of x with two axes exchanged."""
     dims = list(range(len(x.shape)))
     dims[first], dims[second] = dims[second], dims[first]
     return permute(g, x, dims)
 
 
-def last(g: Graph, x: Tensor, dim: int) -> Tensor:
+def move_to_last(g: Graph, x: Tensor, dim: int) -> Tensor:
     """A view of x with the axis `dim` exchanged with the last."""
-    return swapped(g, x, dim, -1) if x.shape else x
+    return swap_axes(g, x, dim, -1) if x.shape else x
 
 
-def back(g: Graph, y: Tensor, dim: int) -> Tensor:
+def move_back(g: Graph, y: Tensor, dim: int) -> Tensor:
     """The inverse of `last` after a kernel.
 
     The gradient of a permuted view is a permuted view, which the backward kernels refuse; the backward pass of a
@@ -90,7 +90,7 @@ def back(g: Graph, y: Tensor, dim: int) -> Tensor:
     """
     if not y.shape or dim % len(y.shape) == len(y.shape) - 1:
         return y
-    return last(g, g.call("ggml_reshape_4d", y, *_int64(y.shape), shape=y.shape), dim)
+    return move_to_last(g, g.call("ggml_reshape_4d", y, *_to_int64(y.shape), shape=y.shape), dim)
 
 
 def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
@@ -98,7 +98,7 @@ def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
     if x.shape == shape:
         return x
     shape_of_four(shape)
-    return g.call("ggml_repeat_4d", rows(g, x), *_int64(shape), shape=shape)
+    return g.call("ggml_repeat_4d", ensure_rows(g, x), *_to_int64(shape), shape=shape)
 
 
 def cast(g: Graph, x: Tensor, name: str) -> Tensor:
@@ -108,27 +108,29 @@ def cast(g: Graph, x: Tensor, name: str) -> Tensor:
     return x if g.type(x) == name else g.call("ggml_cast", x, TYPES[name])
 
 
-def view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int) -> Tensor:
+def make_view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int) -> Tensor:
     """A view of x in elements of its memory: NumPy's shape and strides. Raises Unsupported for strided rows."""
     shape_of_four(shape)
     if offset + math.prod(shape) > math.prod(x.shape):
         raise Unsupported("a view of ggml is not larger than what it views")
-    size = item_size(g, x)
+    size = item_size_of(g, x)
     steps = [s * size for s in reversed(strides)]
     if shape and shape[-1] != 1 and steps[0] != size:
         raise Unsupported("ggml's views have the elements of a row next to each other")
     outer = [*steps[1:], *([math.prod(x.shape) * size] * 3)][:3]
     numbers = map(ctypes.c_size_t, (*outer, offset * size))
-    return g.call("ggml_view_4d", x, *_int64(shape), *numbers, shape=shape)
+    return g.call("ggml_view_4d", x, *_to_int64(shape), *numbers, shape=shape)
 
 
-def part(g: Graph, x: Tensor, dim: int, start: int, stop: int, step: int = 1) -> Tensor:
+def take_part(g: Graph, x: Tensor, dim: int, start: int, stop: int, step: int = 1) -> Tensor:
     """x[start:stop:step] along `dim`, a view with x's own strides."""
-    x = cont(g, x) if g.gradient else x  # its backward pass scales the whole by 0, which wants it contiguous
-    size, n = item_size(g, x), len(x.shape)
+    x = (
+        ensure_contiguous(g, x) if g.gradient else x
+    )  # its backward pass scales the whole by 0, which wants it contiguous
+    size, n = item_size_of(g, x), len(x.shape)
     dim %= n
     steps = [s // size for s in reversed(g.strides(x.pointer)[:n])]
     offset = start * steps[dim]
     shape = (*x.shape[:dim], len(range(start, stop, step)), *x.shape[dim + 1 :])
     steps[dim] *= step
-    return view(g, x, shape, steps, offset)
+    return make_view(g, x, shape, steps, offset)

@@ -15,9 +15,18 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.capabilities import possible
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import Table, check_variant, function_of, imported, joined, like_of, pulled_back, supports
+from opproof.backends.capabilities import select_possible
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import (
+    Table,
+    check_variant,
+    function_of,
+    import_library,
+    join_tables,
+    like_of,
+    pull_back,
+    supports,
+)
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DECLARED, DTYPES
 
@@ -45,14 +54,14 @@ class Jax:
     mixed = True
 
     def __init__(self, jax: Any, table: Table, variant: str) -> None:
-        self.compute, self.rounding = precision.built_in("jax", variant)
+        self.compute, self.rounding = precision.load_built_in("jax", variant)
         self._compiled = variant != "eager"
         self._jax, self.table, self.version = jax, table, str(jax.__version__)
         flags = os.environ.get(
             "XLA_FLAGS", ""
         )  # which a capability adds to: of a flag that comes twice the last counts
         stated = {name: {"XLA_FLAGS": f"{flags} --xla_cpu_max_isa={isa}".strip()} for name, isa in LEVELS.items()}
-        self.capabilities = possible(stated)
+        self.capabilities = select_possible(stated)
         self._last: dict[str, Callable[..., Any]] = {}
         self._made = 0
 
@@ -60,26 +69,26 @@ class Jax:
         return supports(self.table, op, "JAX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        function = _stored(function_of(self.table, op, "JAX"), op, inputs)
+        function = _with_stored_results(function_of(self.table, op, "JAX"), op, inputs)
 
         def outputs(*tensors: Any) -> tuple[Any, ...]:
             return tuple_of(function(*tensors, **params))
 
         with self._jax.enable_x64(_is_double(inputs)):
-            program = self._program(f"{op} {params} {_dtypes(inputs)}", outputs)
+            program = self._program(f"{op} {params} {_dtypes_of(inputs)}", outputs)
             return [np.asarray(y) for y in program(*map(self._tensor, inputs))]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        function = _stored(function_of(self.table, op, "JAX"), op, inputs)
+        function = _with_stored_results(function_of(self.table, op, "JAX"), op, inputs)
 
         def gradients(tensors: list[Any], gs: list[Any]) -> list[Any]:
-            return pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
+            return pull_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
 
         with self._jax.enable_x64(_is_double(inputs)):
-            program = self._program(f"vjp of {op} {params} {needs} {_dtypes(inputs)}", gradients)
+            program = self._program(f"vjp of {op} {params} {needs} {_dtypes_of(inputs)}", gradients)
             found = program(list(map(self._tensor, inputs)), list(map(self._tensor, cotangents)))
             return [None if d is None else np.asarray(d) for d in found]
 
@@ -103,10 +112,12 @@ class Jax:
         return None if array is None else self._jax.numpy.array(array, copy=True)
 
 
-def _stored(function: Callable[..., Any], op: str, inputs: Sequence[Array | None]) -> Callable[..., Any]:
+def _with_stored_results(function: Callable[..., Any], op: str, inputs: Sequence[Array | None]) -> Callable[..., Any]:
     """`function`, of floats of several dtypes, which JAX promotes, with results as they are to be stored."""
     like = inputs[like_of(op)] if inputs else None
-    floats = {x.dtype for x in inputs if x is not None and float_name(x.dtype) in DTYPES and x.dtype.kind not in "iu"}
+    floats = {
+        x.dtype for x in inputs if x is not None and short_name_of(x.dtype) in DTYPES and x.dtype.kind not in "iu"
+    }
     if len(floats) < 2 or like is None:
         return function
 
@@ -127,17 +138,17 @@ def _stored(function: Callable[..., Any], op: str, inputs: Sequence[Array | None
 def create(variant: str = "") -> Backend:
     """JAX on the CPU, compiled ("" or "jit") or "eager". Raises BackendError where it is not installed."""
     check_variant("jax", variant, "jit", "eager")
-    jax = imported("jax", "jax", "JAX")
+    jax = import_library("jax", "jax", "JAX")
     jax.config.update("jax_platforms", "cpu")
     from opproof.backends.jax import conv, integers, moves, nn, pointwise, pool, quantised, reductions
 
-    return Jax(jax, joined(pointwise, reductions, moves, nn, conv, pool, quantised, integers), variant)
+    return Jax(jax, join_tables(pointwise, reductions, moves, nn, conv, pool, quantised, integers), variant)
 
 
-def _dtypes(inputs: Sequence[Array | None]) -> str:
+def _dtypes_of(inputs: Sequence[Array | None]) -> str:
     """What a program depends on beside its shapes: of several dtypes results are stored as one of them."""
     return " ".join("-" if x is None else x.dtype.name for x in inputs)
 
 
 def _is_double(inputs: Sequence[Array | None]) -> bool:
-    return any(x is not None and float_name(x.dtype) == "f64" for x in inputs)
+    return any(x is not None and short_name_of(x.dtype) == "f64" for x in inputs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.known_failures.formulas import standardised_back, stored
+from opproof.harness.known_failures.formulas import differentiate_standardisation, store_as
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast
@@ -41,7 +41,7 @@ LEAST_NORMAL_OF_FLOAT32 = 2.0**-126
 MANY_CHANNELS = 4096
 
 
-def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
+def _evaluate_polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     total = coefficients[0]
     for c in coefficients[1:]:
         total = total * x + c
@@ -51,7 +51,7 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
 def extend_rational_function(x: Any) -> Any:
     """Take Cephes' rational function of log1p where it is no longer meant to hold."""
     square = x * x
-    quotient = _polynomial(LOG1P_NUMERATOR, x) / _polynomial(LOG1P_DENOMINATOR, x)
+    quotient = _evaluate_polynomial(LOG1P_NUMERATOR, x) / _evaluate_polynomial(LOG1P_DENOMINATOR, x)
     small = x + (-0.5 * square + x * (square * quotient))
     return np.where(np.abs(x) < math.sqrt(2) - 1, small, np.log(1 + x))
 
@@ -66,19 +66,19 @@ def exponentiate_rounded_product_of_gradient(g: Any, y: Any, x: Any) -> Any:
     return math.log(2) * (g * np.exp(x * math.log(2)))
 
 
-def _halves(x: Any) -> tuple[Any, Any]:
+def _compute_halves(x: Any) -> tuple[Any, Any]:
     return np.exp(x + math.log(0.5)), np.exp(math.log(0.5) - x)
 
 
 def add_log_of_half_of_sinh(x: Any) -> Any:
     """Evaluate sinh(x) as exp(x + log(1/2)) - exp(-x + log(1/2)) away from 0, the exponents rounded."""
-    up, down = _halves(x)
+    up, down = _compute_halves(x)
     return np.where(np.abs(x) < 1, np.sinh(np.clip(x, -1, 1)), up - down)
 
 
 def add_log_of_half_of_cosh(x: Any) -> Any:
     """Evaluate cosh(x) as exp(x + log(1/2)) + exp(-x + log(1/2)), the exponents rounded."""
-    up, down = _halves(x)
+    up, down = _compute_halves(x)
     return up + down
 
 
@@ -92,7 +92,7 @@ def multiply_by_cosh(g: Any, y: Any, x: Any) -> Any:
     return g * add_log_of_half_of_cosh(x)
 
 
-def _smeared(cols: Any, channels: int) -> Any:
+def _fill_nan_windows(cols: Any, channels: int) -> Any:
     """NaN in every tap of a window of which another tap is infinite or NaN."""
     taps = np.reshape(cols, (cols.shape[0], channels, -1, cols.shape[-1]))
     odd = ~np.isfinite(taps)
@@ -103,13 +103,13 @@ def _smeared(cols: Any, channels: int) -> Any:
 def multiply_window_by_identity(x: Any, **params: Any) -> Any:
     """Multiply each window by the columns of an identity matrix: 0 times infinity."""
     name = "im2col" if x.ndim == 4 else "im2col_3d"
-    return _smeared(load(name).forward(x, **params), x.shape[1])
+    return _fill_nan_windows(load(name).forward(x, **params), x.shape[1])
 
 
 def multiply_columns_by_identity(x: Any, **params: Any) -> Any:
     """Multiply each column by the rows of an identity matrix, and add up: 0 times infinity."""
     taps = math.prod(per_axis(params["kernel_size"], 2))
-    return load("col2im").forward(_smeared(x, x.shape[1] // taps), **params)
+    return load("col2im").forward(_fill_nan_windows(x, x.shape[1] // taps), **params)
 
 
 def multiply_by_reciprocal(a: Any, b: Any) -> Any:
@@ -119,7 +119,7 @@ def multiply_by_reciprocal(a: Any, b: Any) -> Any:
 
 def quantize_products(x: Any, scale: Any, zero_point: Any = None, *, type: str) -> Any:
     """Multiply by the reciprocal of the scale, both rounded to float32, before rounding to a code."""
-    q = stored(x * stored(1 / codes.spread(scale, x.shape), "f32"), "f32")
+    q = store_as(x * store_as(1 / codes.spread(scale, x.shape), "f32"), "f32")
     moved = q if zero_point is None else np.rint(q) + codes.spread(zero_point, x.shape)
     return codes.encode(moved, type)
 
@@ -157,27 +157,27 @@ def multiply_untaken_branch_by_zero(g: Any, y: Any, x: Any, weight: Any) -> tupl
     return dx, np.where(np.reshape(lost, weight.shape), np.nan, dweight)
 
 
-def _scanned(x: Any) -> Any:
+def _scan_products(x: Any) -> Any:
     """Products up to each place of the first axis, of pairs, then of pairs of pairs, as jax.lax.associative_scan."""
     if len(x) < 2:
         return x
-    odd = _scanned(x[0:-1:2] * x[1::2])
+    odd = _scan_products(x[0:-1:2] * x[1::2])
     even = (odd[:-1] if len(x) % 2 == 0 else odd) * x[2::2]
     found = np.zeros(x.shape, like=x)
     found[0], found[2::2], found[1::2] = x[0], even, odd
     return found
 
 
-def _scanned_back(g: Any, x: Any) -> Any:
+def _scan_back(g: Any, x: Any) -> Any:
     if len(x) < 2:
         return g
     pairs = x[0:-1:2] * x[1::2]
-    odd, even = _scanned(pairs), g[2::2]
+    odd, even = _scan_products(pairs), g[2::2]
     dodd, dx = g[1::2] + 0 * pairs, np.zeros(x.shape, like=x)
     dodd[: len(even)] = dodd[: len(even)] + even * x[2::2]
     dx[0] = g[0]
     dx[2::2] = even * odd[: len(even)]
-    dpairs = _scanned_back(dodd, pairs)
+    dpairs = _scan_back(dodd, pairs)
     dx[0:-1:2] = dx[0:-1:2] + dpairs * x[1::2]
     dx[1::2] = dx[1::2] + dpairs * x[0:-1:2]
     return dx
@@ -185,12 +185,12 @@ def _scanned_back(g: Any, x: Any) -> Any:
 
 def multiply_pairs(x: Any, *, dim: int) -> Any:
     """Form products of pairs, and of pairs of pairs, each stored in the dtype."""
-    return np.moveaxis(_scanned(np.moveaxis(x, dim, 0)), 0, dim) if x.ndim else x
+    return np.moveaxis(_scan_products(np.moveaxis(x, dim, 0)), 0, dim) if x.ndim else x
 
 
 def multiply_pairs_of_gradient(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     """Differentiate `multiply_pairs` step by step."""
-    return np.moveaxis(_scanned_back(np.moveaxis(g, dim, 0), np.moveaxis(x, dim, 0)), 0, dim) if x.ndim else g
+    return np.moveaxis(_scan_back(np.moveaxis(g, dim, 0), np.moveaxis(x, dim, 0)), 0, dim) if x.ndim else g
 
 
 def divide_by_square_of_sum(g: Any, y: Any, x: Any, *, dim: int) -> Any:
@@ -203,13 +203,13 @@ def divide_by_square_of_sum(g: Any, y: Any, x: Any, *, dim: int) -> Any:
 def lose_eps(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
     """Take an eps that float16 has no normal number for as 0, and differentiate 1 / sqrt(variance) step by step."""
     eps = params["eps"] if params["eps"] >= LEAST_NORMAL_OF_FLOAT16 else 0.0
-    return standardised_back(g, x, tensors, params, eps)
+    return differentiate_standardisation(g, x, tensors, params, eps)
 
 
 def store_variance_under_root(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
     """Store the variance in float16, where it overflows, before its root is taken: the gradient is 0."""
     centred, n = x - np.mean(x, axis=dim, keepdims=True), max(count(x, dim) - correction, 0)
-    spread = np.sqrt(stored(np.sum(centred * centred, axis=dim, keepdims=True) / n, "f16"))
+    spread = np.sqrt(store_as(np.sum(centred * centred, axis=dim, keepdims=True) / n, "f16"))
     return kept(g, x, dim) * 0.5 / spread / n * (2 * centred)
 
 
@@ -221,7 +221,7 @@ def square_denominator_of_softsign(g: Any, y: Any, x: Any) -> Any:
     return g / d + np.where(x >= 0, slope, -slope)
 
 
-def _counted(x: Any, size: int) -> Any:
+def _count_ones(x: Any, size: int) -> Any:
     """So many ones, added up."""
     return np.sum(np.ones((size,), like=x), axis=0, keepdims=True)
 
@@ -230,14 +230,14 @@ def count_window(x: Any, **params: Any) -> Any:
     """Divide by the number of cells, which is a sum of ones in 16 bits, and stops growing."""
     rank = x.ndim - 2
     size = math.prod(per_axis(params["kernel_size"], rank))
-    return load(f"avg_pool{rank}d").forward(x, **params) * (size / _counted(x, size))
+    return load(f"avg_pool{rank}d").forward(x, **params) * (size / _count_ones(x, size))
 
 
 def count_window_of_gradient(g: Any, y: Any, x: Any, **params: Any) -> Any:
     """The gradient of `count_window`."""
     rank = x.ndim - 2
     size = math.prod(per_axis(params["kernel_size"], rank))
-    return load(f"avg_pool{rank}d").vjp(g * (size / _counted(x, size)), y, x, **params)  # type: ignore[misc]
+    return load(f"avg_pool{rank}d").vjp(g * (size / _count_ones(x, size)), y, x, **params)  # type: ignore[misc]
 
 
 def has_many_channels(question: Any) -> bool:

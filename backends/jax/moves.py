@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import lacking
+from opproof.backends.table import decline_params
 from opproof.core.dtypes import DTYPES
 
 
@@ -33,7 +33,7 @@ def _at(dim: int, index: Any) -> tuple[Any, ...]:
     return (*(slice(None),) * dim, index)
 
 
-def _places(index: Any, dim: int) -> tuple[Any, ...]:
+def _places_of(index: Any, dim: int) -> tuple[Any, ...]:
     """Indices of all axes, `index` for `dim` and their own for the others, as at[] takes them."""
     return tuple(index if d == dim else g for d, g in enumerate(np.indices(index.shape, sparse=True)))
 
@@ -49,11 +49,11 @@ def _index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: float) -> An
 
 
 def _scatter(x: Any, index: Any, src: Any, *, dim: int) -> Any:
-    return x.at[_places(index, dim % x.ndim)].set(src)
+    return x.at[_places_of(index, dim % x.ndim)].set(src)
 
 
 def _scatter_add(x: Any, index: Any, src: Any, *, dim: int) -> Any:
-    return x.at[_places(index, dim % x.ndim)].add(src)
+    return x.at[_places_of(index, dim % x.ndim)].add(src)
 
 
 def _set_rows(x: Any, source: Any, indices: Any) -> Any:
@@ -97,7 +97,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "fill": lambda x, *, value: jnp.full_like(x, value),
     "arange": lambda *, start, end, step: jnp.arange(start, end, step),
     "one_hot": lambda index, *, num_classes: jax.nn.one_hot(index, num_classes, dtype=index.dtype),
-    "embedding": lacking("jnp.take", lambda weight, indices: jnp.take(weight, indices, axis=0), "padding_idx"),
+    "embedding": decline_params("jnp.take", lambda weight, indices: jnp.take(weight, indices, axis=0), "padding_idx"),
     "index_select": lambda x, index, *, dim: jnp.take(x, index, axis=dim),
     "index_add": _index_add,
     "gather": _gather,

@@ -14,29 +14,29 @@ from opproof.backends.protocol import Unsupported
 # cancels where the mean is large (docs/reference/backends/jax.md); "stable" is the one to be measured against.
 
 
-def _affine(unit: Any, weight: Any, bias: Any) -> Any:
+def _apply_affine(unit: Any, weight: Any, bias: Any) -> Any:
     y = unit if weight is None else unit * weight
     return y if bias is None else y + bias
 
 
-def _channels(v: Any, rank: int) -> Any:
+def _reshape_channels(v: Any, rank: int) -> Any:
     return None if v is None else v.reshape((1, -1) + (1,) * (rank - 2))
 
 
 def _layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: tuple[int, ...], eps: float) -> Any:
     axes = tuple(range(-len(normalized_shape), 0))
-    return _affine(jax.nn.standardize(x, axes, epsilon=eps, algorithm="stable"), weight, bias)
+    return _apply_affine(jax.nn.standardize(x, axes, epsilon=eps, algorithm="stable"), weight, bias)
 
 
 def _group_norm(x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float) -> Any:
     groups = x.reshape((x.shape[0], num_groups, x.shape[1] // num_groups, *x.shape[2:]))
     unit = jax.nn.standardize(groups, tuple(range(2, groups.ndim)), epsilon=eps, algorithm="stable")
-    return _affine(unit.reshape(x.shape), _channels(weight, x.ndim), _channels(bias, x.ndim))
+    return _apply_affine(unit.reshape(x.shape), _reshape_channels(weight, x.ndim), _reshape_channels(bias, x.ndim))
 
 
 def _instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float) -> Any:
     unit = jax.nn.standardize(x, tuple(range(2, x.ndim)), epsilon=eps, algorithm="stable")
-    return _affine(unit, _channels(weight, x.ndim), _channels(bias, x.ndim))
+    return _apply_affine(unit, _reshape_channels(weight, x.ndim), _reshape_channels(bias, x.ndim))
 
 
 def _batch_norm(
@@ -44,9 +44,11 @@ def _batch_norm(
     *, training: bool, eps: float,
 ) -> Any:  # fmt: skip
     axes = (0, *range(2, x.ndim))
-    moments = (None, None) if training else (_channels(running_mean, x.ndim), _channels(running_var, x.ndim))
+    moments = (
+        (None, None) if training else (_reshape_channels(running_mean, x.ndim), _reshape_channels(running_var, x.ndim))
+    )
     unit = jax.nn.standardize(x, axes, *moments, epsilon=eps, algorithm="stable")
-    return _affine(unit, _channels(weight, x.ndim), _channels(bias, x.ndim))
+    return _apply_affine(unit, _reshape_channels(weight, x.ndim), _reshape_channels(bias, x.ndim))
 
 
 def _attention(
@@ -59,12 +61,18 @@ def _attention(
         raise Unsupported("JAX's dot_product_attention has values as long as keys only")
     q, k, v = (jnp.swapaxes(x, 1, 2) for x in (query, key, value))
     y = jax.nn.dot_product_attention(
-        q, k, v, _four(attn_mask), None if keep is None else _four(keep) != 0, scale=scale, is_causal=is_causal
+        q,
+        k,
+        v,
+        _to_four_axes(attn_mask),
+        None if keep is None else _to_four_axes(keep) != 0,
+        scale=scale,
+        is_causal=is_causal,
     )
     return jnp.swapaxes(y, 1, 2)
 
 
-def _four(mask: Any) -> Any:
+def _to_four_axes(mask: Any) -> Any:
     return None if mask is None else mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
 
 

@@ -10,16 +10,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from opproof.backends.sizes import Sizes, both_sides, per_axis
+from opproof.backends.sizes import Sizes, to_both_sides, to_per_axis
 
 
-def _sides(padding: Sizes, n: int) -> list[tuple[int, int]]:
+def _to_sides(padding: Sizes, n: int) -> list[tuple[int, int]]:
     """Padding before and after each of n axes."""
-    pads = both_sides(padding, n)
+    pads = to_both_sides(padding, n)
     return list(zip(pads[:n], pads[n:], strict=True))
 
 
-def _ceiled(size: int, stride: int, pad: int, far: int, reach: int, ceil_mode: bool) -> int:
+def _count_ceiled(size: int, stride: int, pad: int, far: int, reach: int, ceil_mode: bool) -> int:
     """Cells to add behind the padding so that the last window, begun on x or its padding before, is whole."""
     room = size + pad + far - reach
     if not ceil_mode:
@@ -29,14 +29,14 @@ def _ceiled(size: int, stride: int, pad: int, far: int, reach: int, ceil_mode: b
     return max(last * stride - room, 0)
 
 
-def _geometry(
+def _geometry_of(
     x: Any, n: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> tuple[Any, ...]:
     """Window, strides, pads and dilation over all axes of x, and how many of the last pads are no padding."""
-    kernel, holes, pads = per_axis(kernel_size, n), per_axis(dilation, n), _sides(padding, n)
-    strides = kernel if stride is None else per_axis(stride, n)
+    kernel, holes, pads = to_per_axis(kernel_size, n), to_per_axis(dilation, n), _to_sides(padding, n)
+    strides = kernel if stride is None else to_per_axis(stride, n)
     extra = [
-        _ceiled(size, s, *p, d * (k - 1) + 1, ceil_mode)
+        _count_ceiled(size, s, *p, d * (k - 1) + 1, ceil_mode)
         for size, k, s, p, d in zip(x.shape[2:], kernel, strides, pads, holes, strict=True)
     ]
     around = [(0, 0), (0, 0), *((p, far + e) for (p, far), e in zip(pads, extra, strict=True))]
@@ -47,7 +47,7 @@ def _max_pool(n: int) -> Callable[..., Any]:
     def max_pool(
         x: Any, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
     ) -> Any:
-        window, strides, pads, holes, _ = _geometry(x, n, kernel_size, stride, padding, dilation, ceil_mode)
+        window, strides, pads, holes, _ = _geometry_of(x, n, kernel_size, stride, padding, dilation, ceil_mode)
         low = np.array(-np.inf, x.dtype)  # a constant, so that JAX knows the reduction and its gradient
 
         def better(a: Any, b: Any) -> Any:
@@ -70,14 +70,14 @@ def _avg_pool(n: int) -> Callable[..., Any]:
         x: Any, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, ceil_mode: bool,
         count_include_pad: bool, divisor_override: int | None = None,
     ) -> Any:  # fmt: skip
-        window, strides, pads, _, extra = _geometry(x, n, kernel_size, stride, padding, 1, ceil_mode)
+        window, strides, pads, _, extra = _geometry_of(x, n, kernel_size, stride, padding, 1, ceil_mode)
         zero = np.zeros((), x.dtype)
         total = jax.lax.reduce_window(x, zero, jax.lax.add, window, strides, pads)
         if divisor_override is not None:
             return total / divisor_override
         cells = jnp.ones(x.shape[2:], x.dtype)
         if count_include_pad:
-            cells = jnp.pad(cells, _sides(padding, n), constant_values=1)
+            cells = jnp.pad(cells, _to_sides(padding, n), constant_values=1)
             around = [(0, e) for e in extra]
         else:
             around = pads[2:]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, pull_back, supports
 from opproof.core.arrays import Array, tuple_of
 
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
@@ -32,7 +32,7 @@ class Mlx:
     dtypes = ("i8", "i16", "i32", "u8")
 
     def __init__(self, mx: Any, table: Table, variant: str) -> None:
-        self.compute, self.rounding = precision.built_in("mlx", variant)
+        self.compute, self.rounding = precision.load_built_in("mlx", variant)
         self._mx, self.table, self.version = mx, table, str(mx.__version__)
         self._types = {"f64": mx.float64, "f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16, "i64": mx.int64}
         self._types |= {"i8": mx.int8, "i16": mx.int16, "i32": mx.int32, "u8": mx.uint8}
@@ -42,7 +42,7 @@ class Mlx:
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         function = function_of(self.table, op, "MLX")
-        with _declining():
+        with _with_declines():
             return [self._numpy(y) for y in tuple_of(function(*map(self._tensor, inputs), **params))]
 
     def vjp(
@@ -51,8 +51,8 @@ class Mlx:
     ) -> list[Array | None]:  # fmt: skip
         function = function_of(self.table, op, "MLX")
         tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
-        with _declining():
-            found = pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
+        with _with_declines():
+            found = pull_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
             return [None if d is None else self._numpy(d) for d in found]
 
     def _pull(self, f: Callable[..., Any], leaves: list[Any], gs: list[Any]) -> Any:
@@ -62,7 +62,7 @@ class Mlx:
         if array is None:
             return None
         return self._mx.array(
-            np.ascontiguousarray(array).reshape(array.shape), dtype=self._types[float_name(array.dtype)]
+            np.ascontiguousarray(array).reshape(array.shape), dtype=self._types[short_name_of(array.dtype)]
         )
 
     def _numpy(self, y: Any) -> Array:
@@ -74,7 +74,7 @@ class Mlx:
 
 
 @contextmanager
-def _declining() -> Iterator[None]:
+def _with_declines() -> Iterator[None]:
     """MLX evaluates late, so its refusals may come from anywhere."""
     try:
         yield
@@ -87,10 +87,10 @@ def _declining() -> Iterator[None]:
 def create(variant: str = "") -> Backend:
     """MLX on the CPU, op by op ("") or with its activations compiled ("compile"). Raises BackendError without MLX."""
     check_variant("mlx", variant, "compile")
-    mx = imported("mlx.core", "mlx", "MLX")
+    mx = import_library("mlx.core", "mlx", "MLX")
     mx.set_default_device(mx.cpu)
     if not variant:
         mx.disable_compile()
     from opproof.backends.mlx import losses, moves, nn, pointwise, reductions, windows
 
-    return Mlx(mx, joined(pointwise, reductions, moves, nn, windows, losses), variant)
+    return Mlx(mx, join_tables(pointwise, reductions, moves, nn, windows, losses), variant)

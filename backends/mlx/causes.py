@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.known_failures.formulas import stored
+from opproof.harness.known_failures.formulas import store_as
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._losses import each
@@ -27,134 +27,134 @@ SELU_SCALE = 1.0507
 GELU_QUICK_SCALE = 1.702
 
 
-def _exp(x: Any) -> Any:
+def _compute_exp(x: Any) -> Any:
     return np.where(x > MAX_EXPONENT, np.inf, np.where(x < -MAX_EXPONENT, 0, np.exp(x)))
 
 
-def _constant(value: float, x: Any) -> Any:
+def _make_constant(value: float, x: Any) -> Any:
     """The number in the arithmetic of x, rounded where that is."""
     return np.ones((1,), like=x) * value
 
 
-def _sigmoid(x: Any) -> Any:
-    y = 1 / (1 + _exp(np.abs(x)))
+def _compute_sigmoid(x: Any) -> Any:
+    y = 1 / (1 + _compute_exp(np.abs(x)))
     return np.where(x < 0, y, 1 - y)
 
 
-def _softplus(x: Any) -> Any:
-    e = _exp(-np.abs(x))
+def _compute_softplus(x: Any) -> Any:
+    e = _compute_exp(-np.abs(x))
     return np.maximum(x, 0) + np.where(e < LEAST_NORMAL, 0, np.log1p(e))
 
 
 def end_exp_early(x: Any) -> Any:
     """Return infinity above 88 and 0 below -88."""
-    return _exp(x)
+    return _compute_exp(x)
 
 
 def end_exp_early_of_gradient(g: Any, y: Any, x: Any) -> Any:
     """Multiply by the exp that ends at 88."""
-    return g * _exp(x)
+    return g * _compute_exp(x)
 
 
 def subtract_from_one(x: Any) -> Any:
     """Evaluate sigmoid as 1 - 1 / (1 + exp(x)) for positive x, by an exp that ends at 88."""
-    return _sigmoid(x)
+    return _compute_sigmoid(x)
 
 
 def subtract_from_one_of_gradient(g: Any, y: Any, x: Any) -> Any:
     """The gradient y (1 - y) of `subtract_from_one`."""
-    s = _sigmoid(x)
+    s = _compute_sigmoid(x)
     return g * (s * (1 - s))
 
 
 def negate_softplus(x: Any) -> Any:
     """Evaluate log sigmoid by an exp that ends at 88."""
-    return -_softplus(-x)
+    return -_compute_softplus(-x)
 
 
 def negate_softplus_of_gradient(g: Any, y: Any, x: Any) -> Any:
     """The gradient of `negate_softplus`."""
-    return g * _sigmoid(-x)
+    return g * _compute_sigmoid(-x)
 
 
 def multiply_by_sigmoid(x: Any) -> Any:
     """Evaluate x sigmoid(x), whose exponential overflows."""
-    return x * _sigmoid(x)
+    return x * _compute_sigmoid(x)
 
 
 def multiply_by_sigmoid_of_gradient(g: Any, y: Any, x: Any) -> Any:
     """Multiply g x, which may be infinite, by the slope of sigmoid."""
-    s = _sigmoid(x)
+    s = _compute_sigmoid(x)
     return g * s + (g * x) * (s * (1 - s))
 
 
 def multiply_by_steep_sigmoid(x: Any) -> Any:
     """Evaluate x sigmoid(1.702 x), whose exponential overflows."""
-    return x * _sigmoid(GELU_QUICK_SCALE * x)
+    return x * _compute_sigmoid(GELU_QUICK_SCALE * x)
 
 
 def multiply_by_steep_sigmoid_of_gradient(g: Any, y: Any, x: Any) -> Any:
     """Multiply g x, which may be infinite, by the slope of sigmoid."""
-    s = _sigmoid(GELU_QUICK_SCALE * x)
+    s = _compute_sigmoid(GELU_QUICK_SCALE * x)
     return g * s + (g * x) * (s * (1 - s)) * GELU_QUICK_SCALE
 
 
 def multiply_by_tanh_of_softplus(x: Any) -> Any:
     """Evaluate x tanh(log(1 + exp(x))) by an exp that ends at 88."""
-    return x * np.tanh(_softplus(x))
+    return x * np.tanh(_compute_softplus(x))
 
 
 def multiply_by_tanh_of_softplus_of_gradient(g: Any, y: Any, x: Any) -> Any:
     """Divide g x, which may be infinite, by the square of a cosh, and multiply by sigmoid, which may be 0."""
-    rest = _softplus(x)
-    return g * np.tanh(rest) + (g * x) / np.square(np.cosh(rest)) * _sigmoid(x)
+    rest = _compute_softplus(x)
+    return g * np.tanh(rest) + (g * x) / np.square(np.cosh(rest)) * _compute_sigmoid(x)
 
 
 def subtract_one_of_elu(x: Any, *, alpha: float) -> Any:
     """Evaluate exp(x) - 1, which cancels near 0."""
-    return np.where(x > 0, x, _constant(alpha, x) * (_exp(x) - 1))
+    return np.where(x > 0, x, _make_constant(alpha, x) * (_compute_exp(x) - 1))
 
 
 def subtract_one_of_elu_of_gradient(g: Any, y: Any, x: Any, *, alpha: float) -> Any:
     """Differentiate both branches: 0 times an exp that has overflowed."""
-    return np.where(x > 0, g, 0) + np.where(x > 0, 0, g) * _constant(alpha, x) * _exp(x)
+    return np.where(x > 0, g, 0) + np.where(x > 0, 0, g) * _make_constant(alpha, x) * _compute_exp(x)
 
 
 def subtract_one_of_selu(x: Any) -> Any:
     """Evaluate exp(x) - 1, which cancels near 0, with rounded constants."""
-    return subtract_one_of_elu(x, alpha=SELU_ALPHA) * _constant(SELU_SCALE, x)
+    return subtract_one_of_elu(x, alpha=SELU_ALPHA) * _make_constant(SELU_SCALE, x)
 
 
 def subtract_one_of_selu_of_gradient(g: Any, y: Any, x: Any) -> Any:
     """Differentiate both branches: 0 times an exp that has overflowed."""
-    return subtract_one_of_elu_of_gradient(g * _constant(SELU_SCALE, x), y, x, alpha=SELU_ALPHA)
+    return subtract_one_of_elu_of_gradient(g * _make_constant(SELU_SCALE, x), y, x, alpha=SELU_ALPHA)
 
 
 def subtract_one_of_celu(x: Any, *, alpha: float) -> Any:
     """Evaluate exp(x / alpha) - 1, which cancels near 0."""
-    a = _constant(alpha, x)
-    return np.maximum(x, 0) + a * (_exp(np.minimum(x, 0) / a) - 1)
+    a = _make_constant(alpha, x)
+    return np.maximum(x, 0) + a * (_compute_exp(np.minimum(x, 0) / a) - 1)
 
 
 def subtract_one_of_celu_of_gradient(g: Any, y: Any, x: Any, *, alpha: float) -> Any:
     """Differentiate the larger and the smaller of x and 0: none at 0, with alpha rounded."""
-    a = _constant(alpha, x)
-    slope = np.where(x > 0, 0, g * a * _exp(np.minimum(x, 0) / a) / a)
+    a = _make_constant(alpha, x)
+    slope = np.where(x > 0, 0, g * a * _compute_exp(np.minimum(x, 0) / a) / a)
     return np.where(x > 0, g, 0) + np.where(x < 0, slope, 0)
 
 
-def _per_channel(weight: Any, x: Any) -> Any:
+def _reshape_per_channel(weight: Any, x: Any) -> Any:
     return per_channel(weight, x.ndim) if x.ndim > 1 else np.reshape(weight, ())
 
 
 def add_both_sides(x: Any, weight: Any) -> Any:
     """Add the positive part and the weighted negative part: an infinite weight times 0."""
-    return np.maximum(0, x) + _per_channel(weight, x) * np.minimum(0, x)
+    return np.maximum(0, x) + _reshape_per_channel(weight, x) * np.minimum(0, x)
 
 
 def add_both_sides_of_gradient(g: Any, y: Any, x: Any, weight: Any) -> tuple[Any, Any]:
     """Take both one-sided gradients at 0."""
-    w = _per_channel(weight, x)
+    w = _reshape_per_channel(weight, x)
     dx = np.where(x >= 0, g, 0) + np.where(x <= 0, g * w, 0)
     return dx, load("prelu").vjp(g, y, x, weight)[1]  # type: ignore[misc]
 
@@ -181,7 +181,7 @@ def double_by_erf(x: Any, *, approximate: str) -> Any:
 
 def multiply_by_bell(g: Any, y: Any, x: Any) -> Any:
     """Multiply by an exp that is 0 below -88."""
-    return 2 / np.sqrt(np.pi) * g * _exp(-(x * x))
+    return 2 / np.sqrt(np.pi) * g * _compute_exp(-(x * x))
 
 
 def divide_by_square(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
@@ -196,7 +196,7 @@ def divide_by_square_of_reciprocal(g: Any, y: Any, x: Any) -> Any:
 
 def subtract_sigmoid(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Give the second operand 1 - sigmoid(a - b), which cancels."""
-    s = _sigmoid(a - b)
+    s = _compute_sigmoid(a - b)
     return unbroadcast(g * s, a.shape), unbroadcast(g * (1 - s), b.shape)
 
 
@@ -206,7 +206,7 @@ def subtract_sigmoid_of_logits(
     """Form (1 - sigmoid(-x)) - target, whose difference cancels."""
     rest = load("bce_with_logits").vjp(g, y, x, target, weight, pos_weight, reduction=reduction)  # type: ignore[misc]
     along = each(g, reduction, x.size) * (1 if weight is None else weight)
-    return along * (1 - _sigmoid(-x)) - along * target, *rest[1:]
+    return along * (1 - _compute_sigmoid(-x)) - along * target, *rest[1:]
 
 
 def subtract_linear_part(g: Any, y: Any, x: Any, target: Any, *, delta: float, reduction: str) -> tuple[Any, Any]:
@@ -236,15 +236,17 @@ def store_corrections(
     weight_decay: float, step: int,
 ) -> Any:  # fmt: skip
     """Compute 1 - beta^step, and all that has the learning rate, in float32."""
-    first, second = (stored(1 - stored(stored(np.asarray(b), "f32") ** step, "f32"), "f32") for b in (beta1, beta2))
-    rate = stored(np.asarray(lr), "f32")
+    first, second = (
+        store_as(1 - store_as(store_as(np.asarray(b), "f32") ** step, "f32"), "f32") for b in (beta1, beta2)
+    )
+    rate = store_as(np.asarray(lr), "f32")
     m = beta1 * exp_avg + (1 - beta1) * grad
     v = beta2 * exp_avg_sq + (1 - beta2) * (grad * grad)
-    c1, c2 = stored(rate / first, "f32"), stored(1 / np.sqrt(second), "f32")
+    c1, c2 = store_as(rate / first, "f32"), store_as(1 / np.sqrt(second), "f32")
     return param * (1 - rate * weight_decay) - c1 * m / (np.sqrt(v) * c2 + eps), m, v
 
 
-def _weights(n: int, out: int, align_corners: bool, like: Any) -> Any:
+def _make_weights(n: int, out: int, align_corners: bool, like: Any) -> Any:
     cells = np.arange(out, dtype=np.float32)
     scale = float(out) / n
     if align_corners:
@@ -253,27 +255,27 @@ def _weights(n: int, out: int, align_corners: bool, like: Any) -> Any:
         step = 1 / scale
         place = cells * np.float32(step) - np.float32(((out - 1) * step - n + 1) / 2)
     left, right = np.floor(place), np.floor(place + np.float32(1))
-    taps = [(left, _near), (right, _near), (left - 1, _far), (right + 1, _far)]
+    taps = [(left, _weight_of_near), (right, _weight_of_near), (left - 1, _weight_of_far), (right + 1, _weight_of_far)]
     ones = np.ones(out, like=like)
     return matrix([(c.astype(np.int64), weigh(ones * np.abs(place - c).astype(np.float64))) for c, weigh in taps], n)
 
 
-def _near(t: Any) -> Any:
+def _weight_of_near(t: Any) -> Any:
     return (1.25 * t - 2.25) * t * t + 1
 
 
-def _far(t: Any) -> Any:
+def _weight_of_far(t: Any) -> Any:
     return (((t - 5) * t + 8) * t - 4) * -0.75
 
 
 def lose_a_tap(x: Any, *, size: tuple[int, int], align_corners: bool) -> Any:
     """Take the floor of a place and of the place + 1 in float32: just below a whole number they are 2 apart."""
-    return resize(x, *(_weights(n, out, align_corners, x) for n, out in zip(x.shape[2:], size, strict=True)))
+    return resize(x, *(_make_weights(n, out, align_corners, x) for n, out in zip(x.shape[2:], size, strict=True)))
 
 
 def lose_a_tap_of_gradient(g: Any, y: Any, x: Any, *, size: tuple[int, int], align_corners: bool) -> Any:
     """The transpose of `lose_a_tap`."""
-    weights = (_weights(n, out, align_corners, g) for n, out in zip(x.shape[2:], size, strict=True))
+    weights = (_make_weights(n, out, align_corners, g) for n, out in zip(x.shape[2:], size, strict=True))
     return resize(g, *(np.swapaxes(w, 0, 1) for w in weights))
 
 
@@ -281,7 +283,7 @@ def multiply_weighted_cotangent(g: Any, y: Any, x: Any, weight: Any = None, *, e
     """Store g weight in float16, where it overflows, and differentiate the rest in float32, step by step."""
     square = np.mean(x * x, axis=-1, keepdims=True) + eps
     scale = 1 / np.sqrt(square)
-    h = g if weight is None else stored(g * weight, "f16")
+    h = g if weight is None else store_as(g * weight, "f16")
     slope = np.sum(h * x, axis=-1, keepdims=True) * (-0.5 * (scale / square)) / x.shape[-1]
     dweight = None if weight is None else np.sum(g * (x * scale), axis=tuple(range(x.ndim - 1)))
     return h * scale + x * (2 * slope), dweight
@@ -307,11 +309,11 @@ def divide_stored_products(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     return np.where(zero & (np.asarray(x == 0) | np.asarray(y == 0)), plain, sums / x)
 
 
-def _scanned_whole(x: Any) -> Any:
+def _scan_whole(x: Any) -> Any:
     return np.logaddexp.accumulate(x, axis=0)
 
 
-def _scanned_in_turn(x: Any) -> Any:
+def _scan_in_turn(x: Any) -> Any:
     found = np.zeros(x.shape, like=x)
     total = found[0] = x[0]
     for k in range(1, len(x)):
@@ -332,12 +334,12 @@ def _difference_of_scans(g: Any, x: Any, dim: int, scan: Any) -> Any:
 
 def subtract_logarithmic_scans(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     """Add up the positive and the negative cotangents as logarithms, and take one sum from the other."""
-    return _difference_of_scans(g, x, dim, _scanned_whole)
+    return _difference_of_scans(g, x, dim, _scan_whole)
 
 
 def subtract_rounded_scans(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     """The same with every sum so far rounded, those of the forward pass too."""
-    return _difference_of_scans(g, x, dim, _scanned_in_turn)
+    return _difference_of_scans(g, x, dim, _scan_in_turn)
 
 
 def pads_more_than_it_cuts(question: Any) -> bool:

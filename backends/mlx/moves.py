@@ -10,7 +10,7 @@ import mlx.core as mx
 import numpy as np
 
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import lacking
+from opproof.backends.table import decline_params
 
 
 def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
@@ -112,7 +112,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "flip": lambda x, *, dims: mx.flip(x, dims),
     "fill": lambda x, *, value: mx.full_like(x, value),
     "arange": lambda *, start, end, step: mx.arange(start, end, step),
-    "embedding": lacking("mx.take", lambda weight, indices: mx.take(weight, indices, axis=0), "padding_idx"),
+    "embedding": decline_params("mx.take", lambda weight, indices: mx.take(weight, indices, axis=0), "padding_idx"),
     "index_select": lambda x, index, *, dim: mx.take(x, index, axis=dim),
     "index_add": _index_add,
     "gather": _gather,

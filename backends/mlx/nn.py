@@ -8,11 +8,11 @@ from typing import Any
 import mlx.core as mx
 from mlx import nn
 
-from opproof.backends.mlx.windows import channels_last, channels_second
+from opproof.backends.mlx.windows import move_channels_last, move_channels_second
 from opproof.backends.protocol import Unsupported
 
 
-def _layer(layer: Any, weight: Any, bias: Any, **state: Any) -> Any:
+def _make_layer(layer: Any, weight: Any, bias: Any, **state: Any) -> Any:
     """A layer of mlx.nn with these weights; both or none, as the layer has them."""
     given = {name: v for name, v in {"weight": weight, "bias": bias, **state}.items() if v is not None}
     for name, value in given.items():
@@ -20,7 +20,7 @@ def _layer(layer: Any, weight: Any, bias: Any, **state: Any) -> Any:
     return layer
 
 
-def _affine(weight: Any, bias: Any) -> bool:
+def _has_affine(weight: Any, bias: Any) -> bool:
     if (weight is None) != (bias is None):
         raise Unsupported("the layers of mlx.nn have weight and bias, or neither")
     return weight is not None
@@ -33,14 +33,14 @@ def _layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shap
 
 
 def _group_norm(x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float) -> Any:
-    affine = _affine(weight, bias)
+    affine = _has_affine(weight, bias)
     layer = nn.GroupNorm(num_groups, x.shape[1], eps, affine=affine, pytorch_compatible=True)
-    return channels_second(_layer(layer, weight, bias)(channels_last(x)))
+    return move_channels_second(_make_layer(layer, weight, bias)(move_channels_last(x)))
 
 
 def _instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float) -> Any:
-    layer = nn.InstanceNorm(x.shape[1], eps, affine=_affine(weight, bias))
-    return channels_second(_layer(layer, weight, bias)(channels_last(x)))
+    layer = nn.InstanceNorm(x.shape[1], eps, affine=_has_affine(weight, bias))
+    return move_channels_second(_make_layer(layer, weight, bias)(move_channels_last(x)))
 
 
 def _batch_norm(
@@ -49,10 +49,10 @@ def _batch_norm(
 ) -> Any:  # fmt: skip
     if x.ndim > 4 or (training and x.size == x.shape[1]):
         raise Unsupported("MLX's BatchNorm takes up to four axes, and more than one value per channel in training")
-    layer = nn.BatchNorm(x.shape[1], eps, affine=_affine(weight, bias), track_running_stats=not training)
+    layer = nn.BatchNorm(x.shape[1], eps, affine=_has_affine(weight, bias), track_running_stats=not training)
     layer.train(training)
     moments = {} if training else {"running_mean": running_mean, "running_var": running_var}
-    return channels_second(_layer(layer, weight, bias, **moments)(channels_last(x)))
+    return move_channels_second(_make_layer(layer, weight, bias, **moments)(move_channels_last(x)))
 
 
 def _attention(

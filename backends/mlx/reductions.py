@@ -67,7 +67,7 @@ def _cholesky(x: Any) -> Any:
     return mx.linalg.cholesky(x)
 
 
-def _planes(y: Any, dtype: Any, norm: str) -> tuple[Any, Any]:
+def _split_planes(y: Any, dtype: Any, norm: str) -> tuple[Any, Any]:
     if dtype != mx.float32 or norm != "backward":
         raise Unsupported("MLX's fft is of float32, and divides the inverse by n")
     return mx.real(y), mx.imag(y)
@@ -75,11 +75,11 @@ def _planes(y: Any, dtype: Any, norm: str) -> tuple[Any, Any]:
 
 def _fft(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, Any]:
     transform = mx.fft.ifft if inverse else mx.fft.fft
-    return _planes(transform(re + mx.array(1j) * im, axis=dim), re.dtype, norm)
+    return _split_planes(transform(re + mx.array(1j) * im, axis=dim), re.dtype, norm)
 
 
 def _rfft(x: Any, *, dim: int, norm: str) -> tuple[Any, Any]:
-    return _planes(mx.fft.rfft(x, axis=dim), x.dtype, norm)
+    return _split_planes(mx.fft.rfft(x, axis=dim), x.dtype, norm)
 
 
 def _causal(x: Any, n_past: int) -> Any:

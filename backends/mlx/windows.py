@@ -17,15 +17,15 @@ from opproof.backends.protocol import Unsupported
 Sizes = int | tuple[int, ...]
 
 
-def channels_last(x: Any) -> Any:
+def move_channels_last(x: Any) -> Any:
     return mx.moveaxis(x, 1, -1)
 
 
-def channels_second(y: Any) -> Any:
+def move_channels_second(y: Any) -> Any:
     return mx.moveaxis(y, -1, 1)
 
 
-def _biased(y: Any, bias: Any) -> Any:
+def _add_bias(y: Any, bias: Any) -> Any:
     return y if bias is None else y + bias.reshape((1, -1) + (1,) * (y.ndim - 2))
 
 
@@ -33,8 +33,11 @@ def _conv(function: Callable[..., Any]) -> Callable[..., Any]:
     def conv(
         x: Any, weight: Any, bias: Any = None, *, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int = 1
     ) -> Any:
-        return _biased(
-            channels_second(function(channels_last(x), channels_last(weight), stride, padding, dilation, groups)), bias
+        return _add_bias(
+            move_channels_second(
+                function(move_channels_last(x), move_channels_last(weight), stride, padding, dilation, groups)
+            ),
+            bias,
         )
 
     return conv
@@ -52,8 +55,9 @@ def _conv_transpose(function: Callable[..., Any]) -> Callable[..., Any]:
         if groups != 1:
             raise Unsupported("MLX's transposed convolutions have no groups")
         kernel = mx.moveaxis(mx.swapaxes(weight, 0, 1), 1, -1)
-        return _biased(
-            channels_second(function(channels_last(x), kernel, stride, padding, dilation, output_padding)), bias
+        return _add_bias(
+            move_channels_second(function(move_channels_last(x), kernel, stride, padding, dilation, output_padding)),
+            bias,
         )
 
     return conv_transpose
@@ -69,7 +73,7 @@ def _avg_pool(layer: Any) -> Callable[..., Any]:
         padded = any(padding) if isinstance(padding, tuple) else padding > 0
         if ceil_mode or divisor_override is not None or (padded and not count_include_pad):
             raise Unsupported("MLX's AvgPool has no ceil_mode, counts the padding and divides by the window's size")
-        return channels_second(layer(kernel_size, stride, padding)(channels_last(x)))
+        return move_channels_second(layer(kernel_size, stride, padding)(move_channels_last(x)))
 
     return avg_pool
 
@@ -79,10 +83,10 @@ def _upsample(function: Callable[..., Any], **given: Any) -> Callable[..., Any]:
         factors = tuple(float(n) / m for n, m in zip(size, x.shape[2:], strict=True))
         if function is upsample_nearest and not all(f.is_integer() for f in factors):
             raise Unsupported("MLX's Upsample takes the nearest centre; it agrees with floor(i n / out) at multiples")
-        y = function(channels_last(x), factors, **given, **more)
+        y = function(move_channels_last(x), factors, **given, **more)
         if y.shape[1:3] != tuple(size):
             raise Unsupported("MLX's Upsample works from scales, and these round to another size")
-        return channels_second(y)
+        return move_channels_second(y)
 
     return upsample
 

@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.capabilities import possible
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import check_variant, written
+from opproof.backends.capabilities import select_possible
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import check_variant, write_results
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DECLARED, DTYPES
 from opproof.core.verdicts import Destination
 from opproof.reference_ops import Op, gradients_of, load
 
 #: Floats that are evaluated in float32.
-_NARROW = ("f16", "bf16", "f8e4m3", "f8e5m2")
+_NARROW_DTYPES = ("f16", "bf16", "f8e4m3", "f8e5m2")
 _WHOLE = frozenset(d.numpy for d in DTYPES.values() if d.whole)
 #: How a result, a float32 or float64 array or whole numbers, is stored in the float dtype of the inputs.
 Store = Callable[[Any, np.dtype[Any]], Array]
 
 
-def nearest(y: Any, dtype: np.dtype[Any]) -> Array:
+def store_nearest(y: Any, dtype: np.dtype[Any]) -> Array:
     """`y` stored in `dtype` where it is of floats, to nearest."""
     array = np.asarray(y)
     with np.errstate(all="ignore"):
@@ -42,36 +42,38 @@ class NumPy:
     mixed = True
 
     def __init__(self) -> None:
-        self.capabilities = possible(_capabilities())
+        self.capabilities = select_possible(_list_capabilities())
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         out: Sequence[Array | None] | None = None,
     ) -> list[Array]:  # fmt: skip
-        return written(values(load(op), inputs, params), out)
+        return write_results(compute_values(load(op), inputs, params), out)
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool], out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
-        return written(gradients(load(op), inputs, params, cotangents, needs), out)
+        return write_results(compute_gradients(load(op), inputs, params, cotangents, needs), out)
 
 
-def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], store: Store = nearest) -> list[Array]:
+def compute_values(
+    op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], store: Store = store_nearest
+) -> list[Array]:
     """Outputs of `op`, stored in the float dtype of the inputs."""
-    whole = _whole(op, inputs)
+    whole = _whole_dtype_of(op, inputs)
     with np.errstate(all="ignore"):
         outputs = tuple_of(op.forward(*(_compute(x, whole) for x in inputs), **params))
-    return [store(y, whole or _dtype(op, inputs)) for y in outputs]
+    return [store(y, whole or _dtype_of(op, inputs)) for y in outputs]
 
 
-def gradients(
+def compute_gradients(
     op: Op,
     inputs: Sequence[Array | None],
     params: Mapping[str, Any],
     cotangents: Sequence[Array | None],
     needs: Sequence[bool],
-    store: Store = nearest,
+    store: Store = store_nearest,
 ) -> list[Array | None]:
     """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp.
 
@@ -79,10 +81,10 @@ def gradients(
     """
     if op.vjp is None:
         raise Unsupported(f"{op.name} has no gradient")
-    outputs = [_compute(y) for y in values(op, inputs, params)]
+    outputs = [_compute(y) for y in compute_values(op, inputs, params)]
     with np.errstate(all="ignore"):
         found = gradients_of(op, list(map(_compute, cotangents)), outputs, list(map(_compute, inputs)), params)
-    own = (_dtype(op, inputs) if x is None else x.dtype for x in inputs)
+    own = (_dtype_of(op, inputs) if x is None else x.dtype for x in inputs)
     return [store(d, dtype) if need else None for d, dtype, need in zip(found, own, needs, strict=True)]
 
 
@@ -92,7 +94,7 @@ def create(variant: str = "") -> Backend:
     return NumPy()
 
 
-def _capabilities() -> dict[str, dict[str, str]]:
+def _list_capabilities() -> dict[str, dict[str, str]]:
     """NumPy's kernels for x86 above the one named left out, and OpenBLAS told of a processor of that kind.
 
     NumPy has one list of what it was built with beyond its baseline (X86_V2, which is SSE4.2), the highest last.
@@ -111,7 +113,7 @@ def _capabilities() -> dict[str, dict[str, str]]:
     }
 
 
-def _whole(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:
+def _whole_dtype_of(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:
     """The dtype of whole numbers that are data; None where there are none: int64 are places, and bytes may be codes."""
     given = {x.dtype for x in inputs if x is not None}
     if _WHOLE.isdisjoint(given):
@@ -122,10 +124,10 @@ def _whole(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:
 def _compute(x: Array | None, whole: np.dtype[Any] | None = None) -> Any:
     if x is None or x.dtype == whole:
         return x if x is None else x.astype(np.float64)
-    return x.astype(np.float32) if float_name(x.dtype) in _NARROW else x
+    return x.astype(np.float32) if short_name_of(x.dtype) in _NARROW_DTYPES else x
 
 
-def _dtype(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any]:
+def _dtype_of(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any]:
     """The float dtype of results; float32, to which quantised bytes decode, where no input is of floats."""
     first = op.tensors.index(op.like) if op.like in op.tensors else 0
     floats = (x.dtype for x in (*inputs[first:], *inputs) if x is not None and _is_float(x))
@@ -133,4 +135,4 @@ def _dtype(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any]:
 
 
 def _is_float(x: Array) -> bool:
-    return x.dtype.kind == "f" or float_name(x.dtype) in _NARROW
+    return x.dtype.kind == "f" or short_name_of(x.dtype) in _NARROW_DTYPES

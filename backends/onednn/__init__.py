@@ -19,10 +19,10 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from opproof.backends.c.library import load
-from opproof.backends.capabilities import possible
+from opproof.backends.capabilities import select_possible
 from opproof.backends.table import check_variant
 from opproof.core.errors import BackendError
-from opproof.core.system import builds
+from opproof.core.system import find_build_folder
 
 HERE = Path(__file__).parent
 HEADER = HERE.parent / "opproof.h"
@@ -54,8 +54,8 @@ def create(variant: str = "") -> object:
     """
     check_variant("onednn", variant, "plain")
     include, library = locate()
-    backend = load(built(include, library, VARIANTS[variant]))
-    backend.capabilities = possible(CAPABILITIES)
+    backend = load(build_shim(include, library, VARIANTS[variant]))
+    backend.capabilities = select_possible(CAPABILITIES)
     return backend
 
 
@@ -71,11 +71,11 @@ def locate() -> tuple[Path, Path]:
                 "give the prefix that a oneDNN 3 was installed to."
             )
         return folder / "include", found[0]
-    header = _installed("onednn-devel-cpu-gomp", "include/oneapi/dnnl/dnnl.h")
-    return header.parents[2], _installed("onednn-cpu-gomp", "libdnnl.so")
+    header = _find_installed("onednn-devel-cpu-gomp", "include/oneapi/dnnl/dnnl.h")
+    return header.parents[2], _find_installed("onednn-cpu-gomp", "libdnnl.so")
 
 
-def _installed(package: str, ending: str) -> Path:
+def _find_installed(package: str, ending: str) -> Path:
     """The file of an installed wheel whose path ends so."""
     try:
         files = distribution(package).files
@@ -91,18 +91,18 @@ def _installed(package: str, ending: str) -> Path:
     )
 
 
-def built(include: Path, library: Path, macros: Sequence[str] = ()) -> Path:
+def build_shim(include: Path, library: Path, macros: Sequence[str] = ()) -> Path:
     """The shim as a shared library, compiled unless the cache holds it. Raises BackendError where that fails."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
     command = [*compiler, *FLAGS, *macros, f"-I{include}", f"-I{HEADER.parent}"]
     command += [*map(str, sorted(SOURCES.glob("*.c"))), str(library), f"-Wl,-rpath,{library.parent}", "-lm"]
-    target = builds() / f"onednn-{_key(command, include)}.so"
+    target = find_build_folder() / f"onednn-{_key_of(command, include)}.so"
     if not target.exists():
         _compile(command, target)
     return target
 
 
-def _key(command: Sequence[str], include: Path) -> str:
+def _key_of(command: Sequence[str], include: Path) -> str:
     """A hash of all that the shim is made of: its sources, opproof.h, the version of oneDNN, the command."""
     files = [*sorted(SOURCES.glob("*.[ch]")), HEADER, include / "oneapi/dnnl/dnnl_version.h"]
     parts = [shlex.join(command).encode(), *(f.read_bytes() for f in files if f.exists())]

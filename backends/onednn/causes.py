@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.known_failures.formulas import computed
+from opproof.harness.known_failures.formulas import compute_once
 from opproof.reference_ops._axes import Dim
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._windows import Sizes
@@ -41,10 +41,10 @@ SOFT_RELU_COEFFICIENTS = (
 LOG_COEFFICIENTS = (1.0, -0.5, 0.333333343, -0.250035614, 0.199984118)
 
 
-def _exp(x: Any) -> Any:
+def _compute_exp(x: Any) -> Any:
     """2^n times a polynomial of the rest: 0 where the exponent of 2^(n - 1) is, infinite for NaN."""
     clipped = np.where(np.isnan(x), MAX_EXPONENT, np.clip(x, MIN_EXPONENT, MAX_EXPONENT))
-    n = computed(lambda v: np.floor(v / math.log(2) + 0.5), clipped)
+    n = compute_once(lambda v: np.floor(v / math.log(2) + 0.5), clipped)
     rest = clipped - n * math.log(2)
     series: Any = EXP_COEFFICIENTS[-1]
     for c in reversed(EXP_COEFFICIENTS[:-1]):
@@ -52,14 +52,14 @@ def _exp(x: Any) -> Any:
     return np.where(x < FLUSHED_EXPONENT, 0, series * 2.0 ** (n - 1) * 2)
 
 
-def _logistic(x: Any) -> Any:
-    e = _exp(-np.abs(x))
+def _compute_logistic(x: Any) -> Any:
+    e = _compute_exp(-np.abs(x))
     share = e / (1 + e)
     return np.where(x < 0, share, 1 - share)
 
 
 @functools.cache
-def _reciprocals() -> tuple[Any, Any]:
+def _make_reciprocals() -> tuple[Any, Any]:
     """By the leading five digits of a mantissa a rounded reciprocal, and its logarithm less 127 log 2, in float32."""
     middle = 1 + (np.arange(32) + 0.5) / 32
     nearest = np.where(np.arange(32) < 16, np.rint(32 / middle) / 32, np.rint(32 / middle) / 16)
@@ -74,7 +74,7 @@ def _log(x: Any) -> Any:
     place, exponent = (bits >> 18) & 31, bits >> 23
     upper = place >> 4
     mantissa = ((bits & 0x7FFFFF) | ((127 - upper) << 23)).view(np.float32).astype(np.float64)
-    reciprocals, logarithms = _reciprocals()
+    reciprocals, logarithms = _make_reciprocals()
     z = np.float32(mantissa * reciprocals[place] - 1).astype(np.float64)
     series = np.float32(LOG_COEFFICIENTS[-1]) + 0 * z
     for c in reversed(LOG_COEFFICIENTS[:-1]):
@@ -87,16 +87,16 @@ def _log(x: Any) -> Any:
 
 def look_up_logarithm(x: Any) -> Any:
     """Look up the logarithm of a mantissa beside 127 log 2, near which float32 has an error of 4e-6."""
-    return computed(_log, x)
+    return compute_once(_log, x)
 
 
-def _largest(x: Any, dim: int) -> Any:
+def _find_largest(x: Any, dim: int) -> Any:
     return np.max(np.where(np.isnan(x), -np.inf, x), axis=dim, keepdims=True)
 
 
 def _log_softmax(x: Any, dim: int) -> Any:
-    moved = x - _largest(x, dim)
-    return moved - computed(_log, np.sum(_exp(moved), axis=dim, keepdims=True))
+    moved = x - _find_largest(x, dim)
+    return moved - compute_once(_log, np.sum(_compute_exp(moved), axis=dim, keepdims=True))
 
 
 def subtract_looked_up_logarithm(x: Any, *, dim: int) -> Any:
@@ -111,16 +111,16 @@ def subtract_looked_up_logarithm_of_gradient(g: Any, y: Any, x: Any, *, dim: int
 
 def divide_by_infinite_sum(x: Any, *, dim: int) -> Any:
     """Divide by a sum that exp of NaN makes infinite."""
-    e = _exp(x - _largest(x, dim))
+    e = _compute_exp(x - _find_largest(x, dim))
     return e / np.sum(e, axis=dim, keepdims=True)
 
 
-def _soft_relu(x: Any) -> Any:
+def _compute_soft_relu(x: Any) -> Any:
     """log(1 + e^x) as n log 2 + log(2^-n + e^r), the latter from its exponent and a polynomial."""
     clipped = np.where(np.isnan(x), MAX_EXPONENT, np.clip(x, MIN_EXPONENT, MAX_EXPONENT))
-    n = computed(lambda v: np.floor(v / math.log(2) + 0.5), clipped)
+    n = compute_once(lambda v: np.floor(v / math.log(2) + 0.5), clipped)
     inside = (2.0 ** (1 - n) + 2 * np.exp(clipped - n * math.log(2))) / 2
-    exponent = computed(lambda v: np.frexp(v)[1].astype(np.float64), inside)
+    exponent = compute_once(lambda v: np.frexp(v)[1].astype(np.float64), inside)
     t = inside * 2.0**-exponent - 1
     series: Any = SOFT_RELU_COEFFICIENTS[-1]
     for c in reversed(SOFT_RELU_COEFFICIENTS[:-1]):
@@ -130,81 +130,81 @@ def _soft_relu(x: Any) -> Any:
 
 def add_logarithms(x: Any, *, beta: float, threshold: float) -> Any:
     """Add logarithms of 20 to one that is the result: an absolute error of 1e-6."""
-    return _soft_relu(beta * x) / beta
+    return _compute_soft_relu(beta * x) / beta
 
 
 def add_logarithms_negated(x: Any) -> Any:
     """Add logarithms of 20 to one that is the result: an absolute error of 1e-6."""
-    return -_soft_relu(-x)
+    return -_compute_soft_relu(-x)
 
 
 def flush_exp(x: Any) -> Any:
     """Give 0 below -86.99, and infinity for NaN."""
-    return _exp(x)
+    return _compute_exp(x)
 
 
 def multiply_flushed_exp(g: Any, y: Any, x: Any) -> Any:
     """Multiply by an exp that is 0 below -86.99."""
-    return g * _exp(x)
+    return g * _compute_exp(x)
 
 
 def multiply_flushed_sigmoid(x: Any) -> Any:
     """Multiply x by a sigmoid that is 0 below -86.99."""
-    return x * _logistic(x)
+    return x * _compute_logistic(x)
 
 
 def multiply_flushed_sigmoid_quick(x: Any) -> Any:
     """Multiply x by a sigmoid that is 0 where 1.702 x is below -86.99."""
-    return x * _logistic(QUICK * x)
+    return x * _compute_logistic(QUICK * x)
 
 
-def _swish_slope(x: Any) -> Any:
-    share = _logistic(x)
+def _slope_of_swish(x: Any) -> Any:
+    share = _compute_logistic(x)
     return share + share * (x - x * share)
 
 
 def take_slope_of_flushed_silu(g: Any, y: Any, x: Any) -> Any:
     """Take the slope from a sigmoid that is 0 below -86.99."""
-    return g * _swish_slope(x)
+    return g * _slope_of_swish(x)
 
 
 def take_slope_of_flushed_gelu_quick(g: Any, y: Any, x: Any) -> Any:
     """Take the slope from a sigmoid that is 0 where 1.702 x is below -86.99."""
-    return g * _swish_slope(QUICK * x)
+    return g * _slope_of_swish(QUICK * x)
 
 
 def take_slope_of_flushed_sigmoid(g: Any, y: Any, x: Any) -> Any:
     """Take the slope from a sigmoid that is 0 below -86.99."""
-    share = _logistic(x)
+    share = _compute_logistic(x)
     return g * (share * (1 - share))
 
 
 def multiply_flushed_sigmoid_of_softplus(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:
     """Multiply by a sigmoid that is 0 below -86.99."""
-    return g * _logistic(beta * x)
+    return g * _compute_logistic(beta * x)
 
 
 def multiply_flushed_sigmoid_of_logsigmoid(g: Any, y: Any, x: Any) -> Any:
     """Multiply by a sigmoid that is 0 below -86.99."""
-    return g * _logistic(-x)
+    return g * _compute_logistic(-x)
 
 
 def square_one_plus_exp(x: Any) -> Any:
     """Subtract 1 from (1 + e^x)^2, which cancels."""
-    square = np.square(_exp(np.minimum(x, MAX_EXPONENT_OF_MISH)) + 1)
+    square = np.square(_compute_exp(np.minimum(x, MAX_EXPONENT_OF_MISH)) + 1)
     return (square - 1) / (square + 1) * x
 
 
 def divide_by_square_of_square(g: Any, y: Any, x: Any) -> Any:
     """Divide e^x times a polynomial of e^x, which overflow, by ((1 + e^x)^2 + 1)^2."""
-    e = _exp(np.minimum(x, MAX_EXPONENT_OF_SLOPE_OF_MISH))
+    e = _compute_exp(np.minimum(x, MAX_EXPONENT_OF_SLOPE_OF_MISH))
     omega = e * e * e + 4 * (e * e) + 4 * (x + 1.5) * e + 4 * (x + 1)
     return g * (omega * e / np.square(np.square(e + 1) + 1))
 
 
 def subtract_one_from_exp(x: Any, *, alpha: float) -> Any:
     """Subtract 1 from e^x, which cancels."""
-    return np.where(x > 0, x, alpha * (_exp(x) - 1))
+    return np.where(x > 0, x, alpha * (_compute_exp(x) - 1))
 
 
 def double_before_halving(x: Any, *, approximate: str) -> Any:

@@ -8,76 +8,87 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opproof.backends.onnx.model import Entry, Model, Tensor
+from opproof.backends.onnx.model import Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
 
 
-def _with_first_axis(m: Model, x: Tensor | str) -> str:
+def _with_first_axis(m: Model, x: ModelInput | str) -> str:
     """A first axis of one: the step of a sequence, or the direction of weights."""
     return m.node("Unsqueeze", x, m.constant([0]))
 
 
-def _gates(m: Model, weight: Tensor, order: Sequence[int]) -> str:
+def _order_gates(m: Model, weight: ModelInput, order: Sequence[int]) -> str:
     parts = m.nodes_results("Split", len(order), weight, axis=0, num_outputs=len(order))
     return m.node("Concat", *(parts[i] for i in order), axis=0)
 
 
-def _weights(
-    m: Model, order: Sequence[int], w: Tensor, r: Tensor, bias_w: Tensor | None, bias_r: Tensor | None
+def _make_weights(
+    m: Model, order: Sequence[int], w: ModelInput, r: ModelInput, bias_w: ModelInput | None, bias_r: ModelInput | None
 ) -> list[str | None]:
     """W, R and B of ONNX."""
     if (bias_w is None) != (bias_r is None):
         raise Unsupported("ONNX's recurrences have both biases, or neither")
-    biases = [_gates(m, b, order) for b in (bias_w, bias_r) if b is not None]
+    biases = [_order_gates(m, b, order) for b in (bias_w, bias_r) if b is not None]
     bias = _with_first_axis(m, m.node("Concat", *biases, axis=0)) if biases else None
-    return [*(_with_first_axis(m, _gates(m, v, order)) for v in (w, r)), bias]
+    return [*(_with_first_axis(m, _order_gates(m, v, order)) for v in (w, r)), bias]
 
 
 def _gru_cell(
-    m: Model, x: Tensor, h: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None = None,
-    bias_hh: Tensor | None = None,
-) -> str:  # fmt: skip
-    weights = _weights(m, (1, 0, 2), weight_ih, weight_hh, bias_ih, bias_hh)
+    m: Model,
+    x: ModelInput,
+    h: ModelInput,
+    weight_ih: ModelInput,
+    weight_hh: ModelInput,
+    bias_ih: ModelInput | None = None,
+    bias_hh: ModelInput | None = None,
+) -> str:
+    weights = _make_weights(m, (1, 0, 2), weight_ih, weight_hh, bias_ih, bias_hh)
     given = {"hidden_size": h.shape[1], "linear_before_reset": 1}
     _, y = m.nodes_results("GRU", 2, _with_first_axis(m, x), *weights, None, _with_first_axis(m, h), **given)
     return m.node("Squeeze", y, m.constant([0]))
 
 
 def _lstm_cell(
-    m: Model, x: Tensor, h: Tensor, c: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor | None = None,
-    bias_hh: Tensor | None = None,
-) -> list[str]:  # fmt: skip
-    weights = _weights(m, (0, 3, 1, 2), weight_ih, weight_hh, bias_ih, bias_hh)
+    m: Model,
+    x: ModelInput,
+    h: ModelInput,
+    c: ModelInput,
+    weight_ih: ModelInput,
+    weight_hh: ModelInput,
+    bias_ih: ModelInput | None = None,
+    bias_hh: ModelInput | None = None,
+) -> list[str]:
+    weights = _make_weights(m, (0, 3, 1, 2), weight_ih, weight_hh, bias_ih, bias_hh)
     states = (_with_first_axis(m, h), _with_first_axis(m, c))
     _, *last = m.nodes_results("LSTM", 3, _with_first_axis(m, x), *weights, None, *states, hidden_size=h.shape[1])
     return [m.node("Squeeze", y, m.constant([0])) for y in last]
 
 
-def _planes(m: Model, pairs: str) -> list[str]:
+def _split_planes(m: Model, pairs: str) -> list[str]:
     halves = m.nodes_results("Split", 2, pairs, axis=-1, num_outputs=2)
     return [m.node("Squeeze", half, m.constant([-1])) for half in halves]
 
 
-def _dft(m: Model, pairs: str, rank: int, dim: int, norm: str, **given: int) -> list[str]:
+def _make_dft(m: Model, pairs: str, rank: int, dim: int, norm: str, **given: int) -> list[str]:
     if norm != "backward":
         raise Unsupported("ONNX's DFT divides the inverse by n")
-    return _planes(m, m.node("DFT", pairs, None, m.constant(dim % rank), **given))
+    return _split_planes(m, m.node("DFT", pairs, None, m.constant(dim % rank), **given))
 
 
-def _fft(m: Model, re: Tensor, im: Tensor, *, dim: int, norm: str, inverse: bool) -> list[str]:
+def _fft(m: Model, re: ModelInput, im: ModelInput, *, dim: int, norm: str, inverse: bool) -> list[str]:
     pairs = m.node("Concat", *(m.node("Unsqueeze", v, m.constant([-1])) for v in (re, im)), axis=-1)
-    return _dft(m, pairs, re.rank, dim, norm, inverse=int(inverse))
+    return _make_dft(m, pairs, re.rank, dim, norm, inverse=int(inverse))
 
 
-def _rfft(m: Model, x: Tensor, *, dim: int, norm: str) -> list[str]:
-    return _dft(m, m.node("Unsqueeze", x, m.constant([-1])), x.rank, dim, norm, onesided=1)
+def _rfft(m: Model, x: ModelInput, *, dim: int, norm: str) -> list[str]:
+    return _make_dft(m, m.node("Unsqueeze", x, m.constant([-1])), x.rank, dim, norm, onesided=1)
 
 
-def _stft(m: Model, x: Tensor, window: Tensor, *, n_fft: int, hop_length: int, center: bool) -> list[str]:
+def _stft(m: Model, x: ModelInput, window: ModelInput, *, n_fft: int, hop_length: int, center: bool) -> list[str]:
     if center:
         raise Unsupported("ONNX's STFT begins at the first number")
     y = m.node("STFT", x, m.constant(hop_length), window, m.constant(n_fft), onesided=1)
-    return _planes(m, m.node("Transpose", y, perm=[0, 2, 1, 3]))
+    return _split_planes(m, m.node("Transpose", y, perm=[0, 2, 1, 3]))
 
 
 TABLE: dict[str, Entry] = {

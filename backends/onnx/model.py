@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper, shape_inference
 
-from opproof.backends.protocol import Unsupported, float_name
-from opproof.backends.table import function_of, joined
+from opproof.backends.protocol import Unsupported, short_name_of
+from opproof.backends.table import function_of, join_tables
 from opproof.core.arrays import Array
 
 #: Operators that came after OPSET, by the opset that brought them.
@@ -42,7 +42,7 @@ ELEMENTS: dict[str, int] = {
 
 
 @dataclass(frozen=True)
-class Tensor:
+class ModelInput:
     """An input of the model."""
 
     name: str
@@ -62,16 +62,16 @@ class Model:
     constants: list[TensorProto] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)  # of inputs whose bytes are read as another dtype of 8 bits
 
-    def read(self, x: Tensor, kind: str) -> Tensor:
+    def read(self, x: ModelInput, kind: str) -> ModelInput:
         """`x`, whose bytes the model takes for `kind`."""
         self.kinds[x.name] = kind
         return x
 
-    def node(self, kind: str, *inputs: Tensor | str | None, **attributes: Any) -> str:
+    def node(self, kind: str, *inputs: ModelInput | str | None, **attributes: Any) -> str:
         """ONNX's operator `kind`; the name of its one result. None leaves an input out."""
         return self.nodes_results(kind, 1, *inputs, **attributes)[0]
 
-    def nodes_results(self, kind: str, count: int, *inputs: Tensor | str | None, **attributes: Any) -> list[str]:
+    def nodes_results(self, kind: str, count: int, *inputs: ModelInput | str | None, **attributes: Any) -> list[str]:
         """ONNX's operator `kind` with `count` results, by name."""
         names = ["" if x is None else x if isinstance(x, str) else x.name for x in inputs]
         while names and not names[-1]:  # ONNX Runtime 1.31 dies of a LayerNormalization whose last input is left empty
@@ -93,14 +93,14 @@ class Model:
 Entry = Callable[..., str | Sequence[str]]
 
 
-def tables() -> dict[str, Entry]:
+def load_tables() -> dict[str, Entry]:
     """Every entry by the name of our operator."""
     from opproof.backends.onnx import cells, losses, moves, nn, pointwise, reductions, windows
 
-    return joined(pointwise, reductions, moves, nn, windows, losses, cells)
+    return join_tables(pointwise, reductions, moves, nn, windows, losses, cells)
 
 
-def key(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> str:
+def key_of(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> str:
     """What a model depends on, as text."""
     tensors = [None if x is None else (x.shape, x.dtype.name) for x in inputs]
     return f"{op} {tensors} {params}"
@@ -110,7 +110,7 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
     """The model of one call, serialised; inputs are named x0, x1 and so on. Raises Unsupported."""
     function = function_of(table, op, "ONNX")
     tensors = [
-        None if x is None else Tensor(f"x{i}", tuple(x.shape), float_name(x.dtype)) for i, x in enumerate(inputs)
+        None if x is None else ModelInput(f"x{i}", tuple(x.shape), short_name_of(x.dtype)) for i, x in enumerate(inputs)
     ]
     model = Model()
     found = function(model, *tensors, **params)
@@ -118,7 +118,7 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
     graph = helper.make_graph(
         model.nodes,
         op,
-        [helper.make_tensor_value_info(t.name, _element(model, t), t.shape) for t in tensors if t is not None],
+        [helper.make_tensor_value_info(t.name, _element_of(model, t), t.shape) for t in tensors if t is not None],
         [ValueInfoProto(name=name) for name in results],  # shapes and dtypes are for the library to infer
         initializer=model.constants,
     )
@@ -130,7 +130,7 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
     return bytes(whole.SerializeToString())
 
 
-def _element(model: Model, x: Tensor) -> int:
+def _element_of(model: Model, x: ModelInput) -> int:
     return ELEMENTS[model.kinds.get(x.name, x.dtype)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from opproof.backends.onnx.model import ELEMENTS, Entry, Model, Tensor
+from opproof.backends.onnx.model import ELEMENTS, Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
 
 
@@ -23,7 +23,7 @@ def _renamed(kind: str, **names: str) -> Entry:
     return lambda m, x, **params: m.node(kind, x, **{theirs: float(params[ours]) for ours, theirs in names.items()})
 
 
-def boolean(m: Model, x: Tensor) -> str:
+def boolean(m: Model, x: ModelInput) -> str:
     """Whether each element is nonzero."""
     return m.node("Cast", x, to=ELEMENTS["bool"])
 
@@ -32,35 +32,35 @@ def _of_booleans(kind: str) -> Entry:
     return lambda m, *xs: m.node(kind, *(boolean(m, x) for x in xs))
 
 
-def _clip(m: Model, x: Tensor, low: float | None, high: float | None) -> str:
+def _clip(m: Model, x: ModelInput, low: float | None, high: float | None) -> str:
     return m.node("Clip", x, *(None if v is None else m.constant(v, x.dtype) for v in (low, high)))
 
 
-def _softplus(m: Model, x: Tensor, *, beta: float, threshold: float) -> str:
+def _softplus(m: Model, x: ModelInput, *, beta: float, threshold: float) -> str:
     # Past 20 ONNX's and the thresholded one agree to 2e-9, which float64 alone sees.
     if beta != 1 or threshold < 20 or (threshold != math.inf and x.dtype == "f64"):
         raise Unsupported("ONNX's Softplus has neither beta nor threshold")
     return m.node("Softplus", x)
 
 
-def _threshold(m: Model, x: Tensor, *, threshold: float, value: float) -> str:
+def _threshold(m: Model, x: ModelInput, *, threshold: float, value: float) -> str:
     if value != 0:
         raise Unsupported("ONNX's ThresholdedRelu puts 0 below the threshold")
     return m.node("ThresholdedRelu", x, alpha=threshold)
 
 
-def _prelu(m: Model, x: Tensor, weight: Tensor) -> str:
+def _prelu(m: Model, x: ModelInput, weight: ModelInput) -> str:
     """ONNX's slope broadcasts from the last axis: a weight per channel gets axes behind it."""
     if x.rank <= 2:
         return m.node("PRelu", x, weight if x.rank else m.node("Reshape", weight, m.constant((), "i64")))
     return m.node("PRelu", x, m.node("Reshape", weight, m.constant((-1,) + (1,) * (x.rank - 2))))
 
 
-def _pow(m: Model, a: Tensor, b: Tensor | None = None, *, exponent: float | None) -> str:
+def _pow(m: Model, a: ModelInput, b: ModelInput | None = None, *, exponent: float | None) -> str:
     return m.node("Pow", a, m.constant(exponent, a.dtype) if b is None else b)
 
 
-def _masked_fill(m: Model, x: Tensor, mask: Tensor, *, value: float) -> str:
+def _masked_fill(m: Model, x: ModelInput, mask: ModelInput, *, value: float) -> str:
     return m.node("Where", boolean(m, mask), m.constant(value, x.dtype), x)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from opproof.backends.onnx.model import ELEMENTS, Entry, Model, Tensor
+from opproof.backends.onnx.model import ELEMENTS, Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
 
 _KINDS = ("i8", "u8", "f8e4m3", "f8e5m2")
 
 
-def _shared(m: Model, scale: Tensor, shape: tuple[int, ...]) -> tuple[str | None, dict[str, int]]:
+def _shape_of_scales(m: Model, scale: ModelInput, shape: tuple[int, ...]) -> tuple[str | None, dict[str, int]]:
     """A shape for scales and zero points, None for their own, and ONNX's axis and block_size."""
     if all(n == 1 for n in scale.shape):
         return m.constant(()), {}
@@ -22,34 +22,50 @@ def _shared(m: Model, scale: Tensor, shape: tuple[int, ...]) -> tuple[str | None
     return None, {"axis": axis, "block_size": shape[axis] // scale.shape[axis]}
 
 
-def _placed(m: Model, x: Tensor | str, shape: str | None) -> Tensor | str:
+def _reshape_to(m: Model, x: ModelInput | str, shape: str | None) -> ModelInput | str:
     return x if shape is None else m.node("Reshape", x, shape)
 
 
-def _known(kind: str) -> None:
+def _check_type(kind: str) -> None:
     if kind not in _KINDS:
         raise Unsupported(f"this adapter reads no {kind} for ONNX, two codes in a byte")
 
 
-def _zeros(m: Model, zero_point: Tensor | None, kind: str, shape: str | None) -> str | Tensor | None:
-    return None if zero_point is None else _placed(m, m.node("Cast", zero_point, to=ELEMENTS[kind]), shape)
+def _make_zero_points(m: Model, zero_point: ModelInput | None, kind: str, shape: str | None) -> str | ModelInput | None:
+    return None if zero_point is None else _reshape_to(m, m.node("Cast", zero_point, to=ELEMENTS[kind]), shape)
 
 
-def quantize_linear(m: Model, x: Tensor, scale: Tensor, zero_point: Tensor | None = None, *, type: str) -> str:  # noqa: A002
-    shape, how = _shared(m, scale, x.shape)
+def quantize_linear(
+    m: Model,
+    x: ModelInput,
+    scale: ModelInput,
+    zero_point: ModelInput | None = None,
+    *,
+    type: str,  # noqa: A002
+) -> str:
+    shape, how = _shape_of_scales(m, scale, x.shape)
     given = None if zero_point is not None else ELEMENTS[type]
-    zeros = _zeros(m, zero_point, type, shape)
-    return m.node("QuantizeLinear", x, _placed(m, scale, shape), zeros, output_dtype=given, saturate=1, **how)
+    zeros = _make_zero_points(m, zero_point, type, shape)
+    return m.node("QuantizeLinear", x, _reshape_to(m, scale, shape), zeros, output_dtype=given, saturate=1, **how)
 
 
-def dequantize_linear(m: Model, data: Tensor, scale: Tensor, zero_point: Tensor | None = None, *, type: str) -> str:  # noqa: A002
-    _known(type)
-    shape, how = _shared(m, scale, data.shape)
+def dequantize_linear(
+    m: Model,
+    data: ModelInput,
+    scale: ModelInput,
+    zero_point: ModelInput | None = None,
+    *,
+    type: str,  # noqa: A002
+) -> str:
+    _check_type(type)
+    shape, how = _shape_of_scales(m, scale, data.shape)
     codes = m.read(data, type)
-    return m.node("DequantizeLinear", codes, _placed(m, scale, shape), _zeros(m, zero_point, type, shape), **how)
+    return m.node(
+        "DequantizeLinear", codes, _reshape_to(m, scale, shape), _make_zero_points(m, zero_point, type, shape), **how
+    )
 
 
-def scaled_matmul(m: Model, x: Tensor, weight: Tensor, scale: Tensor, *, type: str, scales: str) -> str:  # noqa: A002
+def scaled_matmul(m: Model, x: ModelInput, weight: ModelInput, scale: ModelInput, *, type: str, scales: str) -> str:  # noqa: A002
     if scales != "float":
         raise Unsupported("ONNX has no scales of 8 bits that a library computes with")
     if type == "i4":
@@ -58,7 +74,7 @@ def scaled_matmul(m: Model, x: Tensor, weight: Tensor, scale: Tensor, *, type: s
     return m.node("MatMul", x, m.node("Transpose", weights, perm=(1, 0)))
 
 
-def _of_four_bits(m: Model, x: Tensor, weight: Tensor, scale: Tensor) -> str:
+def _of_four_bits(m: Model, x: ModelInput, weight: ModelInput, scale: ModelInput) -> str:
     """ONNX Runtime's own MatMulNBits, whose codes are those of two's complement plus 8: their highest bit changes."""
     rows, k = weight.shape[0], 2 * weight.shape[1]
     parts = scale.shape[1] if scale.rank else 0
@@ -71,7 +87,7 @@ def _of_four_bits(m: Model, x: Tensor, weight: Tensor, scale: Tensor) -> str:
     return m.node("MatMulNBits", x, blocks, scale, domain="com.microsoft", **how)
 
 
-def scaled_mm(m: Model, a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, *, type: str) -> str:  # noqa: A002
+def scaled_mm(m: Model, a: ModelInput, b: ModelInput, scale_a: ModelInput, scale_b: ModelInput, *, type: str) -> str:  # noqa: A002
     """MatMulInteger of integers, of fp8 a product of what they stand for."""
     left, right = m.read(a, type), m.read(b, type)
     kind = ELEMENTS["f64" if scale_a.dtype == "f64" else "f32"]

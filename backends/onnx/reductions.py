@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from opproof.backends.onnx.model import Entry, Model, Tensor
+from opproof.backends.onnx.model import Entry, Model, ModelInput
 from opproof.backends.onnx.pointwise import boolean
 from opproof.backends.protocol import Unsupported
 
 Dims = int | tuple[int, ...] | None
 
 
-def _axes(m: Model, dim: Dims) -> str | None:
+def _make_axes(m: Model, dim: Dims) -> str | None:
     """The axes as the constant that ONNX takes them in; None, all of them, leaves the input out."""
     return None if dim is None else m.constant((dim,) if isinstance(dim, int) else dim)
 
 
 def _reduce(kind: str) -> Entry:
-    def entry(m: Model, x: Tensor | str, *, dim: Dims = None, keepdim: bool = False) -> str:
-        return m.node(kind, x, _axes(m, dim), keepdims=int(keepdim))
+    def entry(m: Model, x: ModelInput | str, *, dim: Dims = None, keepdim: bool = False) -> str:
+        return m.node(kind, x, _make_axes(m, dim), keepdims=int(keepdim))
 
     return entry
 
@@ -26,16 +26,16 @@ def _of_booleans(kind: str) -> Entry:
     return lambda m, x, *, dim, keepdim: _reduce(kind)(m, boolean(m, x), dim=dim, keepdim=keepdim)
 
 
-def _norm(m: Model, x: Tensor, *, p: float, dim: Dims, keepdim: bool) -> str:
+def _norm(m: Model, x: ModelInput, *, p: float, dim: Dims, keepdim: bool) -> str:
     if p not in (1, 2):
         raise Unsupported("ONNX reduces by the 1-norm and the 2-norm")
-    return m.node("ReduceL1" if p == 1 else "ReduceL2", x, _axes(m, dim), keepdims=int(keepdim))
+    return m.node("ReduceL1" if p == 1 else "ReduceL2", x, _make_axes(m, dim), keepdims=int(keepdim))
 
 
 def _arg(kind: str) -> Entry:
     """Without an axis, of the elements in a row: ONNX takes one axis."""
 
-    def entry(m: Model, x: Tensor, *, dim: int | None, keepdim: bool) -> str:
+    def entry(m: Model, x: ModelInput, *, dim: int | None, keepdim: bool) -> str:
         if dim is not None:
             return m.node(kind, x, axis=dim, keepdims=int(keepdim))
         y = m.node(kind, m.node("Reshape", x, m.constant((-1,))), axis=0, keepdims=0)
@@ -44,7 +44,7 @@ def _arg(kind: str) -> Entry:
     return entry
 
 
-def _linear(m: Model, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> str:
+def _linear(m: Model, x: ModelInput, weight: ModelInput, bias: ModelInput | None = None) -> str:
     """Gemm takes matrices; for other ranks exporters write MatMul and Add."""
     if x.rank == 2:
         return m.node("Gemm", x, weight, bias, transB=1) if bias else m.node("Gemm", x, weight, transB=1)
@@ -52,7 +52,7 @@ def _linear(m: Model, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> 
     return m.node("Add", y, bias) if bias else y
 
 
-def _outer_product(m: Model, a: Tensor, b: Tensor) -> str:
+def _outer_product(m: Model, a: ModelInput, b: ModelInput) -> str:
     if a.rank != b.rank:
         raise Unsupported("an ellipsis of ONNX's Einsum stands for the same number of axes in both tensors")
     return m.node("Einsum", a, b, equation="i,j->ij" if a.rank == 1 else "...ki,...kj->...ij")

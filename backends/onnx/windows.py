@@ -4,69 +4,105 @@ from __future__ import annotations
 
 import math
 
-from opproof.backends.onnx.model import Entry, Model, Tensor
+from opproof.backends.onnx.model import Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
-from opproof.backends.sizes import Sizes, both_sides, per_axis
+from opproof.backends.sizes import Sizes, to_both_sides, to_per_axis
 
 
-def _conv(
-    m: Model, x: Tensor | str, weight: Tensor | str, bias: Tensor | None = None, *, axes: int, stride: Sizes,
-    padding: Sizes, dilation: Sizes, groups: int,
-) -> str:  # fmt: skip
+def _make_conv(
+    m: Model,
+    x: ModelInput | str,
+    weight: ModelInput | str,
+    bias: ModelInput | None = None,
+    *,
+    axes: int,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    groups: int,
+) -> str:
     return m.node(
-        "Conv", x, weight, bias, strides=per_axis(stride, axes), pads=2 * per_axis(padding, axes),
-        dilations=per_axis(dilation, axes), group=groups,
-    )  # fmt: skip
+        "Conv",
+        x,
+        weight,
+        bias,
+        strides=to_per_axis(stride, axes),
+        pads=2 * to_per_axis(padding, axes),
+        dilations=to_per_axis(dilation, axes),
+        group=groups,
+    )
 
 
 def _convolution(axes: int) -> Entry:
-    return lambda m, x, weight, bias=None, **given: _conv(m, x, weight, bias, axes=axes, **given)
+    return lambda m, x, weight, bias=None, **given: _make_conv(m, x, weight, bias, axes=axes, **given)
 
 
-def _depthwise(m: Model, x: Tensor, weight: Tensor, bias: Tensor | None = None, **given: Sizes) -> str:
-    return _conv(m, x, weight, bias, axes=2, groups=x.shape[1], **given)
+def _depthwise(m: Model, x: ModelInput, weight: ModelInput, bias: ModelInput | None = None, **given: Sizes) -> str:
+    return _make_conv(m, x, weight, bias, axes=2, groups=x.shape[1], **given)
 
 
-def _ssm_conv(m: Model, x: Tensor, weight: Tensor) -> str:
+def _ssm_conv(m: Model, x: ModelInput, weight: ModelInput) -> str:
     """Conv with a kernel per channel; ours has channels last in its result and no axis of inputs in the weight."""
     kernels = m.node("Unsqueeze", weight, m.constant([1]))
-    y = _conv(m, x, kernels, axes=1, stride=1, padding=0, dilation=1, groups=x.shape[1])
+    y = _make_conv(m, x, kernels, axes=1, stride=1, padding=0, dilation=1, groups=x.shape[1])
     return m.node("Transpose", y, perm=[0, 2, 1])
 
 
 def _conv_transpose(axes: int) -> Entry:
     def entry(
-        m: Model, x: Tensor, weight: Tensor, bias: Tensor | None = None, *, stride: Sizes, padding: Sizes,
-        output_padding: Sizes, groups: int, dilation: Sizes,
-    ) -> str:  # fmt: skip
+        m: Model,
+        x: ModelInput,
+        weight: ModelInput,
+        bias: ModelInput | None = None,
+        *,
+        stride: Sizes,
+        padding: Sizes,
+        output_padding: Sizes,
+        groups: int,
+        dilation: Sizes,
+    ) -> str:
         return m.node(
-            "ConvTranspose", x, weight, bias, strides=per_axis(stride, axes), pads=2 * per_axis(padding, axes),
-            output_padding=per_axis(output_padding, axes), group=groups, dilations=per_axis(dilation, axes),
-        )  # fmt: skip
+            "ConvTranspose",
+            x,
+            weight,
+            bias,
+            strides=to_per_axis(stride, axes),
+            pads=2 * to_per_axis(padding, axes),
+            output_padding=to_per_axis(output_padding, axes),
+            group=groups,
+            dilations=to_per_axis(dilation, axes),
+        )
 
     return entry
 
 
-def _windows(
+def _attributes_of_windows(
     axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, *, ceil_mode: bool
 ) -> dict[str, object]:
     """The attributes that both poolings share."""
     return {
-        "kernel_shape": per_axis(kernel_size, axes),
-        "strides": per_axis(kernel_size if stride is None else stride, axes),
-        "pads": both_sides(padding, axes),
+        "kernel_shape": to_per_axis(kernel_size, axes),
+        "strides": to_per_axis(kernel_size if stride is None else stride, axes),
+        "pads": to_both_sides(padding, axes),
         "ceil_mode": int(ceil_mode),
     }
 
 
 def _avg_pool(axes: int) -> Entry:
     def entry(
-        m: Model, x: Tensor, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, ceil_mode: bool,
-        count_include_pad: bool, divisor_override: int | None = None,
-    ) -> str:  # fmt: skip
+        m: Model,
+        x: ModelInput,
+        *,
+        kernel_size: Sizes,
+        stride: Sizes | None,
+        padding: Sizes,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None = None,
+    ) -> str:
         if divisor_override is not None:
             raise Unsupported("ONNX's AveragePool has no divisor_override")
-        given = _windows(axes, kernel_size, stride, padding, ceil_mode=ceil_mode)
+        given = _attributes_of_windows(axes, kernel_size, stride, padding, ceil_mode=ceil_mode)
         return m.node("AveragePool", x, **given, count_include_pad=int(count_include_pad))
 
     return entry
@@ -74,69 +110,119 @@ def _avg_pool(axes: int) -> Entry:
 
 def _max_pool(axes: int) -> Entry:
     def entry(
-        m: Model, x: Tensor, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+        m: Model,
+        x: ModelInput,
+        *,
+        kernel_size: Sizes,
+        stride: Sizes | None,
+        padding: Sizes,
+        dilation: Sizes,
         ceil_mode: bool,
-    ) -> list[str]:  # fmt: skip
-        given = _windows(axes, kernel_size, stride, padding, ceil_mode=ceil_mode)
-        y, index = m.nodes_results("MaxPool", 2, x, **given, dilations=per_axis(dilation, axes))
+    ) -> list[str]:
+        given = _attributes_of_windows(axes, kernel_size, stride, padding, ceil_mode=ceil_mode)
+        y, index = m.nodes_results("MaxPool", 2, x, **given, dilations=to_per_axis(dilation, axes))
         plane = m.constant(math.prod(x.shape[2:]))  # ONNX counts through the whole tensor, ours in each plane
         return [y, m.node("Mod", index, plane)]
 
     return entry
 
 
-def _grid_sample(m: Model, x: Tensor, grid: Tensor, *, mode: str, padding_mode: str, align_corners: bool) -> str:
+def _grid_sample(
+    m: Model, x: ModelInput, grid: ModelInput, *, mode: str, padding_mode: str, align_corners: bool
+) -> str:
     given = {"mode": "linear" if mode == "bilinear" else mode, "padding_mode": padding_mode}
     return m.node("GridSample", x, grid, **given, align_corners=int(align_corners))
 
 
 def _roi_align(
-    m: Model, x: Tensor, rois: Tensor, index: Tensor, *, output_size: tuple[int, int], spatial_scale: float,
-    sampling_ratio: int, aligned: bool,
-) -> str:  # fmt: skip
+    m: Model,
+    x: ModelInput,
+    rois: ModelInput,
+    index: ModelInput,
+    *,
+    output_size: tuple[int, int],
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+) -> str:
     return m.node(
-        "RoiAlign", x, rois, index, mode="avg", output_height=output_size[0], output_width=output_size[1],
-        sampling_ratio=sampling_ratio, spatial_scale=spatial_scale,
+        "RoiAlign",
+        x,
+        rois,
+        index,
+        mode="avg",
+        output_height=output_size[0],
+        output_width=output_size[1],
+        sampling_ratio=sampling_ratio,
+        spatial_scale=spatial_scale,
         coordinate_transformation_mode="half_pixel" if aligned else "output_half_pixel",
-    )  # fmt: skip
+    )
 
 
 def _deform_conv2d(
-    m: Model, x: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None = None, mask: Tensor | None = None, *,
-    stride: Sizes, padding: Sizes, dilation: Sizes,
-) -> str:  # fmt: skip
+    m: Model,
+    x: ModelInput,
+    offset: ModelInput,
+    weight: ModelInput,
+    bias: ModelInput | None = None,
+    mask: ModelInput | None = None,
+    *,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+) -> str:
     kernel = weight.shape[2:]
     return m.node(
-        "DeformConv", x, weight, offset, bias, mask, kernel_shape=kernel, strides=per_axis(stride, 2),
-        pads=2 * per_axis(padding, 2), dilations=per_axis(dilation, 2), group=x.shape[1] // weight.shape[1],
+        "DeformConv",
+        x,
+        weight,
+        offset,
+        bias,
+        mask,
+        kernel_shape=kernel,
+        strides=to_per_axis(stride, 2),
+        pads=2 * to_per_axis(padding, 2),
+        dilations=to_per_axis(dilation, 2),
+        group=x.shape[1] // weight.shape[1],
         offset_group=offset.shape[1] // (2 * math.prod(kernel)),
-    )  # fmt: skip
+    )
 
 
-def _adaptive_avg_pool2d(m: Model, x: Tensor, *, output_size: Sizes) -> str:
-    if per_axis(output_size, 2) != (1, 1):
+def _adaptive_avg_pool2d(m: Model, x: ModelInput, *, output_size: Sizes) -> str:
+    if to_per_axis(output_size, 2) != (1, 1):
         raise Unsupported("ONNX's GlobalAveragePool has one cell for a result")
     return m.node("GlobalAveragePool", x)
 
 
 def _col2im(
-    m: Model, x: Tensor, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+    m: Model, x: ModelInput, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> str:
-    image, block = (m.constant(per_axis(n, 2)) for n in (output_size, kernel_size))
+    image, block = (m.constant(to_per_axis(n, 2)) for n in (output_size, kernel_size))
     return m.node(
-        "Col2Im", x, image, block, dilations=per_axis(dilation, 2), pads=2 * per_axis(padding, 2),
-        strides=per_axis(stride, 2),
-    )  # fmt: skip
+        "Col2Im",
+        x,
+        image,
+        block,
+        dilations=to_per_axis(dilation, 2),
+        pads=2 * to_per_axis(padding, 2),
+        strides=to_per_axis(stride, 2),
+    )
 
 
 def _resize(mode: str) -> Entry:
-    def entry(m: Model, x: Tensor, *, size: tuple[int, int], align_corners: bool = False) -> str:
+    def entry(m: Model, x: ModelInput, *, size: tuple[int, int], align_corners: bool = False) -> str:
         sizes = m.constant((*x.shape[:2], *size))
         if mode == "nearest":
             return m.node(
-                "Resize", x, None, None, sizes, mode="nearest", coordinate_transformation_mode="asymmetric",
+                "Resize",
+                x,
+                None,
+                None,
+                sizes,
+                mode="nearest",
+                coordinate_transformation_mode="asymmetric",
                 nearest_mode="floor",
-            )  # fmt: skip
+            )
         how = "align_corners" if align_corners else "half_pixel"
         return m.node("Resize", x, None, None, sizes, mode=mode, coordinate_transformation_mode=how)
 

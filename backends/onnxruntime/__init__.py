@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import check_variant, imported, joined, supports
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import check_variant, import_library, join_tables, supports
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED
 
@@ -46,8 +46,8 @@ class OnnxRuntime:
     def __init__(self, ort: Any) -> None:
         from opproof.backends.onnx import integers, model, quantised
 
-        self._ort, self._models, self.table = ort, model, {**model.tables(), **joined(quantised, integers)}
-        self.compute, self.rounding = precision.built_in("onnxruntime")
+        self._ort, self._models, self.table = ort, model, {**model.load_tables(), **join_tables(quantised, integers)}
+        self.compute, self.rounding = precision.load_built_in("onnxruntime")
         self.version = str(ort.__version__)
         self._options = ort.SessionOptions()
         self._options.intra_op_num_threads = self._options.inter_op_num_threads = 1
@@ -63,15 +63,15 @@ class OnnxRuntime:
         return supports(self.table, op, "ONNX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        with _declining():
+        with _with_declines():
             session = self._session(op, inputs, params)
             kinds = {i.name: i.type for i in session.get_inputs()}
             given = {f"x{i}": self._value(x, kinds.get(f"x{i}")) for i, x in enumerate(inputs) if x is not None}
-            own = {float_name(x.dtype): x.dtype for x in inputs if x is not None}
-            return [_numpy(y, own) for y in session.run_with_ort_values(None, given)]
+            own = {short_name_of(x.dtype): x.dtype for x in inputs if x is not None}
+            return [_to_numpy(y, own) for y in session.run_with_ort_values(None, given)]
 
     def _session(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
-        key = self._models.key(op, inputs, params)
+        key = self._models.key_of(op, inputs, params)
         if self._last is None or self._last[0] != key or op in DRAWS:
             self._last = None
             model = self._models.build(self.table, op, inputs, params)
@@ -84,14 +84,14 @@ class OnnxRuntime:
         if kind in BYTES:
             element = self._models.ELEMENTS[BYTES[kind]]
             return self._ort.OrtValue.ortvalue_from_numpy_with_onnx_type(row_major, element)
-        if float_name(array.dtype) == "bf16":
+        if short_name_of(array.dtype) == "bf16":
             element = self._models.ELEMENTS["bf16"]
             return self._ort.OrtValue.ortvalue_from_numpy_with_onnx_type(row_major.view(np.uint16), element)
         return self._ort.OrtValue.ortvalue_from_numpy(row_major)
 
 
 @contextmanager
-def _declining() -> Iterator[None]:
+def _with_declines() -> Iterator[None]:
     """Refusals in ONNX Runtime's words, without the code before them."""
     try:
         yield
@@ -107,11 +107,11 @@ def _declining() -> Iterator[None]:
 def create(variant: str = "") -> Backend:
     """ONNX Runtime on the CPU. Raises BackendError where it or onnx is not installed."""
     check_variant("onnxruntime", variant)
-    imported("onnx", "onnxruntime", "onnx")  # the models are made with it
-    return OnnxRuntime(imported("onnxruntime", "onnxruntime", "onnxruntime"))
+    import_library("onnx", "onnxruntime", "onnx")  # the models are made with it
+    return OnnxRuntime(import_library("onnxruntime", "onnxruntime", "onnxruntime"))
 
 
-def _numpy(y: Any, own: Mapping[str, np.dtype[Any]]) -> Array:
+def _to_numpy(y: Any, own: Mapping[str, np.dtype[Any]]) -> Array:
     """A copy of a result; NumPy has no bfloat16 of its own, so its bytes are read where they lie.
 
     Those of BYTES are numbers where the inputs have such ones, `own`, and codes elsewhere.

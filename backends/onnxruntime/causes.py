@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.dtypes import DTYPES
-from opproof.harness.known_failures.formulas import stored
+from opproof.harness.known_failures.formulas import store_as
 from opproof.reference_ops import grid_sample
 from opproof.reference_ops._cells import gates, products
 from opproof.reference_ops._fourier import transformed
@@ -33,47 +33,47 @@ MOMENTUM = 0.9
 BACK_IN_RANGE = (480.0, 496.0)
 
 
-def _polynomial(coefficients: tuple[float, ...], square: Any) -> Any:
+def _evaluate_polynomial(coefficients: tuple[float, ...], square: Any) -> Any:
     total = square * np.float32(coefficients[0]) + np.float32(coefficients[1])
     for c in coefficients[2:]:
         total = total * square + np.float32(c)
     return total
 
 
-def _sigmoid(x: Any) -> Any:
+def _compute_sigmoid(x: Any) -> Any:
     x = np.minimum(np.maximum(x, -SIGMOID_END), SIGMOID_END)
-    ratio = _polynomial(SIGMOID_ODD, x * x) * x / _polynomial(SIGMOID_EVEN, x * x)
+    ratio = _evaluate_polynomial(SIGMOID_ODD, x * x) * x / _evaluate_polynomial(SIGMOID_EVEN, x * x)
     return np.minimum(np.maximum(ratio + 0.5, 0), 1)
 
 
-def _tanh(x: Any) -> Any:
+def _compute_tanh(x: Any) -> Any:
     x = np.minimum(np.maximum(x, -TANH_END), TANH_END)
-    return _polynomial(TANH_ODD, x * x) * x / _polynomial(TANH_EVEN, x * x)
+    return _evaluate_polynomial(TANH_ODD, x * x) * x / _evaluate_polynomial(TANH_EVEN, x * x)
 
 
 def divide_polynomials_of_sigmoid(x: Any) -> Any:
     """Add a half to a rational function of x, which ends at 18."""
-    return _sigmoid(x)
+    return _compute_sigmoid(x)
 
 
 def divide_polynomials_of_silu(x: Any) -> Any:
     """Multiply x by the rational function that stands for its sigmoid."""
-    return x * _sigmoid(x)
+    return x * _compute_sigmoid(x)
 
 
 def divide_polynomials_of_gelu_quick(x: Any) -> Any:
     """Multiply x by the rational function that stands for the sigmoid of 1.702 x."""
-    return x * _sigmoid(np.float32(1.702) * x)
+    return x * _compute_sigmoid(np.float32(1.702) * x)
 
 
 def divide_polynomials_of_tanh(x: Any) -> Any:
     """Divide a product with 0.0049 by 0.0049: the product is subnormal before the result is."""
-    return _tanh(x)
+    return _compute_tanh(x)
 
 
 def divide_polynomials_of_mish(x: Any) -> Any:
     """Multiply x by the rational function that stands for tanh."""
-    return x * _tanh(np.log1p(np.exp(x)))
+    return x * _compute_tanh(np.log1p(np.exp(x)))
 
 
 def divide_polynomials_of_gates(
@@ -82,40 +82,40 @@ def divide_polynomials_of_gates(
     """Make gates by the rational functions that stand for sigmoid and tanh."""
     zx, zh = products(x, h, (weight_ih, weight_hh, bias_ih, bias_hh))
     i, f, u, o = gates(zx + zh, 4)
-    after = _sigmoid(f) * c + _sigmoid(i) * _tanh(u)
-    return _sigmoid(o) * _tanh(after), after
+    after = _compute_sigmoid(f) * c + _compute_sigmoid(i) * _compute_tanh(u)
+    return _compute_sigmoid(o) * _compute_tanh(after), after
 
 
-def _one_less_its_mirror(x: Any) -> Any:
+def _subtract_mirror(x: Any) -> Any:
     right = 1 / (1 + np.exp(-np.abs(x)))
     return np.where(x < 0, 1 - right, right)
 
 
 def subtract_sigmoid_from_one(x: Any) -> Any:
     """Take the sigmoid of negative numbers as 1 less that of positive ones."""
-    return _one_less_its_mirror(x)
+    return _subtract_mirror(x)
 
 
 def subtract_sigmoid_of_silu_from_one(x: Any) -> Any:
     """Multiply x by a sigmoid that is 1 less another."""
-    return x * _one_less_its_mirror(x)
+    return x * _subtract_mirror(x)
 
 
 def subtract_sigmoid_of_gelu_quick_from_one(x: Any) -> Any:
     """Multiply x by a sigmoid of 1.702 x, a number of float32, that is 1 less another."""
-    return x * _one_less_its_mirror(np.float32(1.702) * x)
+    return x * _subtract_mirror(np.float32(1.702) * x)
 
 
 def keep_beyond_lambd(x: Any, *, lambd: float) -> Any:
     """Give 0 for what is neither below -lambd nor above it, NaN among it."""
-    x = stored(x, "f32")
+    x = store_as(x, "f32")
     return np.where((x < -lambd) | (x > lambd), x, 0)
 
 
 def shift_beyond_lambd(x: Any, *, lambd: float) -> Any:
     """Give 0 for what is neither below -lambd nor above it, NaN among it."""
-    x = stored(x, "f32")
-    return stored(np.where(x < -lambd, x + lambd, np.where(x > lambd, x - lambd, 0)), "f32")
+    x = store_as(x, "f32")
+    return store_as(np.where(x < -lambd, x + lambd, np.where(x > lambd, x - lambd, 0)), "f32")
 
 
 def subtract_square_of_mean(x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float) -> Any:
@@ -158,14 +158,14 @@ def cast_without_saturation(x: Any, *, to: str) -> Any:
     return np.where((np.abs(x) >= low) & (np.abs(x) < high), np.copysign(448.0, x), y)
 
 
-def _chirp(n: int, inverse: bool) -> tuple[Any, Any]:
+def _make_chirp(n: int, inverse: bool) -> tuple[Any, Any]:
     """Cosines and sines of pi j^2 / n, made step after step in float32."""
     j = np.arange(n).astype(np.float32)
     angle = np.float32(np.pi if inverse else -np.pi) * j * j / np.float32(n)
     return np.cos(angle).astype(np.float64), np.sin(angle).astype(np.float64)
 
 
-def _times(re: Any, im: Any, factor: tuple[Any, Any]) -> tuple[Any, Any]:
+def _multiply(re: Any, im: Any, factor: tuple[Any, Any]) -> tuple[Any, Any]:
     return re * factor[0] - im * factor[1], re * factor[1] + im * factor[0]
 
 
@@ -175,17 +175,17 @@ def _transform(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
     if n & (n - 1) == 0:
         return transformed(re, im, -1, "backward", inverse)
     long = 1 << int(2 * n - 2).bit_length()
-    cosine, sine = _chirp(n, inverse)
+    cosine, sine = _make_chirp(n, inverse)
     back = np.zeros((2, long))
     back[:, :n] = cosine, -sine
     back[:, long - n + 1 :] = back[:, n - 1 : 0 : -1]
     factor = transformed(back[0], back[1], -1, "backward", inverse=False)
     rest = np.zeros((*re.shape[:-1], long - n), like=re)
-    a, b = (np.concatenate([v, rest], axis=-1) for v in _times(re, im, (cosine, sine)))
-    product = _times(*transformed(a, b, -1, "backward", inverse=False), factor)
+    a, b = (np.concatenate([v, rest], axis=-1) for v in _multiply(re, im, (cosine, sine)))
+    product = _multiply(*transformed(a, b, -1, "backward", inverse=False), factor)
     y = transformed(product[0], product[1], -1, "backward", inverse=True)
     scale = np.float32(1) / np.float32(n) if inverse else 1.0
-    a, b = _times(y[0][..., :n], y[1][..., :n], (cosine, sine))
+    a, b = _multiply(y[0][..., :n], y[1][..., :n], (cosine, sine))
     return a * scale, b * scale
 
 
@@ -218,15 +218,15 @@ def multiply_by_float32_reciprocal(re: Any, im: Any, *, dim: int, norm: str, inv
     return y[0] * scale, y[1] * scale
 
 
-def _cells(place: Any, n: int, align_corners: bool) -> list[tuple[Any, Any]]:
+def _find_cells(place: Any, n: int, align_corners: bool) -> list[tuple[Any, Any]]:
     """The two cells beside a place of a grid along an axis, cut off at the border, and their weights in float32."""
-    moved = stored(place + 1, "f32")
+    moved = store_as(place + 1, "f32")
     if align_corners:
-        at = stored(stored(moved / 2, "f32") * (n - 1), "f32")
+        at = store_as(store_as(moved / 2, "f32") * (n - 1), "f32")
     else:
-        at = stored(stored(moved * n, "f32") - 1, "f32") / 2
+        at = store_as(store_as(moved * n, "f32") - 1, "f32") / 2
     low = np.floor(at)
-    after = stored(low + 1, "f32")
+    after = store_as(low + 1, "f32")
     first, second = (np.clip(v, 0, n - 1).astype(np.int64) for v in (low, low + 1))
     return [(first, after - at), (second, at - low)]
 
@@ -236,8 +236,8 @@ def weigh_before_the_border(x: Any, grid: Any, *, mode: str, padding_mode: str, 
     if mode != "bilinear" or padding_mode != "border":
         return grid_sample.forward(x, grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners)
     total = np.zeros((*x.shape[:2], *grid.shape[1:3]), like=x)
-    for row, down in _cells(grid[..., 1], x.shape[2], align_corners):
-        for column, across in _cells(grid[..., 0], x.shape[3], align_corners):
+    for row, down in _find_cells(grid[..., 1], x.shape[2], align_corners):
+        for column, across in _find_cells(grid[..., 0], x.shape[3], align_corners):
             total = total + read(x, row, column) * (down * across)[:, None]
     return total
 

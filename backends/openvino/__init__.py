@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.capabilities import possible
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import check_variant, imported, supports
+from opproof.backends.capabilities import select_possible
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import check_variant, import_library, supports
 from opproof.core.arrays import Array
 
 #: Its own kernels read one variable and its oneDNN the other: both have to say the same, or kernels find none to follow
@@ -45,12 +45,12 @@ class OpenVino:
     def __init__(self, openvino: Any, variant: str) -> None:
         from opproof.backends.onnx import model
 
-        self._ov, self._models, self.table = openvino, model, model.tables()
+        self._ov, self._models, self.table = openvino, model, model.load_tables()
         del self.table["dropout"]  # it is taken out of a model, with its input where nothing is left
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
-        self.capabilities = possible(CAPABILITIES)
-        self.compute, self.rounding = precision.built_in("openvino", variant)
+        self.capabilities = select_possible(CAPABILITIES)
+        self.compute, self.rounding = precision.load_built_in("openvino", variant)
         self._config: dict[str, Any] = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
         if variant != "default":
             self._config["INFERENCE_PRECISION_HINT"] = variant or "f32"
@@ -65,7 +65,7 @@ class OpenVino:
         return supports(self.table, op, "ONNX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        with _declining():
+        with _with_declines():
             request = self._request(op, inputs, params)
             given = {f"x{i}": np.ascontiguousarray(x).reshape(x.shape) for i, x in enumerate(inputs) if x is not None}
             for name, x in given.items():
@@ -74,7 +74,7 @@ class OpenVino:
             return [self._numpy(request.get_output_tensor(i)) for i in range(len(request.model_outputs))]
 
     def _request(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
-        key = self._models.key(op, inputs, params)
+        key = self._models.key_of(op, inputs, params)
         if self._last is None or self._last[0] != key:
             self._last = None
             model = self._core.read_model(self._models.build(self.table, op, inputs, params))
@@ -83,7 +83,7 @@ class OpenVino:
         return self._last[1]
 
     def _tensor(self, array: Array) -> Any:
-        if float_name(array.dtype) == "bf16":
+        if short_name_of(array.dtype) == "bf16":
             return self._ov.Tensor(array.view(np.uint16), self._ov.Shape(array.shape), self._ov.Type.bf16)
         return self._ov.Tensor(array, shared_memory=True)
 
@@ -96,7 +96,7 @@ class OpenVino:
 
 
 @contextmanager
-def _declining() -> Iterator[None]:
+def _with_declines() -> Iterator[None]:
     """Refusals in OpenVINO's words, without the places in its sources."""
     try:
         yield
@@ -110,5 +110,5 @@ def _declining() -> Iterator[None]:
 def create(variant: str = "") -> Backend:
     """OpenVINO in f32 (""), in bf16, or as it chooses. Raises BackendError where it or onnx is not installed."""
     check_variant("openvino", variant, "default", "bf16")
-    imported("onnx", "openvino", "onnx")  # the models are made with it
-    return OpenVino(imported("openvino", "openvino", "openvino"), variant)
+    import_library("onnx", "openvino", "onnx")  # the models are made with it
+    return OpenVino(import_library("openvino", "openvino", "openvino"), variant)

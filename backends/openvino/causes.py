@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from opproof.core.dtypes import DTYPES
-from opproof.harness.known_failures.formulas import stored
-from opproof.harness.reference.montecarlo.array import Noisy
+from opproof.harness.known_failures.formulas import store_as
+from opproof.harness.reference.montecarlo.array import NoisyArray
 from opproof.harness.reference.rounded_arithmetic import unwrap
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._pool import avg_pool, divisors, pool
@@ -32,54 +32,54 @@ MAX_TURNED = 5000
 ROWS_OF_ANGLES = 256
 
 
-def _converted(x: Any) -> Any:
+def _convert_input(x: Any) -> Any:
     """Numbers of float64 as the plugin takes them in."""
-    return stored(np.minimum(np.maximum(x, -LARGEST), LARGEST), "f32")
+    return store_as(np.minimum(np.maximum(x, -LARGEST), LARGEST), "f32")
 
 
-def _given_back(y: Any) -> Any:
+def _convert_output(y: Any) -> Any:
     """Numbers of float32 as float64 gets them."""
-    return np.minimum(np.maximum(stored(y, "f32"), -LARGEST), LARGEST)
+    return np.minimum(np.maximum(store_as(y, "f32"), -LARGEST), LARGEST)
 
 
 def cut_at_float32_of_floor(x: Any) -> Any:
     """Round the argument to float32 first."""
-    return np.floor(_converted(x))
+    return np.floor(_convert_input(x))
 
 
 def cut_at_float32_of_ceil(x: Any) -> Any:
     """Round the argument to float32 first."""
-    return np.ceil(_converted(x))
+    return np.ceil(_convert_input(x))
 
 
 def cut_at_float32_of_round(x: Any) -> Any:
     """Round the argument to float32 first."""
-    return np.rint(_converted(x))
+    return np.rint(_convert_input(x))
 
 
 def cut_at_float32_of_exp(x: Any) -> Any:
     """Compute in float32, whose largest number stands for infinity."""
-    return _given_back(_exp(x))
+    return _convert_output(_compute_exp(x))
 
 
 def cut_at_float32_of_exp2(x: Any) -> Any:
     """Compute in float32, whose largest number stands for infinity."""
-    return _given_back(np.exp2(x))
+    return _convert_output(np.exp2(x))
 
 
 def cut_at_float32_of_cosh(x: Any) -> Any:
     """Compute in float32, whose largest number stands for infinity."""
-    return _given_back(np.cosh(x))
+    return _convert_output(np.cosh(x))
 
 
 def cut_at_float32_of_sinh(x: Any) -> Any:
     """Compute in float32, whose largest number stands for infinity."""
-    return _given_back(np.sinh(x))
+    return _convert_output(np.sinh(x))
 
 
 def cut_at_float32_of_masked_fill(x: Any, mask: Any, *, value: float) -> Any:
     """Compute in float32, whose largest number stands for infinity."""
-    return _given_back(np.where(mask != 0, value, x))
+    return _convert_output(np.where(mask != 0, value, x))
 
 
 def find_no_infinity(x: Any) -> Any:
@@ -87,32 +87,32 @@ def find_no_infinity(x: Any) -> Any:
     return np.zeros(x.shape, dtype=bool)
 
 
-def _exp(x: Any) -> Any:
+def _compute_exp(x: Any) -> Any:
     return np.where(x > EXP_END, np.inf, np.where(x < SOFTPLUS_END, 0, np.exp(x)))
 
 
 def end_exp_early(x: Any) -> Any:
     """Give infinity from 88.4 on."""
-    return _exp(x)
+    return _compute_exp(x)
 
 
-def _sigmoid(x: Any) -> Any:
+def _compute_sigmoid(x: Any) -> Any:
     return np.where(x < SIGMOID_END, 0, sigmoid(x))
 
 
 def end_sigmoid_early(x: Any) -> Any:
     """Give 0 below -87, where sigmoid is a normal number."""
-    return _sigmoid(x)
+    return _compute_sigmoid(x)
 
 
 def end_sigmoid_of_silu_early(x: Any) -> Any:
     """Give 0 below -87, where sigmoid is a normal number."""
-    return x * _sigmoid(x)
+    return x * _compute_sigmoid(x)
 
 
 def end_sigmoid_of_gelu_quick_early(x: Any) -> Any:
     """Give 0 where 1.702 x is below -87."""
-    return x * _sigmoid(1.702 * x)
+    return x * _compute_sigmoid(1.702 * x)
 
 
 def add_logarithm_of_power(x: Any, *, beta: float, threshold: float) -> Any:
@@ -133,19 +133,19 @@ def subtract_product_of_quotient(a: Any, b: Any) -> Any:
     return a - b * np.trunc(a / b)
 
 
-def _shrunk(x: Any, lambd: float, bias: float) -> Any:
-    x = stored(x, "f32")
+def _shrink(x: Any, lambd: float, bias: float) -> Any:
+    x = store_as(x, "f32")
     return np.where(x < -lambd, 1.0, 0.0) * (x + bias) + np.where(x > lambd, 1.0, 0.0) * (x - bias)
 
 
 def multiply_by_masks_of_hardshrink(x: Any, *, lambd: float) -> Any:
     """Multiply by 0 and 1, which leaves NaN of infinities."""
-    return _shrunk(x, lambd, 0.0)
+    return _shrink(x, lambd, 0.0)
 
 
 def multiply_by_masks_of_softshrink(x: Any, *, lambd: float) -> Any:
     """Multiply by 0 and 1, which leaves NaN of infinities."""
-    return _shrunk(x, lambd, lambd)
+    return _shrink(x, lambd, lambd)
 
 
 def add_epsilon_to_squares(x: Any, *, dim: Any, eps: float) -> Any:
@@ -183,13 +183,13 @@ def leave_casts_out(x: Any, *, to: str) -> Any:
     """Copy numbers that float16 would round, and go to 8 bits by way of float16, its largest number being NaN."""
     if to == "f16":
         return np.positive(x)
-    y = stored(x, "f16").astype(DTYPES[to].numpy).astype(x.dtype)
+    y = store_as(x, "f16").astype(DTYPES[to].numpy).astype(x.dtype)
     return np.where(np.abs(y) >= 448, np.nan, y) if to == "f8e4m3" else y
 
 
 def add_up_in_bfloat16(x: Any, *, dim: int) -> Any:
     """Keep running sums in bfloat16, rounded up where the last digit is odd and half a digit remains, else cut off."""
-    terms = np.moveaxis(np.asarray(x.exact if isinstance(x, Noisy) else unwrap(x)), dim, 0).astype(np.float32)
+    terms = np.moveaxis(np.asarray(x.exact if isinstance(x, NoisyArray) else unwrap(x)), dim, 0).astype(np.float32)
     total, sums = np.zeros(terms.shape[1:], dtype=np.float32), np.empty(terms.shape)
     for i, term in enumerate(terms):
         bits = (total + term).view(np.uint32)
@@ -198,7 +198,7 @@ def add_up_in_bfloat16(x: Any, *, dim: int) -> Any:
     return np.moveaxis(sums, 0, dim) + 0 * x
 
 
-def _turned(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
+def _transform(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
     """The transform along the first axis, every angle of which is a number of float32."""
     n = re.shape[0]
     if n > MAX_TURNED:
@@ -221,7 +221,7 @@ def _turned(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
 def turn_the_second_axis(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, Any]:
     """Transform along axis 1, whatever is asked, by angles that grow with the place in float32."""
     re, im = np.moveaxis(re, 1, 0), np.moveaxis(im, 1, 0)
-    y = _turned(re, im, inverse)
+    y = _transform(re, im, inverse)
     return np.moveaxis(y[0], 0, 1), np.moveaxis(y[1], 0, 1)
 
 

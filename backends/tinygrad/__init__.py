@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.capabilities import possible
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
+from opproof.backends.capabilities import select_possible
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, pull_back, supports
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.errors import BackendError
 
@@ -48,12 +48,12 @@ class Tinygrad:
     name = "tinygrad"
 
     def __init__(self, tinygrad: Any, table: Table, variant: str, version: str) -> None:
-        self.compute, self.rounding = precision.built_in("tinygrad", variant)
+        self.compute, self.rounding = precision.load_built_in("tinygrad", variant)
         device = DEVICES[variant]
         self._tinygrad, self.table, self.version = tinygrad, table, version
         told = os.environ.get("DEV", "")
         self._target = told if told.startswith("CPU:CLANG:") and device == "CPU" else device
-        self.capabilities = possible(CAPABILITIES) if device == "CPU" else {}
+        self.capabilities = select_possible(CAPABILITIES) if device == "CPU" else {}
         self.device = device.lower()
         self._no_bfloat16 = "" if device != "CPU" or _compiles(BFLOAT16) else "this clang has no sums of bfloat16"
 
@@ -76,7 +76,7 @@ class Tinygrad:
             raise Unsupported(f"the gradient of tinygrad's {op} of {n} elements takes too long to compile")
         with self._running():
             tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
-            return pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
+            return pull_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
 
     def _pull(self, f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list[Array]:
         parts = [y.gradient(*leaves, gradient=g) for y, g in zip(f(*leaves), gs, strict=True)]
@@ -92,7 +92,7 @@ class Tinygrad:
         if array is None:
             return None
         rows = np.ascontiguousarray(array).reshape(array.shape)
-        if float_name(array.dtype) == "bf16":
+        if short_name_of(array.dtype) == "bf16":
             return self._tinygrad.Tensor(rows.view(np.uint16)).bitcast("bfloat16").realize()
         return self._tinygrad.Tensor(rows).realize()
 
@@ -116,11 +116,11 @@ def create(variant: str = "") -> Backend:
     """
     check_variant("tinygrad", variant, "x86", "python")
     if variant != "python":
-        os.environ["CC"] = _clang()  # the one way to tell tinygrad
-    tinygrad = imported("tinygrad", "tinygrad", "tinygrad")
+        os.environ["CC"] = _find_clang()  # the one way to tell tinygrad
+    tinygrad = import_library("tinygrad", "tinygrad", "tinygrad")
     from opproof.backends.tinygrad import moves, nn, pointwise, reductions
 
-    table = joined(pointwise, reductions, moves, nn)
+    table = join_tables(pointwise, reductions, moves, nn)
     return Tinygrad(tinygrad, table, variant, version("tinygrad"))
 
 
@@ -130,7 +130,7 @@ def _compiles(source: str) -> bool:
     return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
 
 
-def _clang() -> str:
+def _find_clang() -> str:
     """The compiler that tinygrad is to call: CC, or clang, or the newest clang-N. Raises BackendError without one."""
     names = [os.environ.get("CC", ""), *COMPILERS]
     found = next((name for name in names if "clang" in name and shutil.which(name)), None)

@@ -11,26 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.known_failures.formulas import stored
-from opproof.harness.known_failures.traced import (  # fmt: skip
+from opproof.harness.known_failures.formulas import store_as
+from opproof.harness.known_failures.traced import (
+    apply_step,
     cos,
     derivative_of,
     exp,
     half_exp,
-    larger,
     length_with_one,
     log,
     magnitude,
     mean,
     mean_square,
     relu,
-    reshaped,
+    reshape_value,
     root,
     sigmoid,
     sign,
     sin,
-    step,
-    total,
+    sum_over_axes,
+    take_larger,
     value_of,
     where,
 )
@@ -51,7 +51,7 @@ ERF_SCALE = 0.3275911
 MAX_QUICKLY_SCATTERED = 1000
 
 
-def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
+def _evaluate_polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
     found: Any = coefficients[0]
     for c in coefficients[1:]:
         found = found * x + c
@@ -76,7 +76,7 @@ def compose_tanh(x: Any) -> Any:
 def compose_asin(x: Any) -> Any:
     """Subtract a fit of acos from pi / 2, which cancels near 0."""
     size = magnitude(x)
-    return sign(x) * (math.pi / 2 - root(1.0 - size) * _polynomial(size, ASIN_COEFFICIENTS))
+    return sign(x) * (math.pi / 2 - root(1.0 - size) * _evaluate_polynomial(size, ASIN_COEFFICIENTS))
 
 
 def compose_acos(x: Any) -> Any:
@@ -92,7 +92,7 @@ def compose_atan(x: Any) -> Any:
 def compose_erf(x: Any) -> Any:
     """Evaluate erf as 1 - p(t) exp(-x^2), which cancels for small x."""
     t = 1.0 / (1.0 + ERF_SCALE * magnitude(x))
-    return sign(x) * (1.0 - t * _polynomial(t, ERF_COEFFICIENTS) * exp(-(x * x)))
+    return sign(x) * (1.0 - t * _evaluate_polynomial(t, ERF_COEFFICIENTS) * exp(-(x * x)))
 
 
 def compose_gelu(x: Any, *, approximate: str) -> Any:
@@ -105,7 +105,7 @@ def compose_gelu(x: Any, *, approximate: str) -> Any:
 def compose_softplus(x: Any, *, beta: float = 1.0, threshold: float = 20.0) -> Any:
     """Add log(1 + exp(-|x|)), whose sum rounds to 1, to the larger of x and 0."""
     z = x * beta
-    m = larger(z, 0.0)
+    m = take_larger(z, 0.0)
     return (1 / beta) * (log(exp(z - m) + exp(0.0 - m)) + m)
 
 
@@ -142,7 +142,7 @@ def compose_elu(x: Any, *, alpha: float) -> Any:
 
 def compose_celu(x: Any, *, alpha: float) -> Any:
     """Subtract 1 from the exponential, and differentiate both branches."""
-    return larger(x, 0.0) - larger(-(alpha * (exp(x / alpha) - 1)), 0.0)
+    return take_larger(x, 0.0) - take_larger(-(alpha * (exp(x / alpha) - 1)), 0.0)
 
 
 def compose_selu(x: Any) -> Any:
@@ -157,13 +157,13 @@ def compose_silu(x: Any) -> Any:
 
 def compose_gelu_quick(x: Any) -> Any:
     """Multiply x by the sigmoid, stored in the dtype, whose exponential overflows."""
-    scaled = step(x, lambda v: value_of(sigmoid(1.702 * v)), lambda g, _, y: 1.702 * g * y * (1 - y))
+    scaled = apply_step(x, lambda v: value_of(sigmoid(1.702 * v)), lambda g, _, y: 1.702 * g * y * (1 - y))
     return x * scaled
 
 
 def compose_rsqrt(x: Any) -> Any:
     """Take the reciprocal of the root, and its third power in the gradient."""
-    return step(x, lambda v: 1 / np.sqrt(v), lambda g, _, y: y * y * y * g * -0.5)
+    return apply_step(x, lambda v: 1 / np.sqrt(v), lambda g, _, y: y * y * y * g * -0.5)
 
 
 def compose_softsign(x: Any) -> Any:
@@ -178,11 +178,11 @@ def compose_tan(x: Any) -> Any:
 
 def compose_var(x: Any, *, dim: Any, correction: int, keepdim: bool) -> Any:
     """Average squares stored in the dtype."""
-    axes = _axes(x, dim)
+    axes = _axes_of(x, dim)
     n = math.prod(x.shape[a] for a in axes)
     deviation = np.zeros(x.shape, like=value_of(x)) if n == 1 else x - mean(x, axes)  # folded
-    found = total(deviation * deviation, axes, max(n - correction, 0))
-    return found if keepdim else reshaped(found, tuple(k for a, k in enumerate(x.shape) if a not in axes))
+    found = sum_over_axes(deviation * deviation, axes, max(n - correction, 0))
+    return found if keepdim else reshape_value(found, tuple(k for a, k in enumerate(x.shape) if a not in axes))
 
 
 def compose_std(x: Any, *, dim: Any, correction: int, keepdim: bool) -> Any:
@@ -192,38 +192,38 @@ def compose_std(x: Any, *, dim: Any, correction: int, keepdim: bool) -> Any:
 
 def compose_l2_norm(x: Any, *, dim: int, eps: float) -> Any:
     """Add up squares stored in the dtype."""
-    squares = total(_square_of_magnitude(x), _axes(x, dim))
-    return x / larger(_half_power(squares), eps)
+    squares = sum_over_axes(_square_of_magnitude(x), _axes_of(x, dim))
+    return x / take_larger(_compute_half_power(squares), eps)
 
 
 def _square_of_magnitude(x: Any) -> Any:
-    return step(magnitude(x), lambda v: v * v, lambda g, v, _: g * (2 * v))
+    return apply_step(magnitude(x), lambda v: v * v, lambda g, v, _: g * (2 * v))
 
 
-def _half_power(x: Any) -> Any:
-    return step(x, np.sqrt, lambda g, v, _: g * (0.5 * np.sqrt(1 / v)))
+def _compute_half_power(x: Any) -> Any:
+    return apply_step(x, np.sqrt, lambda g, v, _: g * (0.5 * np.sqrt(1 / v)))
 
 
-def _normalised(x: Any, axes: tuple[int, ...], eps: float) -> Any:
+def _normalise(x: Any, axes: tuple[int, ...], eps: float) -> Any:
     y = x - mean(x, axes)
     return y * compose_rsqrt(_in_float16(mean_square(y, axes)) + eps)
 
 
 def _in_float16(x: Any) -> Any:
-    return step(x, lambda v: stored(v, "f16"), lambda g, _, __: g)
+    return apply_step(x, lambda v: store_as(v, "f16"), lambda g, _, __: g)
 
 
 def compose_layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float) -> Any:
     """Average squares stored in the dtype."""
     ndim = x.ndim
-    return _affine(_normalised(x, tuple(range(ndim - len(normalized_shape), ndim)), eps), weight, bias)
+    return _apply_affine(_normalise(x, tuple(range(ndim - len(normalized_shape), ndim)), eps), weight, bias)
 
 
 def compose_group_norm(x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float) -> Any:
     """Average squares stored in the dtype."""
     shape = x.shape
-    y = reshaped(_normalised(reshaped(x, (shape[0], num_groups, -1)), (2,), eps), shape)
-    return _affine(y, *(_by_channel(v, len(shape)) for v in (weight, bias)))
+    y = reshape_value(_normalise(reshape_value(x, (shape[0], num_groups, -1)), (2,), eps), shape)
+    return _apply_affine(y, *(_by_channel(v, len(shape)) for v in (weight, bias)))
 
 
 def compose_instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float) -> Any:
@@ -246,16 +246,16 @@ def compose_batch_norm(
     return found if bias is None else found + bias
 
 
-def _affine(x: Any, weight: Any, bias: Any) -> Any:
+def _apply_affine(x: Any, weight: Any, bias: Any) -> Any:
     scaled = x if weight is None else x * weight
     return scaled if bias is None else scaled + bias
 
 
 def _by_channel(v: Any, ndim: int) -> Any:
-    return None if v is None else reshaped(v, (1, -1, *(1,) * (ndim - 2)))
+    return None if v is None else reshape_value(v, (1, -1, *(1,) * (ndim - 2)))
 
 
-def _axes(x: Any, dim: Any) -> tuple[int, ...]:
+def _axes_of(x: Any, dim: Any) -> tuple[int, ...]:
     return tuple(range(x.ndim)) if dim is None else tuple(int(d) % x.ndim for d in np.atleast_1d(dim))
 
 
@@ -287,7 +287,7 @@ def differentiate_erf(g: Any, y: Any, x: Any) -> Any:
 
 def differentiate_erf_in_float16(g: Any, y: Any, x: Any) -> Any:
     """Do the same with coefficients stored in float16."""
-    scale, *coefficients = (float(stored(c, "f16")) for c in (ERF_SCALE, *ERF_COEFFICIENTS))
+    scale, *coefficients = (float(store_as(c, "f16")) for c in (ERF_SCALE, *ERF_COEFFICIENTS))
     return _gradient_of_erf(g, x, scale, tuple(coefficients))
 
 
@@ -297,8 +297,8 @@ def _gradient_of_erf(g: Any, x: Any, scale: float, coefficients: tuple[float, ..
 
     size, s = magnitude(x), sign(x)
     t, e = share(size), exp(-(x * x))
-    of_t = derivative_of(lambda v: v * _polynomial(v, coefficients))(-(g * s * e), None, t)
-    return g * size * (t * _polynomial(t, coefficients)) * e * 2 + derivative_of(share)(of_t, None, size) * s
+    of_t = derivative_of(lambda v: v * _evaluate_polynomial(v, coefficients))(-(g * s * e), None, t)
+    return g * size * (t * _evaluate_polynomial(t, coefficients)) * e * 2 + derivative_of(share)(of_t, None, size) * s
 
 
 def differentiate_tan_twice(g: Any, y: Any, x: Any) -> Any:
@@ -476,22 +476,22 @@ def correct_bias_in_float32(
 
 def multiply_by_stored_share(x: Any, **params: Any) -> Any:
     """Multiply the sum of a window by 1 / n as float16 has it."""
-    how, divisor = _windows(x, **params)
+    how, divisor = _windows_of(x, **params)
     return avg_pool(x, how, divisor)
 
 
 def spread_stored_share(g: Any, y: Any, x: Any, **params: Any) -> Any:
     """Multiply the cotangent by 1 / n as float16 has it."""
-    how, divisor = _windows(x, **params)
+    how, divisor = _windows_of(x, **params)
     return avg_pool_vjp(g, x, how, divisor)
 
 
-def _windows(
+def _windows_of(
     x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Any:  # fmt: skip
     how = pool(x.shape[2:], kernel_size, stride, padding, ceil_mode)
-    return how, 1 / stored(1 / divisors(x.shape[2:], how, count_include_pad, divisor_override), "f16")
+    return how, 1 / store_as(1 / divisors(x.shape[2:], how, count_include_pad, divisor_override), "f16")
 
 
 def divide_by_rows_less_one(x: Any, *, size: tuple[int, int], align_corners: bool = False) -> Any:
@@ -522,14 +522,14 @@ def rows_with_nan(question: Any) -> Any:
     x, params = question.inputs[0], question.params
     if "kernel_size" in params:
         fallen = np.broadcast_to(np.any(np.isnan(x), axis=tuple(range(2, x.ndim)), keepdims=True), x.shape)
-        return [np.any(fallen) & _windows_with_nan(x, question, y) for y in question.outputs]
-    found = np.any(np.isnan(x), axis=_axes(x, params.get("dim")), keepdims=True)
+        return [np.any(fallen) & _find_windows_with_nan(x, question, y) for y in question.outputs]
+    found = np.any(np.isnan(x), axis=_axes_of(x, params.get("dim")), keepdims=True)
     return [
         np.broadcast_to(found, y.shape) if y.ndim == x.ndim else np.reshape(found, y.shape) for y in question.outputs
     ]
 
 
-def _windows_with_nan(x: Any, question: Any, y: Any) -> Any:
+def _find_windows_with_nan(x: Any, question: Any, y: Any) -> Any:
     given = {
         k: v for k, v in question.params.items() if k in ("kernel_size", "stride", "padding", "ceil_mode", "dilation")
     }

@@ -8,7 +8,7 @@ from typing import Any
 from tinygrad import Tensor, dtypes
 
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import lacking
+from opproof.backends.table import decline_params
 
 
 def _expand(x: Any, *, shape: tuple[int, ...]) -> Any:
@@ -65,7 +65,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "fill": lambda x, *, value: x.full_like(value),
     "arange": _arange,
     "one_hot": lambda index, *, num_classes: index.one_hot(num_classes),
-    "embedding": lacking("tinygrad", lambda weight, indices: weight[indices], "padding_idx"),
+    "embedding": decline_params("tinygrad", lambda weight, indices: weight[indices], "padding_idx"),
     "index_select": lambda x, index, *, dim: _at(x, dim, index),
     "index_add": _index_add,
     "gather": lambda x, index, *, dim: x.gather(dim, index),

@@ -10,39 +10,39 @@ from tinygrad.helpers import Context
 from tinygrad.nn import optim
 
 from opproof.backends.protocol import Unsupported
-from opproof.backends.sizes import Sizes, per_axis
+from opproof.backends.sizes import Sizes, to_per_axis
 
 
-def _layer(layer: Any, **given: Any) -> Any:
+def _make_layer(layer: Any, **given: Any) -> Any:
     """A layer of tinygrad.nn with these tensors in place of its own."""
     for name, value in given.items():
         setattr(layer, name, value)
     return layer
 
 
-def _affine(weight: Any, bias: Any) -> bool:
+def _has_affine(weight: Any, bias: Any) -> bool:
     if (weight is None) != (bias is None):
         raise Unsupported("the layers of tinygrad.nn have weight and bias, or neither")
     return weight is not None
 
 
 def _layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: tuple[int, ...], eps: float) -> Any:
-    layer = nn.LayerNorm(normalized_shape, eps, elementwise_affine=_affine(weight, bias))
-    return _layer(layer, weight=weight, bias=bias)(x)
+    layer = nn.LayerNorm(normalized_shape, eps, elementwise_affine=_has_affine(weight, bias))
+    return _make_layer(layer, weight=weight, bias=bias)(x)
 
 
 def _rms_norm(x: Any, weight: Any = None, *, eps: float) -> Any:
-    return _layer(nn.RMSNorm(x.shape[-1], eps, elementwise_affine=False), weight=weight)(x)
+    return _make_layer(nn.RMSNorm(x.shape[-1], eps, elementwise_affine=False), weight=weight)(x)
 
 
 def _group_norm(x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float) -> Any:
-    layer = nn.GroupNorm(num_groups, x.shape[1], eps, affine=_affine(weight, bias))
-    return _layer(layer, weight=weight, bias=bias)(x)
+    layer = nn.GroupNorm(num_groups, x.shape[1], eps, affine=_has_affine(weight, bias))
+    return _make_layer(layer, weight=weight, bias=bias)(x)
 
 
 def _instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float) -> Any:
-    layer = nn.InstanceNorm(x.shape[1], eps, affine=_affine(weight, bias))
-    return _layer(layer, weight=weight, bias=bias)(x)
+    layer = nn.InstanceNorm(x.shape[1], eps, affine=_has_affine(weight, bias))
+    return _make_layer(layer, weight=weight, bias=bias)(x)
 
 
 def _batch_norm(
@@ -52,7 +52,7 @@ def _batch_norm(
     layer = nn.BatchNorm(x.shape[1], eps, affine=weight is not None, track_running_stats=not training)
     moments = {} if training else {"running_mean": running_mean, "running_var": running_var}
     with Context(TRAINING=int(training)):
-        return _layer(layer, weight=weight, bias=bias, **moments)(x)
+        return _make_layer(layer, weight=weight, bias=bias, **moments)(x)
 
 
 def _attention(
@@ -82,7 +82,7 @@ def _depthwise(x: Any, weight: Any, bias: Any = None, **given: Any) -> Any:
     return _conv(2)(x, weight, bias, **given, groups=x.shape[1])
 
 
-def _pads(padding: Sizes, n: int) -> Sizes:
+def _to_pads(padding: Sizes, n: int) -> Sizes:
     """Two numbers an axis go from the last axis to the first in tinygrad, before and after each."""
     if isinstance(padding, int) or len(padding) == n:
         return padding
@@ -95,14 +95,14 @@ def _avg_pool(n: int) -> Callable[..., Any]:
     ) -> Any:
         if divisor_override is not None:
             raise Unsupported("tinygrad's avg_pool2d divides by the window's size")
-        return x.avg_pool2d(per_axis(kernel_size, n), padding=_pads(padding, n), **given)
+        return x.avg_pool2d(to_per_axis(kernel_size, n), padding=_to_pads(padding, n), **given)
 
     return avg_pool
 
 
 def _max_pool(n: int) -> Callable[..., Any]:
     return lambda x, *, kernel_size, padding, **given: x.max_pool2d(
-        per_axis(kernel_size, n), padding=_pads(padding, n), **given, return_indices=True
+        to_per_axis(kernel_size, n), padding=_to_pads(padding, n), **given, return_indices=True
     )
 
 
@@ -126,7 +126,7 @@ def _bce(x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, red
     return x.binary_crossentropy_logits(target, reduction, pos_weight)
 
 
-def _stepped(optimiser: Any, param: Any, grad: Any) -> Any:
+def _run_step(optimiser: Any, param: Any, grad: Any) -> Any:
     param.grad = grad
     with Context(TRAINING=1):
         optimiser.step()
@@ -134,7 +134,7 @@ def _stepped(optimiser: Any, param: Any, grad: Any) -> Any:
 
 
 def _sgd(param: Any, grad: Any, *, lr: float, weight_decay: float) -> Any:
-    return _stepped(optim.SGD([param], lr, weight_decay=weight_decay), param, grad)
+    return _run_step(optim.SGD([param], lr, weight_decay=weight_decay), param, grad)
 
 
 def _adamw(
@@ -146,7 +146,7 @@ def _adamw(
     adamw: Any = optim.AdamW([param], lr, beta1, beta2, eps, weight_decay)
     adamw.m, adamw.v = [exp_avg], [exp_avg_sq]
     adamw.b1_t, adamw.b2_t = (adamw.b1_t * b ** (step - 1) for b in (beta1, beta2))
-    return _stepped(adamw, param, grad), exp_avg, exp_avg_sq
+    return _run_step(adamw, param, grad), exp_avg, exp_avg_sq
 
 
 def _dropout(x: Any, mask: Any = None, *, p: float, key: int, training: bool) -> tuple[Any, Any]:

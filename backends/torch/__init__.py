@@ -12,11 +12,11 @@ from contextlib import nullcontext
 from typing import Any
 
 from opproof.backends import precision
-from opproof.backends.capabilities import possible
+from opproof.backends.capabilities import select_possible
 from opproof.backends.protocol import Backend, Unsupported
-from opproof.backends.table import check_variant, imported, like_of, written
+from opproof.backends.table import check_variant, import_library, like_of, write_results
 from opproof.backends.torch import integers, mixed, quantised
-from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, over_first
+from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, find_over_first
 from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DECLARED
@@ -64,10 +64,10 @@ class Torch:
     mixed = True
 
     def __init__(self, torch: Any, device: str, variant: str = "") -> None:
-        self.compute, self.rounding = precision.built_in("torch", variant)
+        self.compute, self.rounding = precision.load_built_in("torch", variant)
         self._torch, self.device, self.version = torch, device, str(torch.__version__)
         self.set_threads = torch.set_num_threads
-        self.capabilities = possible(CAPABILITIES) if device == "cpu" else {}
+        self.capabilities = select_possible(CAPABILITIES) if device == "cpu" else {}
         self._foreign = {getattr(torch, name): name for name in FOREIGN}
 
     def forward(
@@ -84,12 +84,12 @@ class Torch:
 
     def _mixed(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Array]:
         """Outputs of a call with floats of several dtypes. Raises Unsupported where PyTorch does not take them."""
-        with mixed.declining(), self._torch.no_grad():
+        with mixed.with_declines(), self._torch.no_grad():
             return [self._array(y) for y in tuple_of(self._of_one_dtype(op, tensors)(self._torch, *tensors, **params))]
 
     def _of_one_dtype(self, op: str, tensors: Sequence[Any]) -> Callable[..., Any]:
         like = tensors[like_of(op)]
-        return mixed.unpromoted(self._twin(op), like.dtype) if mixed.is_mixed(tensors) else self._twin(op)
+        return mixed.check_unpromoted(self._twin(op), like.dtype) if mixed.is_mixed(tensors) else self._twin(op)
 
     def _written(
         self, op: str, tensors: Sequence[Any], params: Mapping[str, Any], where: int | None,
@@ -97,7 +97,7 @@ class Torch:
     ) -> Array:  # fmt: skip
         """The result, written over tensor `where` by `op_`, or else to out[0] by `out=`."""
         if where is not None:
-            result = over_first(op, where)(self._torch, *tensors, **params)
+            result = find_over_first(op, where)(self._torch, *tensors, **params)
         elif op in OUT:
             (result,) = self._tensors(out)
             self._twin(op)(Into(self._torch, op, result), *tensors, **params)
@@ -117,16 +117,16 @@ class Torch:
             self._of_one_dtype(op, tensors) if out is None else self._over(op, place_of(cotangents[0], out), params)
         )
         twin = functools.partial(function, self._torch, **params)
-        with mixed.declining() if mixed.is_mixed(tensors) else nullcontext():
+        with mixed.with_declines() if mixed.is_mixed(tensors) else nullcontext():
             found = autograd(self._torch, twin, tensors, needs, self._tensors(cotangents))
-        return written([None if d is None else self._array(d) for d in found], out)
+        return write_results([None if d is None else self._array(d) for d in found], out)
 
     @staticmethod
     def _over(op: str, where: int | None, params: Mapping[str, Any]) -> Callable[..., Any]:
         """`op_` as a function that autograd can take: it writes over a copy of the leaf."""
         if where is None:
             raise Unsupported("autograd gives gradients in memory of its own")
-        function = over_first(op, where)
+        function = find_over_first(op, where)
         if op in FROM_RESULT and any(params[name] < 0 for name in FROM_RESULT[op]):
             raise Unsupported(f"PyTorch's {op}_ has no gradient where {' or '.join(FROM_RESULT[op])} is negative")
         return lambda torch, x, *others, **params: function(torch, x.clone(), *others, **params)
@@ -172,7 +172,7 @@ def place_of(array: Array | None, arrays: Sequence[Array | None]) -> int | None:
 def create(variant: str = "") -> Backend:
     """PyTorch on "cpu" (also ""), or "cuda". Raises BackendError where it is not installed or has no such device."""
     check_variant("torch", variant, "cpu", "cuda")
-    torch = imported("torch", "torch", "PyTorch")
+    torch = import_library("torch", "torch", "PyTorch")
     device = "cuda" if variant == "cuda" else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise BackendError("backend torch:cuda: this PyTorch sees no CUDA device; use -b torch, or a CUDA build.")

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from opproof.core.verdicts import Mode
-from opproof.harness.known_failures.formulas import double_before_halving, stored
+from opproof.harness.known_failures.formulas import double_before_halving, store_as
 from opproof.reference_ops import cross_entropy, det, kl_div, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._gated import halves
@@ -28,32 +28,32 @@ def exp_over_exp_plus_one(g: Any, y: Any, x: Any, *, beta: float, threshold: flo
     return np.where(x * beta > threshold, g, g * (e / (e + 1)))
 
 
-def _sinh(x: Any) -> Any:
+def _compute_sinh(x: Any) -> Any:
     return np.where(np.abs(x) < 1, np.sinh(np.clip(x, -1, 1)), (np.exp(x) - np.exp(-x)) / 2)
 
 
-def _cosh(x: Any) -> Any:
+def _compute_cosh(x: Any) -> Any:
     return (np.exp(x) + np.exp(-x)) / 2
 
 
 def halve_exponentials_of_sinh(x: Any) -> Any:
     """Halve e^x after it has overflowed."""
-    return _sinh(x)
+    return _compute_sinh(x)
 
 
 def halve_exponentials_of_cosh(x: Any) -> Any:
     """Halve e^x after it has overflowed."""
-    return _cosh(x)
+    return _compute_cosh(x)
 
 
 def multiply_by_cosh(g: Any, y: Any, x: Any) -> Any:
     """Multiply the cotangent by a cosh that has overflowed."""
-    return g * _cosh(x)
+    return g * _compute_cosh(x)
 
 
 def multiply_by_sinh(g: Any, y: Any, x: Any) -> Any:
     """Multiply the cotangent by a sinh that has overflowed."""
-    return g * _sinh(x)
+    return g * _compute_sinh(x)
 
 
 def divide_by_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
@@ -71,7 +71,7 @@ def multiply_ignored_rows_by_zero(g: Any, y: Any, x: Any, target: Any, weight: A
     return np.where(ignored, 0 * (e / np.sum(e, axis=axis, keepdims=True)), dx), dt
 
 
-def _along(v: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
+def _expand_along(v: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
     if dim is None:
         return np.reshape(v, (1,) * x.ndim)
     return v if keepdim else np.expand_dims(v, dim)
@@ -81,7 +81,7 @@ def divide_stored_products(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: 
     """Divide the product, or of a scan sums of the products, stored in the dtype, by each element."""
     if keepdim is None:
         return np.flip(np.cumsum(np.flip(g * y, axis=dim), axis=dim), axis=dim) / x
-    return _along(g, x, dim, keepdim) * _along(y, x, dim, keepdim) / x
+    return _expand_along(g, x, dim, keepdim) * _expand_along(y, x, dim, keepdim) / x
 
 
 def forget_cofactors(g: Any, y: Any, x: Any) -> Any:
@@ -131,12 +131,12 @@ def scale_i1_by_exp(g: Any, y: Any, x: Any) -> Any:
 
 def store_eps(x: Any, *, dim: int, eps: float) -> Any:
     """Divide by a length that is at least eps as the dtype has it: 0 in float16."""
-    return x / np.maximum(np.sqrt(np.sum(x * x, axis=dim, keepdims=True)), stored(eps, "f16"))
+    return x / np.maximum(np.sqrt(np.sum(x * x, axis=dim, keepdims=True)), store_as(eps, "f16"))
 
 
 def store_eps_of_gradient(g: Any, y: Any, x: Any, *, dim: int, eps: float) -> Any:
     """The gradient of `store_eps`: 0 / 0 in a row of zeros."""
-    length = np.maximum(np.sqrt(np.sum(x * x, axis=dim, keepdims=True)), stored(eps, "f16"))
+    length = np.maximum(np.sqrt(np.sum(x * x, axis=dim, keepdims=True)), store_as(eps, "f16"))
     y = x / length
     return (g - y * np.sum(g * y, axis=dim, keepdims=True)) / length
 

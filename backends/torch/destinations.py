@@ -65,7 +65,7 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 }
 
 
-def over_first(op: str, where: int) -> Callable[..., Any]:
+def find_over_first(op: str, where: int) -> Callable[..., Any]:
     """What computes `op` over its tensor `where`. Raises Unsupported."""
     if op not in IN_PLACE:
         raise Unsupported(f"PyTorch has no {op}_")

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from opproof.backends.sizes import per_axis
+from opproof.backends.sizes import to_per_axis
 from opproof.reference_ops import load
 
 
-def _weights(torch: Any, data: Any, scale: Any, zero_point: Any) -> Any:
+def _make_weights(torch: Any, data: Any, scale: Any, zero_point: Any) -> Any:
     """Codes of i8 whose first axis has scales of its own, or shares one."""
     codes = data.contiguous().view(torch.int8)
     if scale.ndim:
@@ -21,11 +21,11 @@ def _weights(torch: Any, data: Any, scale: Any, zero_point: Any) -> Any:
     return torch._make_per_tensor_quantized_tensor(codes, float(scale), int(zero_point))  # noqa: SLF001
 
 
-def _image(torch: Any, data: Any, scale: Any, zero_point: Any) -> Any:
+def _make_image(torch: Any, data: Any, scale: Any, zero_point: Any) -> Any:
     return torch._make_per_tensor_quantized_tensor(data.contiguous(), float(scale), int(zero_point))  # noqa: SLF001
 
 
-def _taken(given: Any, weight: Any, kinds: tuple[str, str]) -> bool:
+def _can_take(given: Any, weight: Any, kinds: tuple[str, str]) -> bool:
     """Whether these layers take the types and sizes."""
     return kinds == ("u8", "i8") and 0 not in (*given.shape, *weight.shape)
 
@@ -34,11 +34,11 @@ def qlinear_matmul(
     torch: Any, a: Any, a_scale: Any, a_zero_point: Any, b: Any, b_scale: Any, b_zero_point: Any, y_scale: Any,
     y_zero_point: Any, *, type: str, b_type: str,  # noqa: A002 - the operator's own name
 ) -> Any:  # fmt: skip
-    if not _taken(a, b, (type, b_type)) or b.ndim != 2:
+    if not _can_take(a, b, (type, b_type)) or b.ndim != 2:
         given = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
         return load("qlinear_matmul").torch(torch, *given, type=type, b_type=b_type)  # type: ignore[misc]
-    layer = torch.ops.quantized.linear_prepack(_weights(torch, b.t(), b_scale, b_zero_point), None)
-    rows = _image(torch, a, a_scale, a_zero_point)
+    layer = torch.ops.quantized.linear_prepack(_make_weights(torch, b.t(), b_scale, b_zero_point), None)
+    rows = _make_image(torch, a, a_scale, a_zero_point)
     return torch.ops.quantized.linear(rows, layer, float(y_scale), int(y_zero_point)).int_repr()
 
 
@@ -47,14 +47,14 @@ def qlinear_conv(
     y_scale: Any, y_zero_point: Any, bias: Any = None, *, type: str, weight_type: str,  # noqa: A002
     stride: Any, padding: Any, dilation: Any, groups: int,
 ) -> Any:  # fmt: skip
-    if bias is not None or not _taken(x, weight, (type, weight_type)):
+    if bias is not None or not _can_take(x, weight, (type, weight_type)):
         given = (x, x_scale, x_zero_point, weight, weight_scale, weight_zero_point, y_scale, y_zero_point, bias)
         how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         return load("qlinear_conv").torch(torch, *given, type=type, weight_type=weight_type, **how)  # type: ignore[misc]
-    windows = [per_axis(v, 2) for v in (stride, padding, dilation)]
-    kernels = _weights(torch, weight, weight_scale, weight_zero_point)
+    windows = [to_per_axis(v, 2) for v in (stride, padding, dilation)]
+    kernels = _make_weights(torch, weight, weight_scale, weight_zero_point)
     layer = torch.ops.quantized.conv2d_prepack(kernels, None, *windows, groups)
-    image = _image(torch, x, x_scale, x_zero_point)
+    image = _make_image(torch, x, x_scale, x_zero_point)
     return torch.ops.quantized.conv2d(image, layer, float(y_scale), int(y_zero_point)).int_repr()
 
 

@@ -19,7 +19,7 @@ def is_mixed(tensors: Sequence[Any]) -> bool:
 
 
 @contextmanager
-def declining() -> Iterator[None]:
+def with_declines() -> Iterator[None]:
     """PyTorch's refusals of several dtypes as ours."""
     try:
         yield
@@ -29,7 +29,7 @@ def declining() -> Iterator[None]:
         raise Unsupported(f"PyTorch takes no such dtypes together: {str(error).splitlines()[0]}") from None
 
 
-def unpromoted(function: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
+def check_unpromoted(function: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
     """`function`, all results of which that are floats have to be of `dtype`. Raises Unsupported for others."""
 
     def checked(*tensors: Any, **params: Any) -> Any:

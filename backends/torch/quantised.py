@@ -29,7 +29,7 @@ def scaled_mm(torch: Any, a: Any, b: Any, scale_a: Any, scale_b: Any, *, type: s
 
 
 #: Sizes of groups that PyTorch's packed weights of 4 bits take, and what their rows are a multiple of.
-_GROUPS, _ROWS = (32, 64, 128, 256), 16
+_GROUP_SIZES, _ROW_MULTIPLE = (32, 64, 128, 256), 16
 #: In bf16 PyTorch 2.13's product with i8 reads and writes by the wrong sizes where rows are no multiple of this.
 _WHOLE = 8
 
@@ -44,7 +44,7 @@ def scaled_matmul(torch: Any, x: Any, weight: Any, scale: Any, *, type: str, sca
             codes = weight.contiguous().view(torch.int8)
             y = torch._weight_int8pack_mm(flat.contiguous(), codes, scale.reshape(rows).contiguous())  # noqa: SLF001
             return y.reshape(*x.shape[:-1], rows)
-        if type == "i4" and rows % _ROWS == 0 and x.shape[-1] // parts in _GROUPS:
+        if type == "i4" and rows % _ROW_MULTIPLE == 0 and x.shape[-1] // parts in _GROUP_SIZES:
             y = _of_four_bits(torch, flat.contiguous(), weight, scale)
             return y.reshape(*x.shape[:-1], rows)
     return load("scaled_matmul").torch(torch, x, weight, scale, type=type, scales=scales)  # type: ignore[misc]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.backends.protocol import BackendFailed, Unsupported
-from opproof.backends.table import imported
+from opproof.backends.table import import_library
 from opproof.backends.tvm_ffi.tensor import Borrowed
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
@@ -57,7 +57,7 @@ class TvmFfi:
         except MemoryError:
             raise
         except Exception as error:
-            raise _translated(error) from None
+            raise _translate_error(error) from None
 
     def _function(self, name: str) -> Callable[..., None] | None:
         if name not in self._functions:
@@ -74,7 +74,7 @@ def create(variant: str = "") -> TvmFfi:
         raise BackendError(f"there is no file {path}: expected a TVM-FFI module; build it first, or correct the path.")
     # It would import PyTorch, for seconds; no tensor of it is passed here.
     os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")
-    tvm_ffi = imported("tvm_ffi", "tvm_ffi", "TVM-FFI")
+    tvm_ffi = import_library("tvm_ffi", "tvm_ffi", "TVM-FFI")
     try:
         module = tvm_ffi.load_module(str(path.resolve()))
     except Exception as error:
@@ -86,7 +86,7 @@ def create(variant: str = "") -> TvmFfi:
     return TvmFfi(path, module, str(tvm_ffi.__version__))
 
 
-def _translated(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     """NotImplementedError declines; any other error is a failure, with its kind."""
     found = getattr(error, "__tvm_ffi_error__", None)
     kind, message = (found.kind, found.message) if found is not None else (type(error).__name__, str(error))

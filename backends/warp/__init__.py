@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import check_variant, imported
+from opproof.backends.protocol import Backend, Unsupported, short_name_of
+from opproof.backends.table import check_variant, import_library
 from opproof.core.arrays import Array
 
 
@@ -25,10 +25,10 @@ class Warp:
 
     def __init__(self, wp: Any) -> None:
         from opproof.backends.warp import calls
-        from opproof.backends.warp.kernels import kernel
+        from opproof.backends.warp.kernels import make_kernel
 
-        self.compute, self.rounding = precision.built_in("warp")
-        self._wp, self._calls, self._kernel, self.version = wp, calls, kernel, str(wp.__version__)
+        self.compute, self.rounding = precision.load_built_in("warp")
+        self._wp, self._calls, self._kernel, self.version = wp, calls, make_kernel, str(wp.__version__)
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if op not in self._calls.OPERATORS:
@@ -63,7 +63,7 @@ class Warp:
     def _launched(self, call: Any, tensors: Sequence[Any]) -> Any:
         """The result of `call`, flat. What it begins with is copied on the tape."""
         wp, floats = self._wp, next(x.dtype for x in call.tensors if x.dtype.kind == "f")
-        kernel = self._kernel(call.kernel, float_name(floats))
+        kernel = self._kernel(call.kernel, short_name_of(floats))
         places = [wp.array(p, dtype=wp.int32, device="cpu") for p in call.at]
         if call.begins_with is not None:
             y = wp.zeros(tensors[-1].shape, dtype=tensors[-1].dtype, device="cpu", requires_grad=True)
@@ -85,7 +85,7 @@ class Warp:
 def create(variant: str = "") -> Backend:
     """Warp on the CPU; it has no variants. Raises BackendError where it is not installed."""
     check_variant("warp", variant)
-    wp = imported("warp", "warp", "Warp")
+    wp = import_library("warp", "warp", "Warp")
     wp.config.log_level = wp.LOG_ERROR
     wp.init()
     return Warp(wp)

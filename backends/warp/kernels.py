@@ -18,7 +18,7 @@ DTYPES = {"f64": wp.float64, "f32": wp.float32, "f16": wp.float16}
 
 
 @functools.cache
-def kernel(name: str, dtype: str) -> Any:
+def make_kernel(name: str, dtype: str) -> Any:
     """The kernel of an operator of POINTWISE, or of MOVING, for this dtype. Raises Unsupported for float16 atomics."""
     if dtype == "f16" and name in ("atomic_max", "atomic_min"):
         raise Unsupported(f"Warp's {name} has no float16")
@@ -26,18 +26,18 @@ def kernel(name: str, dtype: str) -> Any:
     builtin = POINTWISE[name].function.key if name in POINTWISE else name
     module = wp.get_module(f"opproof_{name}_{builtin}_{dtype}")
     if name in POINTWISE:
-        return _pointwise(name, POINTWISE[name], DTYPES[dtype], module)
-    return _moving(name, MOVING[name], DTYPES[dtype], module)
+        return _make_pointwise(name, POINTWISE[name], DTYPES[dtype], module)
+    return _make_moving(name, MOVING[name], DTYPES[dtype], module)
 
 
-def _kernel(body: Callable[..., None], name: str, types: Mapping[str, Any], module: Any) -> Any:
+def _make_kernel(body: Callable[..., None], name: str, types: Mapping[str, Any], module: Any) -> Any:
     """`body` as a kernel whose parameters have these types; Warp would read them from annotations."""
     typed = FunctionType(body.__code__, body.__globals__, name, None, body.__closure__)
     typed.__annotations__ = dict(types)
     return wp.Kernel(typed, key=name, module=module)
 
 
-def _pointwise(op: str, entry: Entry, T: Any, module: Any) -> Any:
+def _make_pointwise(op: str, entry: Entry, T: Any, module: Any) -> Any:
     floats, places, f = wp.array(dtype=T), wp.array(dtype=wp.int32), entry.function
     result = wp.array(dtype=wp.bool) if entry.test else floats
 
@@ -73,7 +73,7 @@ def _pointwise(op: str, entry: Entry, T: Any, module: Any) -> Any:
     types: dict[str, Any] = {}
     for name in "abc"[: entry.tensors]:
         types |= {name: wp.array(dtype=wp.int64) if name == integers else floats, f"i{name}": places}
-    return _kernel(body, op, types | dict.fromkeys("pq"[: len(entry.params)], T) | {"y": result}, module)
+    return _make_kernel(body, op, types | dict.fromkeys("pq"[: len(entry.params)], T) | {"y": result}, module)
 
 
 def _read(x: Any, at: Any, y: Any) -> None:
@@ -99,5 +99,7 @@ def _min(x: Any, at: Any, y: Any) -> None:
 MOVING: dict[str, Callable[..., None]] = {"read": _read, "atomic_add": _add, "atomic_max": _max, "atomic_min": _min}
 
 
-def _moving(name: str, body: Callable[..., None], T: Any, module: Any) -> Any:
-    return _kernel(body, name, {"x": wp.array(dtype=T), "at": wp.array(dtype=wp.int32), "y": wp.array(dtype=T)}, module)
+def _make_moving(name: str, body: Callable[..., None], T: Any, module: Any) -> Any:
+    return _make_kernel(
+        body, name, {"x": wp.array(dtype=T), "at": wp.array(dtype=wp.int32), "y": wp.array(dtype=T)}, module
+    )

@@ -19,11 +19,11 @@ from dataclasses import asdict
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.load import load_backend
-from opproof.backends.loaded import Loaded, settle
+from opproof.backends.loaded import Loaded, resolve_members
 from opproof.backends.worker import serve
 from opproof.backends.worker.memory import Arena
-from opproof.backends.worker.protocol import HEAD, Request, decode, encode, frame_length, params_of, several_of
-from opproof.backends.worker.sandbox.import_guard import fence
+from opproof.backends.worker.protocol import HEAD, WireRequest, decode, encode, length_of_frame, params_of, several_of
+from opproof.backends.worker.sandbox.import_guard import install_import_guard
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
 from opproof.core.system import uncollected
@@ -43,15 +43,15 @@ def main() -> None:
     parser.add_argument("--references", action="store_true", help="the backend may use opproof's references")
     parser.add_argument("--private", action="append", default=[], help="a file of the judge's, not to be read here")
     options = parser.parse_args()
-    source, sink = _streams(options.frames)
+    source, sink = _open_streams(options.frames)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.argv = ["opproof-host"]
     if not options.references and options.spec.partition(":")[0] not in MADE_OF_REFERENCES:
-        fence(options.private)
+        install_import_guard(options.private)
     _serve(options.spec, source, sink, Arena(options.arena), shared=options.arena >= 0)
 
 
-def _streams(named: str | None) -> tuple[int, int]:
+def _open_streams(named: str | None) -> tuple[int, int]:
     """Descriptors of requests and of answers; where they are 0 and 1, others, which the backend does not print to."""
     if named is not None:
         source, _, sink = named.partition(",")
@@ -64,20 +64,20 @@ def _streams(named: str | None) -> tuple[int, int]:
 
 def _serve(spec: str, source: int, sink: int, arena: Arena, *, shared: bool) -> None:
     process, backend = os.getpid(), None
-    while (frame := _frame(source)) is not None:
+    while (frame := _read_frame(source)) is not None:
         metadata, tensors = decode(frame)
         answers: Iterable[dict[str, str]]
         if metadata["kind"] == "hello":
-            backend, hello = _hello(spec, shared=shared)
+            backend, hello = _make_hello(spec, shared=shared)
             answers = [hello]
         elif backend is None:
             answers = [{"kind": "failed", "message": "the first request was no hello"}]
         elif metadata["kind"] == "supports":
-            answers = [_supports(backend, metadata)]
+            answers = [_check_support(backend, metadata)]
         else:
             if not shared:
-                tensors = {"arena": _filled(arena, tensors["arena"])}
-            answers = _called(backend, several_of(metadata), arena)
+                tensors = {"arena": _fill(arena, tensors["arena"])}
+            answers = _run_calls(backend, several_of(metadata), arena)
         frames, since, last, told = b"", _now(), dict[str, str](), b""
         for answer in answers:
             if os.getpid() != process:
@@ -93,32 +93,34 @@ def _serve(spec: str, source: int, sink: int, arena: Arena, *, shared: bool) -> 
         _write(sink, frames)
 
 
-def _called(backend: Loaded, calls: Sequence[tuple[Request, int]], arena: Arena) -> Iterator[dict[str, str]]:
+def _run_calls(backend: Loaded, calls: Sequence[tuple[WireRequest, int]], arena: Arena) -> Iterator[dict[str, str]]:
     """An answer to each call; after one that went wrong there are no more."""
     made, last, told = True, None, dict[str, str]()
     for request, base in calls:
-        given = serve.answer(backend, request, arena, base) if made else serve.Answer(serve.Outcome.NOT_MADE)
-        made = given.outcome is serve.Outcome.DONE
+        given = (
+            serve.serve_request(backend, request, arena, base) if made else serve.WireReply(serve.CallOutcome.NOT_MADE)
+        )
+        made = given.outcome is serve.CallOutcome.DONE
         if given != last:
             last, told = given, serve.to_metadata(given)
         yield told
 
 
-def _filled(arena: Arena, sent: Array) -> Array:
+def _fill(arena: Arena, sent: Array) -> Array:
     arena.grow(sent.size)
     arena.guard(())
     arena.memory[: sent.size] = sent
     return arena.memory[: sent.size]
 
 
-def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
+def _make_hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
     try:
         with uncollected(kept=True):
-            backend = settle(load_backend(spec), spec)
+            backend = resolve_members(load_backend(spec), spec)
     except BackendError as error:
         return None, {"kind": "failed", "message": str(error)}
     except BaseException as error:  # whatever loading it raises
-        return None, {"kind": "failed", "message": serve.described(error)}
+        return None, {"kind": "failed", "message": serve.describe_error(error)}
     about = {
         "alignment": backend.alignment,
         "vjp": backend.differentiates,
@@ -137,7 +139,7 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
     return backend, {"kind": "hello", **hello, "arena": "shared" if shared else "frames", "about": json.dumps(about)}
 
 
-def _supports(backend: Loaded, metadata: dict[str, str]) -> dict[str, str]:
+def _check_support(backend: Loaded, metadata: dict[str, str]) -> dict[str, str]:
     """Whether the backend declines, and what it declares."""
     op, dtype, mode = metadata["op"], metadata["dtype"], metadata["mode"]
     try:
@@ -145,16 +147,16 @@ def _supports(backend: Loaded, metadata: dict[str, str]) -> dict[str, str]:
         reason = backend.declines(op, dtype.split("+"), params_of(metadata["params"]), shapes)
         declared = asdict(backend.declared(op, dtype, mode))
     except BaseException as error:  # as of a call
-        return {"kind": "failed", "message": serve.described(error)}
+        return {"kind": "failed", "message": serve.describe_error(error)}
     said = {name: "" if word is None else str(word) for name, word in declared.items()}
     return {"kind": "supports", "reason": reason, **said}
 
 
-def _frame(source: int) -> bytes | None:
+def _read_frame(source: int) -> bytes | None:
     head = _read(source, HEAD)
     if head is None:
         return None
-    rest = _read(source, frame_length(head) - HEAD)
+    rest = _read(source, length_of_frame(head) - HEAD)
     return None if rest is None else head + rest
 
 

@@ -20,7 +20,7 @@ from opproof.backends.worker.protocol import Range
 
 PAGE = mmap.PAGESIZE
 
-_NONE, _READ_WRITE = 0, 3  # of <sys/mman.h>
+_PROT_NONE, _PROT_READ_WRITE = 0, 3  # of <sys/mman.h>
 
 
 class Arena:
@@ -38,7 +38,7 @@ class Arena:
         if self.memory.size >= size:
             return
         if self._descriptor < 0:
-            mapped = mmap.mmap(-1, _pages(size))
+            mapped = mmap.mmap(-1, _round_to_pages(size))
         else:
             mapped = mmap.mmap(self._descriptor, os.fstat(self._descriptor).st_size)
         self.memory, self._guards, self._parts = np.frombuffer(mapped, np.uint8), set(), {}
@@ -55,26 +55,26 @@ class Arena:
         stale = {(start, end) for start, end in self._guards - wanted if start < high and end > low}
         new = wanted - self._guards
         for start, end in stale:
-            self._protect(start, end, _READ_WRITE)
+            self._protect(start, end, _PROT_READ_WRITE)
         for start, end in new:
-            self._protect(start, end, _NONE)
+            self._protect(start, end, _PROT_NONE)
         if stale or new:
             self._guards = (self._guards - stale) | wanted
             self._parts.clear()
         self._parts[low, high] = ranges
 
     def _protect(self, start: int, end: int, how: int) -> None:
-        function = _mprotect()
+        function = _load_mprotect()
         if function is not None:
             function(self._address + start, end - start, how)
 
 
-def _pages(size: int) -> int:
+def _round_to_pages(size: int) -> int:
     return -(-max(size, 1) // PAGE) * PAGE
 
 
 @cache
-def _mprotect() -> Any:
+def _load_mprotect() -> Any:
     if sys.platform == "win32":
         return None
     function = ctypes.CDLL(None, use_errno=True).mprotect

@@ -51,17 +51,17 @@ def encode(metadata: Mapping[str, str], tensors: Mapping[str, Array]) -> bytes:
     return struct.pack("<Q", len(blob)) + blob
 
 
-def frame_length(head: bytes, longest: int = LONGEST) -> int:
+def length_of_frame(head: bytes, longest: int = LONGEST) -> int:
     """Bytes of the frame that begins with `head`, HEAD bytes of it, its length included. Raises FrameError."""
     length, header = struct.unpack("<QQ", head)
     if longest < length <= LONGEST:
         raise FrameError(f"the frame announces {length} bytes; no answer to this request has more than {longest}")
     if length > longest or length < 10:
-        raise FrameError(f"expected a frame, beginning with its length as a little-endian u64; got {_shown(head)}")
+        raise FrameError(f"expected a frame, beginning with its length as a little-endian u64; got {_to_text(head)}")
     if header > length - 8:
         raise FrameError(
             f"the frame announces {length} bytes, and its safetensors header {header}, which do not fit in; "
-            f"its first bytes are {_shown(head)}"
+            f"its first bytes are {_to_text(head)}"
         )
     return 8 + int(length)
 
@@ -73,10 +73,10 @@ def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
     try:
         header = json.loads(blob[8 : 8 + size])
     except (ValueError, RecursionError) as error:  # the second: nested without end
-        raise FrameError(f"the safetensors header is not JSON ({error}); it begins {_shown(blob[8:40])}") from None
+        raise FrameError(f"the safetensors header is not JSON ({error}); it begins {_to_text(blob[8:40])}") from None
     metadata = header.get("__metadata__", {}) if isinstance(header, dict) else None
     if not isinstance(metadata, dict):
-        raise FrameError(f"expected a JSON object as the safetensors header, got {_shown(blob[8:40])}")
+        raise FrameError(f"expected a JSON object as the safetensors header, got {_to_text(blob[8:40])}")
     for key, value in metadata.items():
         if not isinstance(value, str):
             raise FrameError(f"__metadata__ holds {key}: {value!r}; safetensors allows strings only, such as {key!r}: "
@@ -87,23 +87,23 @@ def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
         found = safetensors.deserialize(blob)  # type: ignore[no-untyped-call, unused-ignore]
     except safetensors.SafetensorError as error:
         raise FrameError(f"the blob of {len(blob)} bytes is not safetensors: {error}") from None
-    return metadata, {name: _array(name, view) for name, view in found}
+    return metadata, {name: _parse_array(name, view) for name, view in found}
 
 
-def params_text(params: Mapping[str, Any]) -> str:
+def params_to_json(params: Mapping[str, Any]) -> str:
     """Parameters as JSON, whose numbers know no infinity: those are the strings Infinity, -Infinity and NaN."""
-    return json.dumps({name: _plain(value) for name, value in params.items()})  # after which no number is infinite
+    return json.dumps({name: _to_plain(value) for name, value in params.items()})  # after which no number is infinite
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(v) for v in value]
+        return [_to_plain(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value
 
 
-def _array(name: str, view: Mapping[str, Any]) -> Array:
+def _parse_array(name: str, view: Mapping[str, Any]) -> Array:
     if view["dtype"] not in _DTYPES:
         raise FrameError(f"tensor {name} has dtype {view['dtype']}; the protocol has {', '.join(_DTYPES)}")
     flat = np.frombuffer(bytearray(view["data"]), _DTYPES[view["dtype"]])
@@ -113,7 +113,7 @@ def _array(name: str, view: Mapping[str, Any]) -> Array:
         raise FrameError(f"tensor {name[:100]} has a shape that no array can have: {error}") from None
 
 
-def _shown(data: bytes) -> str:
+def _to_text(data: bytes) -> str:
     """Bytes as text where they are text, else in hexadecimal."""
     text = data.rstrip(b"\0").decode("ascii", errors="replace")
     if len(text) > 2 and all(c.isprintable() or c in "\r\n\t" for c in text) and "\ufffd" not in text:
@@ -121,7 +121,7 @@ def _shown(data: bytes) -> str:
     return f"the bytes {data.hex(' ')}"
 
 
-class Place(NamedTuple):
+class BufferRef(NamedTuple):
     """Where an array lies: its first element `offset` bytes from the arena's beginning, strides in bytes."""
 
     dtype: str  # NumPy's name, or bfloat16
@@ -135,15 +135,15 @@ Range: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WireRequest:
     """One call. An input that is an int is the same array as the input of that number."""
 
     op: str
     params: Mapping[str, Any]
     gradient: bool
-    inputs: Sequence[Place | int | None]
-    cotangents: Sequence[Place | None]
-    results: Sequence[Place | None]  # None: a gradient that is not asked for
+    inputs: Sequence[BufferRef | int | None]
+    cotangents: Sequence[BufferRef | None]
+    results: Sequence[BufferRef | None]  # None: a gradient that is not asked for
     needs: Sequence[bool]
     size: int  # of the arena
     into: bool = False  # the backend is to write results to their places: over an input, or with strides
@@ -152,7 +152,7 @@ class Request:
     threads: int = 0  # that the backend is to compute with; 0: as many as it likes
 
 
-def to_metadata(request: Request) -> dict[str, str]:
+def to_metadata(request: WireRequest) -> dict[str, str]:
     """The request as the metadata of a frame; the judge's, who has msgspec at hand."""
     from msgspec import json as quick
 
@@ -171,12 +171,12 @@ def to_metadata(request: Request) -> dict[str, str]:
     return {
         "kind": kind,
         "op": request.op,
-        "params": params_text(request.params),
+        "params": params_to_json(request.params),
         "layout": quick.encode(layout).decode(),
     }
 
 
-def several_metadata(calls: Sequence[tuple[Mapping[str, str], int]]) -> dict[str, str]:
+def join_metadata(calls: Sequence[tuple[Mapping[str, str], int]]) -> dict[str, str]:
     """The metadata of one frame that asks for several calls of one operator and kind, each answered by a frame.
 
     Each stands with where its part of the arena begins. Of calls that are one object, the layout is written once.
@@ -188,7 +188,7 @@ def several_metadata(calls: Sequence[tuple[Mapping[str, str], int]]) -> dict[str
     return {**distinct[0], "layout": f"[{layouts}]", "params": f"[{params}]", "calls": json.dumps(at)}
 
 
-def several_of(metadata: Mapping[str, str]) -> list[tuple[Request, int]]:
+def several_of(metadata: Mapping[str, str]) -> list[tuple[WireRequest, int]]:
     """The requests of a frame, and where the part of the arena begins that each speaks of."""
     if "calls" not in metadata:
         return [(from_metadata(metadata), 0)]
@@ -197,15 +197,15 @@ def several_of(metadata: Mapping[str, str]) -> list[tuple[Request, int]]:
     return [(requests[number], base) for number, base in json.loads(metadata["calls"])]
 
 
-def from_metadata(metadata: Mapping[str, str]) -> Request:
+def from_metadata(metadata: Mapping[str, str]) -> WireRequest:
     """The request of a frame that asks for one call."""
     return _request(metadata, json.loads(metadata["layout"]), json.loads(metadata["params"]))
 
 
-def _request(metadata: Mapping[str, str], layout: Mapping[str, Any], params: Mapping[str, Any]) -> Request:
-    return Request(
+def _request(metadata: Mapping[str, str], layout: Mapping[str, Any], params: Mapping[str, Any]) -> WireRequest:
+    return WireRequest(
         op=metadata["op"],
-        params={name: _value(value) for name, value in params.items()},
+        params={name: _to_value(value) for name, value in params.items()},
         gradient=metadata["kind"] == "vjp",
         inputs=[p if p is None or isinstance(p, int) else _place(p) for p in layout["inputs"]],
         cotangents=[None if p is None else _place(p) for p in layout["cotangents"]],
@@ -221,7 +221,7 @@ def _request(metadata: Mapping[str, str], layout: Mapping[str, Any], params: Map
 
 def params_of(text: str) -> dict[str, Any]:
     """Parameters from JSON: lists are tuples, and the strings Infinity, -Infinity and NaN numbers."""
-    return {name: _value(value) for name, value in json.loads(text).items()}
+    return {name: _to_value(value) for name, value in json.loads(text).items()}
 
 
 @functools.cache
@@ -241,17 +241,17 @@ def dtype_of(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def array_at(place: Place, memory: Array) -> Array:
+def read_array_at(place: BufferRef, memory: Array) -> Array:
     """The array that lies at `place` in `memory`, the bytes of an arena; it borrows them."""
     return np.ndarray(place.shape, dtype_of(place.dtype), memory.data, place.offset, place.strides)
 
 
-def _place(listed: Sequence[Any]) -> Place:
+def _place(listed: Sequence[Any]) -> BufferRef:
     dtype, shape, strides, offset = listed
-    return Place(dtype, tuple(shape), tuple(strides), offset)
+    return BufferRef(dtype, tuple(shape), tuple(strides), offset)
 
 
-def _value(value: Any) -> Any:
+def _to_value(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(map(_value, value))
+        return tuple(map(_to_value, value))
     return float(value) if value in ("Infinity", "-Infinity", "NaN") else value

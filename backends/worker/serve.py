@@ -26,7 +26,7 @@ from opproof.backends.c.structs import DeviceArray
 from opproof.backends.loaded import Loaded
 from opproof.backends.protocol import BackendFailed, DeviceLost, InputChanged, OutOfBounds, Unsupported
 from opproof.backends.worker.memory import Arena
-from opproof.backends.worker.protocol import Place, Range, Request, array_at, dtype_of, name_of
+from opproof.backends.worker.protocol import BufferRef, Range, WireRequest, dtype_of, name_of, read_array_at
 from opproof.core.arrays import Array
 from opproof.core.text import text_of
 
@@ -34,7 +34,7 @@ from opproof.core.text import text_of
 _AXES = 64
 
 
-class Outcome(StrEnum):
+class CallOutcome(StrEnum):
     """How a call went, as far as its host can tell."""
 
     DONE = "done"
@@ -48,7 +48,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class WireResult:
     """What the backend gave for one result: None, or an array's dtype and shape."""
 
     dtype: str  # with "big-endian " before it where its bytes stand so
@@ -56,40 +56,42 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WireReply:
     """How the call went, in words where it went wrong, and what came back."""
 
-    outcome: Outcome
+    outcome: CallOutcome
     message: str = ""
-    results: Sequence[Returned | None] = ()
+    results: Sequence[WireResult | None] = ()
 
 
-def answer(backend: Loaded, request: Request, arena: Arena, base: int = 0, *, interrupts: bool = False) -> Answer:
+def serve_request(
+    backend: Loaded, request: WireRequest, arena: Arena, base: int = 0, *, interrupts: bool = False
+) -> WireReply:
     """Call the backend with what lies in the arena from byte `base` on.
 
     Raises nothing for what it does, KeyboardInterrupt alone where the user `interrupts`.
     """
     try:
-        return _called(backend, request, arena, base)
+        return _call_backend(backend, request, arena, base)
     except (Unsupported, NotImplementedError) as reason:
-        return Answer(Outcome.DECLINED, text_of(reason) or "declined without a reason")
+        return WireReply(CallOutcome.DECLINED, text_of(reason) or "declined without a reason")
     except OutOfBounds as fault:
-        return Answer(Outcome.OUT_OF_BOUNDS, text_of(fault))
+        return WireReply(CallOutcome.OUT_OF_BOUNDS, text_of(fault))
     except InputChanged as fault:
-        return Answer(Outcome.INPUT_CHANGED, text_of(fault))
+        return WireReply(CallOutcome.INPUT_CHANGED, text_of(fault))
     except BackendFailed as failure:
-        return Answer(Outcome.FAILED, text_of(failure))
+        return WireReply(CallOutcome.FAILED, text_of(failure))
     except MemoryError as error:
-        return Answer(Outcome.OUT_OF_MEMORY, f"MemoryError {text_of(error)}".strip())
+        return WireReply(CallOutcome.OUT_OF_MEMORY, f"MemoryError {text_of(error)}".strip())
     except DeviceLost as lost:
-        return Answer(Outcome.DEVICE_LOST, text_of(lost))
+        return WireReply(CallOutcome.DEVICE_LOST, text_of(lost))
     except BaseException as error:  # of any class: it ends the call, not the host
         if interrupts and isinstance(error, KeyboardInterrupt):
             raise
-        return Answer(Outcome.FAILED, described(error))
+        return WireReply(CallOutcome.FAILED, describe_error(error))
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """The exception and the innermost line that raised it."""
     frame, where = error.__traceback__, ""
     while frame is not None:
@@ -99,25 +101,25 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:1000]} ({where})" if text else f"{type(error).__name__} ({where})"
 
 
-def _called(backend: Loaded, request: Request, arena: Arena, base: int) -> Answer:
+def _call_backend(backend: Loaded, request: WireRequest, arena: Arena, base: int) -> WireReply:
     end = base + request.size
     arena.grow(end)
     arena.guard(request.guards, base, end)
     memory = arena.memory[base:]
-    inputs = _inputs(request, memory)
-    cotangents = [None if p is None else array_at(p, memory) for p in request.cotangents]
-    places = _results(request, inputs, cotangents, memory)
+    inputs = _read_inputs(request, memory)
+    cotangents = [None if p is None else read_array_at(p, memory) for p in request.cotangents]
+    places = _place_results(request, inputs, cotangents, memory)
     params = dict(request.params)
     if request.threads:
         backend.set_threads(request.threads)  # type: ignore[misc]
     if backend.writes(request.gradient):
-        with borrowed(backend.device_memory, memory, request.zones) as lend:
+        with with_device_copies(backend.device_memory, memory, request.zones) as lend:
             given, results = [lend(x) for x in inputs], [lend(y) for y in places]
             if request.gradient:
                 backend.vjp_into(request.op, given, params, [lend(g) for g in cotangents], results)  # type: ignore[misc]
             else:
                 backend.forward_into(request.op, given, params, results)  # type: ignore[misc]
-        return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
+        return WireReply(CallOutcome.DONE, results=[None if y is None else _describe(y) for y in places])
     into: dict[str, Any] = {"out": places} if request.into else {}
     if request.gradient:
         returned = backend.vjp(request.op, inputs, params, cotangents, list(request.needs), **into)  # type: ignore[misc]
@@ -126,50 +128,50 @@ def _called(backend: Loaded, request: Request, arena: Arena, base: int) -> Answe
     if returned is NotImplemented:  # as Python's own operators decline
         raise Unsupported("the backend returned NotImplemented")
     if request.into:  # whatever else it returns: what counts lies in `out`
-        return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
+        return WireReply(CallOutcome.DONE, results=[None if y is None else _describe(y) for y in places])
     narrow = {x.dtype for x in inputs if x is not None and x.dtype.kind in "iu"}
-    return Answer(Outcome.DONE, results=taken(returned, request.results, memory, narrow))
+    return WireReply(CallOutcome.DONE, results=take_results(returned, request.results, memory, narrow))
 
 
-def _inputs(request: Request, memory: Array) -> list[Array | None]:
+def _read_inputs(request: WireRequest, memory: Array) -> list[Array | None]:
     arrays: list[Array | None] = []
     for place in request.inputs:
-        if isinstance(place, Place):
-            arrays.append(array_at(place, memory))
+        if isinstance(place, BufferRef):
+            arrays.append(read_array_at(place, memory))
         else:
             arrays.append(None if place is None else arrays[place])
     return arrays
 
 
-def _results(
-    request: Request, inputs: Sequence[Array | None], cotangents: Sequence[Array | None], memory: Array
+def _place_results(
+    request: WireRequest, inputs: Sequence[Array | None], cotangents: Sequence[Array | None], memory: Array
 ) -> list[Array | None]:
     """Where results are to be written. One that lies where an input or a cotangent does is that very array."""
     given, arrays = (request.cotangents, cotangents) if request.gradient else (request.inputs, inputs)
     return [
-        None if p is None else next((a for g, a in zip(given, arrays, strict=True) if g == p), array_at(p, memory))
+        None if p is None else next((a for g, a in zip(given, arrays, strict=True) if g == p), read_array_at(p, memory))
         for p in request.results
     ]
 
 
-def taken(
-    returned: Any, places: Sequence[Place | None], memory: Array, narrow: Collection[np.dtype[Any]]
-) -> list[Returned | None]:
+def take_results(
+    returned: Any, places: Sequence[BufferRef | None], memory: Array, narrow: Collection[np.dtype[Any]]
+) -> list[WireResult | None]:
     """What came back, copied to its places as far as these reach; one more or one less is for the judge to tell.
 
     Whole numbers in a wider type than `narrow` ones, which the inputs have, come as these where they fit.
     """
     arrays = list(returned) if isinstance(returned, tuple | list) else [returned]
-    results: list[Returned | None] = []
+    results: list[WireResult | None] = []
     for i, array in enumerate(arrays):
         place = places[i] if i < len(places) else None
         if array is None or (place is None and i < len(places)):
             results.append(None)
             continue
-        plain = _plain(array)
+        plain = _to_plain(array)
         if place is not None and plain.dtype.kind in "iu" and dtype_of(place.dtype) in narrow:
-            plain = _fitting(plain, dtype_of(place.dtype))
-        results.append(_described(plain))
+            plain = _fit(plain, dtype_of(place.dtype))
+        results.append(_describe(plain))
         if plain.dtype.hasobject:
             continue
         if place is not None and plain.shape == place.shape and plain.dtype.itemsize <= dtype_of(place.dtype).itemsize:
@@ -178,14 +180,14 @@ def taken(
     return results
 
 
-def _fitting(array: Array, dtype: np.dtype[Any]) -> Array:
+def _fit(array: Array, dtype: np.dtype[Any]) -> Array:
     """`array` in `dtype` where that holds its numbers."""
     with np.errstate(all="ignore"):
         converted = array.astype(dtype)
     return converted if np.array_equal(converted, array) else array
 
 
-def _plain(array: Any) -> Array:
+def _to_plain(array: Any) -> Array:
     """An array of NumPy's own. Raises TypeError for what would compute later, or do anything else, when it is read."""
     if type(array) is np.ndarray:
         return array
@@ -198,27 +200,27 @@ def _plain(array: Any) -> Array:
     )
 
 
-def _described(array: Array) -> Returned:
+def _describe(array: Array) -> WireResult:
     native = array.dtype.isnative
-    return Returned(name_of(array.dtype) if native else f"big-endian {array.dtype.name}", array.shape)
+    return WireResult(name_of(array.dtype) if native else f"big-endian {array.dtype.name}", array.shape)
 
 
-def to_metadata(given: Answer) -> dict[str, str]:
+def to_metadata(given: WireReply) -> dict[str, str]:
     """The answer as the metadata of a frame."""
-    if given.outcome is not Outcome.DONE:
+    if given.outcome is not CallOutcome.DONE:
         return {"kind": given.outcome, "message": given.message}
     results = [None if r is None else [r.dtype, r.shape] for r in given.results]
     return {"kind": given.outcome, "results": json.dumps(results)}
 
 
-def from_metadata(metadata: Mapping[str, str]) -> Answer:
+def from_metadata(metadata: Mapping[str, str]) -> WireReply:
     """The answer of a frame. Raises ValueError for what is none."""
-    outcome = Outcome(metadata.get("kind", ""))
+    outcome = CallOutcome(metadata.get("kind", ""))
     listed = json.loads(metadata.get("results", "[]"))
-    results = [None if r is None else Returned(str(r[0]), tuple(int(n) for n in r[1])) for r in listed]
+    results = [None if r is None else WireResult(str(r[0]), tuple(int(n) for n in r[1])) for r in listed]
     if any(r is not None and len(r.shape) > _AXES for r in results):
         raise ValueError(f"an array of more than {_AXES} axes, which NumPy has not")
-    return Answer(outcome, str(metadata.get("message", "")), results)
+    return WireReply(outcome, str(metadata.get("message", "")), results)
 
 
 #: From an array in the arena to what the backend is given for it.
@@ -226,7 +228,9 @@ Lend: TypeAlias = Callable[[Array | None], Any]
 
 
 @contextmanager
-def borrowed(device: DeviceMemory | None, memory: NDArray[np.uint8], zones: Collection[Range]) -> Iterator[Lend]:
+def with_device_copies(
+    device: DeviceMemory | None, memory: NDArray[np.uint8], zones: Collection[Range]
+) -> Iterator[Lend]:
     """Lend arrays as they are, or, where there is a device, by copies on it which come back at the end.
 
     Raises MemoryError and DeviceLost.
@@ -250,11 +254,11 @@ def borrowed(device: DeviceMemory | None, memory: NDArray[np.uint8], zones: Coll
 def _on_device(array: Array, device_type: int, handles: Collection[tuple[int, NDArray[np.uint8]]]) -> DeviceArray:
     """The copy of `array`, which lies in one of the zones."""
     for handle, zone in handles:
-        offset = _address(array) - _address(zone)
+        offset = _address_of(array) - _address_of(zone)
         if 0 <= offset <= zone.size:
             return DeviceArray(handle, offset, device_type, array.dtype, array.shape, array.strides)
     raise ValueError(f"an array of shape {array.shape} lies in none of the call's buffers.")
 
 
-def _address(array: Array) -> int:
+def _address_of(array: Array) -> int:
     return int(array.__array_interface__["data"][0])

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.load import load_backend
-from opproof.backends.loaded import Loaded, settle
+from opproof.backends.loaded import Loaded, resolve_members
 from opproof.backends.protocol import Unsupported
-from opproof.backends.worker.protocol import Place, dtype_of
-from opproof.backends.worker.serve import Answer, Outcome, taken, to_metadata
+from opproof.backends.worker.protocol import BufferRef, dtype_of
+from opproof.backends.worker.serve import CallOutcome, WireReply, take_results, to_metadata
 from opproof.core.arrays import Array
 
 _now = time.perf_counter_ns
@@ -40,13 +40,13 @@ def main(pipe: Connection, spec: str) -> None:
     """
     try:
         source = load_backend(spec)
-        backend = settle(source, spec)
+        backend = resolve_members(source, spec)
         synchronize = getattr(source, "synchronize", None)
         pipe.send_bytes(b'{"ready": true}')
         timed: _Timed | None = None
         while True:
             asked = pipe.recv()
-            if isinstance(asked, Calls):
+            if isinstance(asked, TimedCalls):
                 timed = _Timed(backend, asked, synchronize if callable(synchronize) else None)
                 pipe.send_bytes(json.dumps({"in_c": timed.in_c}).encode())
             elif timed is not None:
@@ -64,7 +64,7 @@ def main(pipe: Connection, spec: str) -> None:
 class _Timed:
     """The buffers of one call, and what makes it."""
 
-    def __init__(self, backend: Loaded, calls: Calls, synchronize: Callable[[], object] | None) -> None:
+    def __init__(self, backend: Loaded, calls: TimedCalls, synchronize: Callable[[], object] | None) -> None:
         self._buffers: list[tuple[Array, bytes, bytes]] = []
         self._turn = 0
         self._evict: Array | None = None
@@ -73,9 +73,9 @@ class _Timed:
             raise Unsupported("its tensors are to lie in the memory of a device: such a library is not timed")
         inputs = self._placed(calls.inputs, backend.alignment)
         cotangents = self._placed(calls.cotangents, backend.alignment)
-        results = [None if r is None else aligned(r[0], r[1], backend.alignment) for r in calls.results]
-        self._places, size = room_for(calls.results)
-        self.memory, self.answer = np.zeros(size, np.uint8), Answer(Outcome.NOT_MADE)  # of the last look
+        results = [None if r is None else make_aligned(r[0], r[1], backend.alignment) for r in calls.results]
+        self._places, size = plan_room(calls.results)
+        self.memory, self.answer = np.zeros(size, np.uint8), WireReply(CallOutcome.NOT_MADE)  # of the last look
         into = backend.vjp_into if calls.gradient else backend.forward_into
         groups = [cotangents, results] if calls.gradient else [results]
         self._loop: Callable[[int, Array | None], int] | None = None
@@ -112,16 +112,16 @@ class _Timed:
             return self._run(block.calls, block.cold)
         values = [s for s in (*look.inputs, *look.cotangents) if s is not None]
         if look.moved:
-            self._fill([moved(s, by) for s, by in zip(values, look.moved, strict=True)])
+            self._fill([shift_storage(s, by) for s, by in zip(values, look.moved, strict=True)])
         spent = self._run(block.calls - 1, block.cold)
         self._fill([s.storage for s in values])
         if self._written is not None:
-            poisoned(self._written, look.poison)
+            poison_results(self._written, look.poison)
         returned: list[Any] = []
         spent += self._run(1, block.cold, returned)
         answer = returned[0] if self._written is None else self._written
         # At once: what a thread writes later is no answer of the call.
-        self.answer = answered(answer, self._places, self.memory, self._narrow)
+        self.answer = copy_answer(answer, self._places, self.memory, self._narrow)
         return spent
 
     def _fill(self, values: Sequence[bytes]) -> None:
@@ -135,10 +135,10 @@ class _Timed:
         total = 0
         for _ in range(calls) if cold else ():
             np.add(self._evict, 1, out=self._evict)  # type: ignore[arg-type]
-            total += self._spent(1, returned)
-        return total if cold else self._spent(calls, returned)
+            total += self._measure_calls(1, returned)
+        return total if cold else self._measure_calls(calls, returned)
 
-    def _spent(self, calls: int, returned: list[Any] | None) -> int:
+    def _measure_calls(self, calls: int, returned: list[Any] | None) -> int:
         call = self._call if returned is None else lambda: returned.append(self._call())
         start = _now()
         for _ in range(calls):
@@ -147,13 +147,13 @@ class _Timed:
             self._synchronize()
         return _now() - start
 
-    def _placed(self, sets: tuple[Sequence[Stored | None], ...], alignment: int) -> list[Array | None]:
+    def _placed(self, sets: tuple[Sequence[StoredArray | None], ...], alignment: int) -> list[Array | None]:
         arrays: list[Array | None] = []
         for first, second in zip(*sets, strict=True):
             if first is None or second is None:
                 arrays.append(None)
                 continue
-            memory = aligned("uint8", (len(first.storage),), alignment)
+            memory = make_aligned("uint8", (len(first.storage),), alignment)
             self._buffers.append((memory, first.storage, second.storage))
             memory[:] = np.frombuffer(first.storage, np.uint8)
             arrays.append(np.ndarray(first.shape, dtype_of(first.dtype), memory.data, first.offset, first.strides))
@@ -166,7 +166,7 @@ _APART = 64
 ENDS = 16
 
 
-def aligned(dtype: str, shape: tuple[int, ...], alignment: int) -> Array:
+def make_aligned(dtype: str, shape: tuple[int, ...], alignment: int) -> Array:
     """An array that begins where `alignment` asks for."""
     kind = np.dtype(dtype_of(dtype))
     size = int(np.prod(shape)) * kind.itemsize
@@ -175,9 +175,9 @@ def aligned(dtype: str, shape: tuple[int, ...], alignment: int) -> Array:
     return np.ndarray(shape, kind, memory[start : start + max(size, 1)].data)
 
 
-def room_for(results: Sequence[tuple[str, tuple[int, ...]] | None]) -> tuple[list[Place | None], int]:
+def plan_room(results: Sequence[tuple[str, tuple[int, ...]] | None]) -> tuple[list[BufferRef | None], int]:
     """Places one after the other for results of these dtypes and shapes, rows in order, and the bytes of all."""
-    places: list[Place | None] = []
+    places: list[BufferRef | None] = []
     size = 0
     for result in results:
         if result is None:
@@ -186,12 +186,12 @@ def room_for(results: Sequence[tuple[str, tuple[int, ...]] | None]) -> tuple[lis
         dtype, shape = result
         item = dtype_of(dtype).itemsize
         strides = tuple(math.prod(shape[k + 1 :]) * item for k in range(len(shape)))
-        places.append(Place(dtype, shape, strides, size))
+        places.append(BufferRef(dtype, shape, strides, size))
         size += -(-math.prod(shape) * item // _APART) * _APART
     return places, size
 
 
-def poisoned(results: Sequence[Array | None], words: Sequence[bytes | None]) -> None:
+def poison_results(results: Sequence[Array | None], words: Sequence[bytes | None]) -> None:
     """Fill contiguous results, each with the bytes of an element of its own."""
     for result, word in zip(results, words, strict=True):
         if result is not None and word is not None:
@@ -199,15 +199,17 @@ def poisoned(results: Sequence[Array | None], words: Sequence[bytes | None]) -> 
             raw[...] = np.frombuffer(word, np.uint8)
 
 
-def answered(returned: Any, places: Sequence[Place | None], memory: Array, narrow: Collection[np.dtype[Any]]) -> Answer:
+def copy_answer(
+    returned: Any, places: Sequence[BufferRef | None], memory: Array, narrow: Collection[np.dtype[Any]]
+) -> WireReply:
     """What a call gave, copied to its places in `memory`: the answer as `serve.answer` has it."""
     try:
-        return Answer(Outcome.DONE, results=taken(returned, places, memory, narrow))
+        return WireReply(CallOutcome.DONE, results=take_results(returned, places, memory, narrow))
     except TypeError as error:  # it is no array
-        return Answer(Outcome.FAILED, str(error))
+        return WireReply(CallOutcome.FAILED, str(error))
 
 
-def moved(stored: Stored, by: int) -> bytes:
+def shift_storage(stored: StoredArray, by: int) -> bytes:
     """The storage, whose elements follow one another, with those between its ends moved round by `by`."""
     if not by:
         return stored.storage
@@ -217,7 +219,7 @@ def moved(stored: Stored, by: int) -> bytes:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredArray:
     """An array as it lies: bytes of its storage, and where the elements are, in bytes."""
 
     storage: bytes
@@ -228,28 +230,28 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Calls:
+class TimedCalls:
     """What to call: inputs and cotangents in two sets of values, and the results to make room for."""
 
     op: str
     params: dict[str, Any]
     gradient: bool
-    inputs: tuple[Sequence[Stored | None], Sequence[Stored | None]]
-    cotangents: tuple[Sequence[Stored | None], Sequence[Stored | None]]
+    inputs: tuple[Sequence[StoredArray | None], Sequence[StoredArray | None]]
+    cotangents: tuple[Sequence[StoredArray | None], Sequence[StoredArray | None]]
     results: Sequence[tuple[str, tuple[int, ...]] | None]
     needs: Sequence[bool]
 
 
 @dataclass(frozen=True)
-class Look:
+class SpotCheck:
     """Values for the last call of a block alone, whose answer is to come back, and what its results hold until then.
 
     Where anything is `moved`, the calls before have the same values in other places: by so many elements of each input
     and cotangent, all but those at the ends. A few elements, or their sum, do not tell the one from the other.
     """
 
-    inputs: Sequence[Stored | None]
-    cotangents: Sequence[Stored | None]
+    inputs: Sequence[StoredArray | None]
+    cotangents: Sequence[StoredArray | None]
     poison: Sequence[bytes | None]  # an element of every result
     moved: Sequence[int] = ()
 
@@ -260,4 +262,4 @@ class Block:
 
     calls: int
     cold: bool
-    look: Look | None = None  # at the last one
+    look: SpotCheck | None = None  # at the last one

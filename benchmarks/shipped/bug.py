@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from opproof.backends.numpy import NumPy, gradients, values
-from opproof.backends.table import written
+from opproof.backends.numpy import NumPy, compute_gradients, compute_values
+from opproof.backends.table import write_results
 from opproof.reference_ops import Op, load
 
 
@@ -53,8 +53,8 @@ class Call:
         call = self.but(**changed)
         inputs = list(call.tensors.values())
         if call.cotangents is None:
-            return values(call.op, inputs, call.params)
-        return gradients(call.op, inputs, call.params, call.cotangents, call.needs)
+            return compute_values(call.op, inputs, call.params)
+        return compute_gradients(call.op, inputs, call.params, call.cotangents, call.needs)
 
     def stored(self, *arrays: Any) -> list[Any]:
         """Arrays in the dtype of the call."""
@@ -98,11 +98,11 @@ class Shipped(NumPy):
 
     def forward(self, op: str, inputs: Any, params: Any, out: Any = None) -> list[Any]:
         call = _call(op, inputs, params, out)
-        return written(self._of(call, "forward"), out)
+        return write_results(self._of(call, "forward"), out)
 
     def vjp(self, op: str, inputs: Any, params: Any, cotangents: Any, needs: Any, out: Any = None) -> list[Any]:
         call = replace(_call(op, inputs, params, out), cotangents=cotangents, needs=needs)
-        return written(self._of(call, "gradient"), out)
+        return write_results(self._of(call, "gradient"), out)
 
     def _of(self, call: Call, mode: str) -> list[Any]:
         with np.errstate(all="ignore"):

@@ -23,12 +23,12 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import Table, function_of, lacking, pulled_back
+from opproof.backends.table import Table, decline_params, function_of, pull_back
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.errors import BackendError
 
 name, device = "chainer", "cpu"
-compute, rounding = precision.declared(precision.read(Path(__file__).with_name("chainer.toml")))
+compute, rounding = precision.make_declarations(precision.read(Path(__file__).with_name("chainer.toml")))
 try:
     version = importlib.metadata.version("chainer")
 except importlib.metadata.PackageNotFoundError:
@@ -66,7 +66,7 @@ def vjp(
     with _calling():
         tensors = [variable(x) if need else x for x, need in zip(inputs, needs, strict=True)]
         gs = [None if g is None else variable(np.array(g)) for g in cotangents]
-        found = pulled_back(_pull, function, tensors, gs, needs)
+        found = pull_back(_pull, function, tensors, gs, needs)
         return [None if d is None else np.asarray(d.array) for d in found]
 
 
@@ -246,7 +246,9 @@ def _moves(F: Any) -> dict[str, Callable[..., Any]]:
         "slice": lambda x, *, dim, start, end, step: F.get_item(x, at(x, dim, slice(start, end, step))),
         "flip": lambda x, *, dims: functools.reduce(F.flip, dims, x),
         "pad": padded,
-        "embedding": lacking("Chainer", lambda weight, indices: F.embed_id(np.asarray(indices), weight), "padding_idx"),
+        "embedding": decline_params(
+            "Chainer", lambda weight, indices: F.embed_id(np.asarray(indices), weight), "padding_idx"
+        ),
         "index_select": lambda x, index, *, dim: F.get_item(x, at(x, dim, index)),
         "index_add": index_add,
         "gather": lambda x, index, *, dim: F.get_item(x, grid(index, dim)),

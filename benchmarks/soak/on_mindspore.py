@@ -22,12 +22,12 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import Table, differentiated, lacking
+from opproof.backends.table import Table, decline_params, make_forward_and_vjp
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.errors import BackendError
 
 name, device = "mindspore", "cpu"
-compute, rounding = precision.declared(precision.read(Path(__file__).with_name("mindspore.toml")))
+compute, rounding = precision.make_declarations(precision.read(Path(__file__).with_name("mindspore.toml")))
 try:
     version = importlib.metadata.version("mindspore")
 except importlib.metadata.PackageNotFoundError:
@@ -94,7 +94,7 @@ def table() -> Table:
     return {**_pointwise(ms), **_reductions(ms), **_moves(ms), **_layers(ms), **_windows(ms)}
 
 
-forward, vjp = differentiated("MindSpore", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
+forward, vjp = make_forward_and_vjp("MindSpore", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
 
 
 def _pointwise(ms: Any) -> dict[str, Callable[..., Any]]:
@@ -216,7 +216,7 @@ def _moves(ms: Any) -> dict[str, Callable[..., Any]]:
         "roll": lambda x, *, shifts, dims: ops.roll(x, shifts, dims),
         "flip": lambda x, *, dims: ops.flip(x, dims),
         "pad": pad,
-        "embedding": lacking("MindSpore", lambda weight, indices: ops.gather(weight, indices, 0), "padding_idx"),
+        "embedding": decline_params("MindSpore", lambda weight, indices: ops.gather(weight, indices, 0), "padding_idx"),
         "index_select": lambda x, index, *, dim: ops.index_select(x, dim, index),
         "gather": lambda x, index, *, dim: ops.gather_elements(x, dim, index),
         "scatter": lambda x, index, src, *, dim: ops.scatter(x, dim, index, src),

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.protocol import Unsupported, float_name
-from opproof.backends.table import Table, differentiated
+from opproof.backends.protocol import Unsupported, short_name_of
+from opproof.backends.table import Table, make_forward_and_vjp
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
 
 name, device = "paddle", "cpu"
-compute, rounding = precision.declared(precision.read(Path(__file__).with_name("paddle.toml")))
+compute, rounding = precision.make_declarations(precision.read(Path(__file__).with_name("paddle.toml")))
 try:
     version = importlib.metadata.version("paddlepaddle")
 except importlib.metadata.PackageNotFoundError:
@@ -56,7 +56,7 @@ def _pull(f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list
 def _tensor(array: Array | None) -> Any:
     if array is None:
         return None
-    if float_name(array.dtype) == "bf16":  # 16 bits as they are
+    if short_name_of(array.dtype) == "bf16":  # 16 bits as they are
         return _paddle().to_tensor(np.array(array).view(np.uint16), dtype="bfloat16")
     return _paddle().to_tensor(np.array(array))
 
@@ -92,7 +92,7 @@ def table() -> Table:
     return {**_pointwise(paddle), **_reductions(paddle), **_moves(paddle), **_layers(paddle), **_windows(paddle)}
 
 
-forward, vjp = differentiated("Paddle", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
+forward, vjp = make_forward_and_vjp("Paddle", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
 
 
 def _pointwise(paddle: Any) -> dict[str, Callable[..., Any]]:

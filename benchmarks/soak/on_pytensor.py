@@ -26,7 +26,7 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import Table, function_of, lacking, pulled_back
+from opproof.backends.table import Table, decline_params, function_of, pull_back
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.errors import BackendError
 
@@ -43,7 +43,7 @@ gradient: Any = importlib.import_module("pytensor.gradient")
 
 LINKER = {"auto": "numba"}.get(pytensor.config.linker, pytensor.config.linker)
 name, device = f"pytensor-{LINKER}", "cpu"
-compute, rounding = precision.declared(precision.read(Path(__file__).with_name("pytensor.toml")))
+compute, rounding = precision.make_declarations(precision.read(Path(__file__).with_name("pytensor.toml")))
 
 LAPACK = ("cholesky", "det", "inverse", "solve_triangular")
 #: How a dtype is refused: by numba, by SciPy's special functions, by LAPACK; and a maximum of nothing, by NumPy.
@@ -110,7 +110,7 @@ def _values(op: str, tensors: list[Any], params: _Params) -> list[Any]:
 
 def _gradients(op: str, symbols: list[Any], params: _Params, count: int, *needs: bool) -> list[Any]:
     function = functools.partial(function_of(table(), op, "PyTensor"), **params)
-    found = pulled_back(_pull, function, symbols[:count], symbols[count:], needs)
+    found = pull_back(_pull, function, symbols[:count], symbols[count:], needs)
     return [d for d in found if d is not None]
 
 
@@ -308,7 +308,7 @@ def _moves() -> dict[str, Callable[..., Any]]:
         "pad": padded,
         "roll": roll,
         "flip": lambda x, *, dims: pt.flip(x, dims),
-        "embedding": lacking("PyTensor", lambda weight, indices: weight[indices], "padding_idx"),
+        "embedding": decline_params("PyTensor", lambda weight, indices: weight[indices], "padding_idx"),
         "index_select": lambda x, index, *, dim: pt.take(x, index, axis=dim),
         "index_add": lambda x, index, source, *, dim, alpha: pt.inc_subtensor(
             x[at(x, dim, index)], _as(source, alpha) * source

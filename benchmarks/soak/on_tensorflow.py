@@ -22,12 +22,12 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import Table, differentiated
+from opproof.backends.table import Table, make_forward_and_vjp
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
 
 name, device = "tensorflow", "cpu"
-compute, rounding = precision.declared(precision.read(Path(__file__).with_name("tensorflow.toml")))
+compute, rounding = precision.make_declarations(precision.read(Path(__file__).with_name("tensorflow.toml")))
 try:
     version = importlib.metadata.version("tensorflow-cpu")
 except importlib.metadata.PackageNotFoundError:
@@ -94,7 +94,7 @@ def table() -> Table:
     return {**_pointwise(tf), **_reductions(tf), **_moves(tf), **_layers(tf), **_windows(tf)}
 
 
-forward, vjp = differentiated("TensorFlow", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
+forward, vjp = make_forward_and_vjp("TensorFlow", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
 
 
 def _pointwise(tf: Any) -> dict[str, Callable[..., Any]]:

@@ -16,26 +16,26 @@ from typing import Any
 
 import msgspec
 
-from opproof.backends.worker.timing import Calls
+from opproof.backends.worker.timing import TimedCalls
 from opproof.cases import Case
 from opproof.core.errors import BackendError
-from opproof.core.system import cores, host
+from opproof.core.system import count_cores, describe_host
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness import __version__
-from opproof.harness.bench.cost import Facts, facts_of
+from opproof.harness.bench.cost import CallCost, facts_of
 from opproof.harness.bench.measure import Effort, measure
-from opproof.harness.bench.output_check import Answers, Unseen, calls_of, fault, unseen
+from opproof.harness.bench.output_check import SpotCheckAnswers, Unseen, calls_of, draw_unseen, find_fault
 from opproof.harness.bench.process import Blocks, Fault, Worker
 from opproof.harness.reference.chunks.memory_budget import TooLarge
-from opproof.harness.reference.chunks.question import pose
+from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import Settled, wanted_of
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task, op_of
+from opproof.harness.run.request import EarlyVerdict, wanted_of
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task, op_of
 from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
 
 #: By how much more than the roofline nothing can be faster, for each core: caches, and a reference that is wasteful.
-_BYTES, _FLOPS = 4, 32
+_MAX_BYTES_SPEEDUP, _MAX_FLOPS_SPEEDUP = 4, 32
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ class Plan:
     tasks: Sequence[Task]  # those of one case and mode after each other
     caches: tuple[Caches, ...]
     effort: Effort
-    limits: Limits
+    limits: HostLimits
     roofline: Roofline
     chance: Random = field(default_factory=SystemRandom)  # of when answers are looked at, and with which values
 
 
-def times(plan: Plan, measured: Callable[[Time], object] = lambda _: None) -> list[Time]:
+def measure_times(plan: Plan, measured: Callable[[Time], object] = lambda _: None) -> list[Time]:
     """Every case and mode on every backend; `measured` is told of each as it ends."""
     found: list[Time] = []
-    desk, workers = Desk(plan.limits), _Workers(plan.limits.timeout)
+    desk, workers = Session(plan.limits), _Workers(plan.limits.timeout)
     with closing(desk), closing(workers):
         for _, group in groupby(plan.tasks, key=lambda t: (t.case, t.mode)):
-            for time in _case(list(group), plan, desk, workers):
+            for time in _measure_case(list(group), plan, desk, workers):
                 measured(time)
                 found.append(time)
     return found
@@ -84,38 +84,38 @@ class _Workers:
             self.drop(spec)
 
 
-def _case(tasks: Sequence[Task], plan: Plan, desk: Desk, workers: _Workers) -> Iterator[Time]:
+def _measure_case(tasks: Sequence[Task], plan: Plan, desk: Session, workers: _Workers) -> Iterator[Time]:
     case, mode = Case.parse(tasks[0].case), Mode(tasks[0].mode)
     blank = Time(tasks[0].case, case.op, case.dtype, mode, "", Caches.WARM)
-    why = {r.backend: _reason(r.verdict, r.message) for r in desk.results(tasks)}
+    why = {r.backend: _reason_of(r.verdict, r.message) for r in desk.results(tasks)}
     right = [t for t in tasks if not why[t.backend]]
     if right:
         op = op_of(case.op, tasks[0].ops)
         try:
-            pair = pose(case, op, mode, tasks[0].judge_memory)
-            asked = unseen(case, op, mode, plan.chance, tasks[0].judge_memory)
+            pair = make_fitting_question(case, op, mode, tasks[0].judge_memory)
+            asked = draw_unseen(case, op, mode, plan.chance, tasks[0].judge_memory)
         except TooLarge as error:
             why, right = dict.fromkeys(why, str(error)), []
     if right:
         wanted = wanted_of(pair.asked, pair.outputs)
         facts, calls = facts_of(pair.asked, wanted, pair.outputs), calls_of(pair, wanted)
         for caches in plan.caches:
-            yield from _measured(_told(blank, facts, caches), right, _Call(calls, asked), plan, workers, desk)
+            yield from _measure_tasks(_with_cost(blank, facts, caches), right, _Call(calls, asked), plan, workers, desk)
     for backend, reason in why.items():
         if reason:
-            yield _changed(blank, backend=backend, why=reason)
+            yield _replace_fields(blank, backend=backend, why=reason)
 
 
 @dataclass(frozen=True)
 class _Call:
     """What is timed, and the same call with other values, where its answers can be looked at."""
 
-    timed: Calls
+    timed: TimedCalls
     unseen: Unseen | None
 
 
-def _measured(
-    blank: Time, tasks: Sequence[Task], call: _Call, plan: Plan, workers: _Workers, desk: Desk
+def _measure_tasks(
+    blank: Time, tasks: Sequence[Task], call: _Call, plan: Plan, workers: _Workers, desk: Session
 ) -> Iterator[Time]:
     """The times of those that can be timed, and why the others cannot; where one dies the rest begin anew."""
     left, in_c = {t.backend: t for t in tasks}, {}
@@ -132,53 +132,53 @@ def _measured(
             dead = next((s for s in timers if not timers[s].worker.alive), at)
             workers.drop(dead)
             del left[dead]
-            yield _changed(blank, backend=dead, why=str(error))
+            yield _replace_fields(blank, backend=dead, why=str(error))
             continue
         for spec, task in left.items():
             try:
-                wrong = _wrong(timers[spec].answers, call.unseen, task, desk)
-                why = wrong or timers[spec].objection or _impossible(found[spec], blank, plan.roofline)
-            except (BackendError, HostFault, Settled) as error:
+                wrong = _find_wrong(timers[spec].answers, call.unseen, task, desk)
+                why = wrong or timers[spec].objection or _explain_impossible(found[spec], blank, plan.roofline)
+            except (BackendError, HostFault, EarlyVerdict) as error:
                 wrong, why = "", f"it does not tell by what its answers are to be judged: {error}"
-            yield _changed(
+            yield _replace_fields(
                 blank, backend=spec, interval=None if why else found[spec], in_c=in_c[spec],
                 looks=timers[spec].answers.looks, wrong=bool(wrong), why=why,
             )  # fmt: skip
         return
 
 
-def _wrong(answers: Answers, asked: Unseen | None, task: Task, desk: Desk) -> str:
+def _find_wrong(answers: SpotCheckAnswers, asked: Unseen | None, task: Task, desk: Session) -> str:
     """What is wrong with the answers of timed calls, in words; empty where nothing is. Raises as Desk.rules does."""
-    return "" if asked is None else fault(answers, asked, desk.rules(task), partial(_verdict, task, desk))
+    return "" if asked is None else find_fault(answers, asked, desk.rules(task), partial(_verdict_of, task, desk))
 
 
-def _verdict(task: Task, desk: Desk, case: Case) -> Verdict:
+def _verdict_of(task: Task, desk: Session, case: Case) -> Verdict:
     return Verdict(desk.results([replace(task, case=str(case))])[-1].verdict)
 
 
-def _impossible(interval: Interval, time: Time, roofline: Roofline) -> str:
+def _explain_impossible(interval: Interval, time: Time, roofline: Roofline) -> str:
     """Why nothing can be that fast; empty where it can be."""
-    moved = time.bytes / (roofline.cached_bytes_per_second * _BYTES * cores())
-    computed = time.flops / (roofline.flops_per_second * _FLOPS * cores())
+    moved = time.bytes / (roofline.cached_bytes_per_second * _MAX_BYTES_SPEEDUP * count_cores())
+    computed = time.flops / (roofline.flops_per_second * _MAX_FLOPS_SPEEDUP * count_cores())
     least = max(moved, computed)
     if interval.high >= least:
         return ""
     return f"{interval.median:.3g} s is less than this machine can: {least:.3g} s for its bytes and operations"
 
 
-def _reason(verdict: Verdict, message: str) -> str:
+def _reason_of(verdict: Verdict, message: str) -> str:
     return "" if verdict is Verdict.PASS else f"{verdict}{': ' if message else ''}{message}"
 
 
-def _told(blank: Time, facts: Facts, caches: Caches) -> Time:
-    return _changed(blank, bytes=facts.bytes, flops=facts.flops, caches=caches)
+def _with_cost(blank: Time, facts: CallCost, caches: Caches) -> Time:
+    return _replace_fields(blank, bytes=facts.bytes, flops=facts.flops, caches=caches)
 
 
-def _changed(time: Time, **changes: Any) -> Time:
+def _replace_fields(time: Time, **changes: Any) -> Time:
     return msgspec.structs.replace(time, **changes)
 
 
 def bench_of(roofline: Roofline, times: Sequence[Time]) -> Bench:
     """The record of a bench that ends now."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return Bench(__version__, now, host(), roofline, tuple(times))
+    return Bench(__version__, now, describe_host(), roofline, tuple(times))

@@ -17,48 +17,48 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Posed, evaluate_forward, evaluate_vjp
-from opproof.harness.reference.roundoff import quiet
+from opproof.harness.reference.question import Question, evaluate_forward, evaluate_vjp
+from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.harness.run.request import Wanted
 from opproof.reports.bench.record import Roofline
 
 
 @dataclass(frozen=True)
-class Facts:
+class CallCost:
     """Of one call."""
 
     bytes: int  # of all inputs and cotangents, read once, and all results, written once
     flops: int  # of the reference as it is written; a transcendental function is one
 
 
-def facts_of(posed: Posed, wanted: tuple[Wanted | None, ...], outputs: Sequence[Array]) -> Facts:
+def facts_of(posed: Question, wanted: tuple[Wanted | None, ...], outputs: Sequence[Array]) -> CallCost:
     """Inputs are read once and results written once, in their dtypes; `outputs` may have any values."""
     named = (*zip(posed.names, posed.inputs, strict=True), *((None, g) for g in posed.cotangents))
     given = {id(v): (v, posed.case.dtype_of(name)) for name, v in named if v is not None}
-    read = sum(_stored(v, dtype) for v, dtype in given.values())
+    read = sum(_stored_bytes_of(v, dtype) for v, dtype in given.values())
     written = sum(int(np.prod(w.shape)) * w.dtype.itemsize for w in wanted if w is not None)
-    return Facts(read + written, _flops(posed, outputs))
+    return CallCost(read + written, _count_flops(posed, outputs))
 
 
-def _stored(values: Array, dtype: str) -> int:
+def _stored_bytes_of(values: Array, dtype: str) -> int:
     return int(values.size) * int(to_dtype(values.reshape(-1)[:1], dtype).dtype.itemsize)
 
 
-def _flops(posed: Posed, outputs: Sequence[Array]) -> int:
+def _count_flops(posed: Question, outputs: Sequence[Array]) -> int:
     """Counted, or 0 where the reference does not compute on arrays that count."""
     count = Count()
 
     def counting(values: Array | None) -> Array | None:
         if values is None or values.dtype.kind in "iub":
             return values
-        return counted(np.asarray(values, np.float32), count)  # a scalar is no array
+        return wrap_array(np.asarray(values, np.float32), count)  # a scalar is no array
 
     inputs = [counting(v) for v in posed.inputs]
     try:
         if posed.mode is Mode.FORWARD:
             evaluate_forward(posed.op, inputs, posed.params)
         else:
-            with quiet():
+            with ignore_fp_warnings():
                 cotangents = [counting(g) for g in posed.cotangents]
                 evaluate_vjp(posed.op, inputs, posed.params, cotangents, [counting(y) for y in outputs])
     except (TypeError, ValueError, AttributeError, IndexError):
@@ -91,27 +91,27 @@ class Counted(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """See NumPy."""
-        count = next(a.count for a in _arrays((inputs, kwargs)) if isinstance(a, Counted))
-        result = getattr(ufunc, method)(*_bare(inputs), **_bare(kwargs))
+        count = next(a.count for a in _find_arrays((inputs, kwargs)) if isinstance(a, Counted))
+        result = getattr(ufunc, method)(*_to_bare(inputs), **_to_bare(kwargs))
         if count is not None and ufunc.__name__ not in _FREE:
-            count.total += _cost(ufunc, method, inputs, result)
-        return _wrapped(result, count)
+            count.total += _cost_of(ufunc, method, inputs, result)
+        return _wrap_result(result, count)
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         """See NumPy. Products of tensors are counted here, what is made of smaller operations where these are made."""
-        count = next((a.count for a in _arrays((args, kwargs)) if isinstance(a, Counted)), None)
+        count = next((a.count for a in _find_arrays((args, kwargs)) if isinstance(a, Counted)), None)
         if function in _PRODUCTS:
-            result = function(*_bare(args), **_bare(kwargs))
+            result = function(*_to_bare(args), **_to_bare(kwargs))
             if count is not None:
-                count.total += _product(function, args, kwargs, result)
-            return _wrapped(result, count)
-        return _wrapped(super().__array_function__(function, types, args, kwargs), count)
+                count.total += _cost_of_product(function, args, kwargs, result)
+            return _wrap_result(result, count)
+        return _wrap_result(super().__array_function__(function, types, args, kwargs), count)
 
 
 _PRODUCTS = (np.einsum, np.dot, np.tensordot, np.vdot, np.inner)
 
 
-def _cost(ufunc: np.ufunc, method: str, inputs: Any, result: Any) -> int:
+def _cost_of(ufunc: np.ufunc, method: str, inputs: Any, result: Any) -> int:
     if ufunc is np.matmul:
         return 2 * int(np.size(result)) * int(np.shape(inputs[0])[-1])
     if method in ("reduce", "accumulate", "reduceat"):
@@ -120,7 +120,7 @@ def _cost(ufunc: np.ufunc, method: str, inputs: Any, result: Any) -> int:
     return sum(int(np.size(p)) for p in parts)
 
 
-def _product(function: Callable[..., Any], args: Any, kwargs: Any, result: Any) -> int:
+def _cost_of_product(function: Callable[..., Any], args: Any, kwargs: Any, result: Any) -> int:
     if function is np.einsum and isinstance(args[0], str):
         terms = args[0].partition("->")[0].replace(" ", "").split(",")
         sizes: dict[str, int] = {}
@@ -135,59 +135,63 @@ def _product(function: Callable[..., Any], args: Any, kwargs: Any, result: Any) 
     return int(2 * np.size(result) * summed)
 
 
-def _arrays(values: Any) -> Iterator[Any]:
+def _find_arrays(values: Any) -> Iterator[Any]:
     if isinstance(values, tuple | list):
         for v in values:
-            yield from _arrays(v)
+            yield from _find_arrays(v)
     elif isinstance(values, dict):
-        yield from _arrays(tuple(values.values()))
+        yield from _find_arrays(tuple(values.values()))
     elif isinstance(values, np.ndarray):
         yield values
 
 
-def _bare(values: Any) -> Any:
+def _to_bare(values: Any) -> Any:
     if isinstance(values, tuple | list):
-        return type(values)(map(_bare, values))
+        return type(values)(map(_to_bare, values))
     if isinstance(values, dict):
-        return {k: _bare(v) for k, v in values.items()}
+        return {k: _to_bare(v) for k, v in values.items()}
     return values.view(np.ndarray) if isinstance(values, Counted) else values
 
 
-def _wrapped(result: Any, count: Count | None) -> Any:
+def _wrap_result(result: Any, count: Count | None) -> Any:
     if isinstance(result, tuple):
-        return tuple(_wrapped(r, count) for r in result)
+        return tuple(_wrap_result(r, count) for r in result)
     if isinstance(result, np.ndarray | np.generic) and np.asarray(result).dtype.kind == "f":
-        return counted(np.asarray(result), count)
+        return wrap_array(np.asarray(result), count)
     return result.view(np.ndarray) if isinstance(result, Counted) else result
 
 
-def counted(array: Array, count: Count | None) -> Counted:
+def wrap_array(array: Array, count: Count | None) -> Counted:
     """A view of `array` whose operations are added to `count`."""
     view = array.view(Counted)
     view.count = count
     return view
 
 
-_LARGE, _SMALL, _SIDE = 2**26, 2**16, 1024  # elements, elements, rows
+_UNCACHED_ELEMENTS, _CACHED_ELEMENTS, _MATRIX_ROWS = 2**26, 2**16, 1024  # elements, elements, rows
 
 
-def roofline(repeats: int = 5) -> Roofline:
+def measure_roofline(repeats: int = 5) -> Roofline:
     """Measured now, the best of a few times each; takes about a second."""
-    return Roofline(_copied(_LARGE // 4, repeats), _copied(_SMALL // 4, 50 * repeats), _multiplied(repeats))
+    return Roofline(
+        _measure_copy(_UNCACHED_ELEMENTS // 4, repeats),
+        _measure_copy(_CACHED_ELEMENTS // 4, 50 * repeats),
+        _measure_product(repeats),
+    )
 
 
-def _copied(elements: int, repeats: int) -> float:
+def _measure_copy(elements: int, repeats: int) -> float:
     source, target = np.ones(elements, np.float32), np.ones(elements, np.float32)
-    return 2 * source.nbytes / _best(lambda: np.copyto(target, source), repeats)
+    return 2 * source.nbytes / _measure_best(lambda: np.copyto(target, source), repeats)
 
 
-def _multiplied(repeats: int) -> float:
-    a = np.ones((_SIDE, _SIDE), np.float32)
+def _measure_product(repeats: int) -> float:
+    a = np.ones((_MATRIX_ROWS, _MATRIX_ROWS), np.float32)
     out = np.empty_like(a)
-    return 2 * _SIDE**3 / _best(lambda: np.matmul(a, a, out=out), repeats)
+    return 2 * _MATRIX_ROWS**3 / _measure_best(lambda: np.matmul(a, a, out=out), repeats)
 
 
-def _best(call: Callable[[], object], repeats: int) -> float:
+def _measure_best(call: Callable[[], object], repeats: int) -> float:
     spent = []
     for _ in range(repeats + 1):
         started = time.perf_counter()

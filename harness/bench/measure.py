@@ -55,11 +55,11 @@ class _Series:
 
     def done(self, effort: Effort) -> bool:
         """Whether this visit makes no more blocks."""
-        if len(self.seconds) < LEAST:
+        if len(self.seconds) < MIN_BLOCKS:
             return self.spent > 4 * effort.budget and len(self.seconds) > 1
         if self.spent > effort.budget / effort.visits or len(self.seconds) >= effort.most:
             return True
-        return interval(self.seconds).half_width <= effort.width
+        return interval_of(self.seconds).half_width <= effort.width
 
 
 def measure(
@@ -71,7 +71,7 @@ def measure(
     while len(visits) < effort.visits and all(sum(v[n].spent for v in visits) < effort.budget for n in timers):
         time.sleep(effort.pause)
         visits.append(_visit(timers, effort, looks or {}, drawn))
-    return {n: min((interval(v[n].seconds) for v in visits), key=lambda i: i.median) for n in timers}
+    return {n: min((interval_of(v[n].seconds) for v in visits), key=lambda i: i.median) for n in timers}
 
 
 def _visit(
@@ -88,7 +88,7 @@ def _visit(
             spent = timer(one.calls)
             one.spent += spent
             one.calls = max(1, ceil(effort.block / max(spent / one.calls, 1e-9)))
-    order, due = list(timers), {name: _moments(chance) for name in looks}
+    order, due = list(timers), {name: _draw_moments(chance) for name in looks}
     while not all(one.done(effort) for one in series.values()):
         for name in order:
             one = series[name]
@@ -103,9 +103,9 @@ def _visit(
     return series
 
 
-def _moments(chance: Random) -> Iterator[bool]:
+def _draw_moments(chance: Random) -> Iterator[bool]:
     """For every round whether there is a look after it: one in the first few, then fewer the more rounds there are."""
-    gap = LEAST
+    gap = MIN_BLOCKS
     while True:
         at = chance.randrange(gap)
         yield from (k == at for k in range(gap))
@@ -115,14 +115,14 @@ def _moments(chance: Random) -> Iterator[bool]:
 #: Chance that the interval misses the median.
 _MISS = 0.05
 #: Blocks without which there is no interval of that chance.
-LEAST = 6
+MIN_BLOCKS = 6
 
 
-def interval(seconds: Sequence[float]) -> Interval:
+def interval_of(seconds: Sequence[float]) -> Interval:
     """Median of the time of a call, and the ranks between which it lies with 95 %: all times where these are few."""
     from scipy.stats import binom
 
     ordered, n = sorted(seconds), len(seconds)
-    below = int(binom.ppf(_MISS / 2, n, 0.5)) if n >= LEAST else 0
+    below = int(binom.ppf(_MISS / 2, n, 0.5)) if n >= MIN_BLOCKS else 0
     low, high = max(0, below - 1), min(n - 1, n - below)
     return Interval(median=median(ordered), low=ordered[low], high=ordered[high], blocks=n)

@@ -14,24 +14,24 @@ from random import Random
 import numpy as np
 
 from opproof.backends.worker import serve
-from opproof.backends.worker.protocol import Place, dtype_of, name_of
-from opproof.backends.worker.timing import ENDS, Calls, Look, Stored, room_for
+from opproof.backends.worker.protocol import BufferRef, dtype_of, name_of
+from opproof.backends.worker.timing import ENDS, SpotCheck, StoredArray, TimedCalls, plan_room
 from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.chunks.memory_budget import MEMORY, Room
-from opproof.harness.reference.chunks.question import Pair, pose
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES, ChunkPlan
+from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fitting_question
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Posed
-from opproof.harness.reference.roundoff import quiet
+from opproof.harness.reference.question import Question
+from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.harness.run.calls import by_reference
 from opproof.harness.run.hosts.output_check import array_of, results_of
 from opproof.harness.run.memory.buffer import poison
-from opproof.harness.run.request import Question, Returned, Settled, Wanted, wanted_of
+from opproof.harness.run.request import EarlyVerdict, Request, Returned, Wanted, wanted_of
 from opproof.reference_ops import Op
 from opproof.reports._text import number
 
@@ -45,10 +45,12 @@ _FAULTS = WRONG | {Verdict.NOT_WRITTEN, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE
 class Unseen:
     """The call of a case with values of a seed that nobody could know: no block has them, looks do."""
 
-    question: Question
-    room: Room | None
-    looks: tuple[Look, Look]  # after calls with the same values in other places, which come first, and with others
-    places: Sequence[Place | None]  # of results, as they come back,
+    question: Request
+    room: ChunkPlan | None
+    looks: tuple[
+        SpotCheck, SpotCheck
+    ]  # after calls with the same values in other places, which come first, and with others
+    places: Sequence[BufferRef | None]  # of results, as they come back,
     size: int  # in so many bytes
 
     @property
@@ -57,22 +59,22 @@ class Unseen:
         return self.question.posed.case
 
 
-def unseen(case: Case, op: Op, mode: Mode, chance: Random, memory: int = MEMORY) -> Unseen | None:
+def draw_unseen(case: Case, op: Op, mode: Mode, chance: Random, memory: int = DEFAULT_MEMORY_BYTES) -> Unseen | None:
     """Draw such values; judging takes `memory` bytes. None where an answer says nothing without another: gradients of
     what is drawn. Raises TooLarge.
     """
     if op.drawn_from and mode is Mode.GRADIENT:
         return None
-    pair = pose(case.with_seed(chance.randrange(1, _SEEDS)), op, mode, memory)
+    pair = make_fitting_question(case.with_seed(chance.randrange(1, _SEEDS)), op, mode, memory)
     wanted = wanted_of(pair.asked, pair.outputs)
     values = inputs_of(pair.asked), cotangents_of(pair.asked)
-    look = Look(*values, [None if w is None else _word(w) for w in wanted])
+    look = SpotCheck(*values, [None if w is None else _poison_of(w) for w in wanted])
     near = replace(look, moved=[_by(s, op, chance) for group in values for s in group if s is not None])
-    places, size = room_for([None if w is None else (name_of(w.dtype), w.shape) for w in wanted])
-    return Unseen(Question(pair.asked, wanted), pair.room, (near, look), places, size)
+    places, size = plan_room([None if w is None else (name_of(w.dtype), w.shape) for w in wanted])
+    return Unseen(Request(pair.asked, wanted), pair.room, (near, look), places, size)
 
 
-def _by(stored: Stored, op: Op, chance: Random) -> int:
+def _by(stored: StoredArray, op: Op, chance: Random) -> int:
     """By how many elements its values can be moved: 0 where they may be of use in their places alone."""
     dtype, between = dtype_of(stored.dtype), math.prod(stored.shape) - 2 * ENDS
     dense = len(stored.storage) == math.prod(stored.shape) * dtype.itemsize
@@ -81,7 +83,7 @@ def _by(stored: Stored, op: Op, chance: Random) -> int:
     return chance.randrange(1, between)
 
 
-def _word(wanted: Wanted) -> bytes:
+def _poison_of(wanted: Wanted) -> bytes:
     """An element of poison."""
     word = np.empty(wanted.dtype.itemsize, np.uint8)
     poison(word, wanted.dtype)
@@ -89,20 +91,20 @@ def _word(wanted: Wanted) -> bytes:
 
 
 @dataclass
-class Answers:
+class SpotCheckAnswers:
     """What looks at one backend found: how many there were, and the answers that differ, the last one first."""
 
     looks: int = 0
-    kept: dict[bytes, tuple[serve.Answer, bytes]] = field(default_factory=dict)
+    kept: dict[bytes, tuple[serve.WireReply, bytes]] = field(default_factory=dict)
 
-    def add(self, answer: serve.Answer, results: bytes) -> None:
+    def add(self, answer: serve.WireReply, results: bytes) -> None:
         """One look more. `results` are as `room_for` has their places."""
         self.looks += 1
         key = blake2b(repr(answer).encode() + results, digest_size=32).digest()
         self.kept = {key: self.kept.pop(key, (answer, results)), **self.kept}
 
 
-def fault(answers: Answers, asked: Unseen, rules: Rules, again: Callable[[Case], Verdict]) -> str:
+def find_fault(answers: SpotCheckAnswers, asked: Unseen, rules: Rules, again: Callable[[Case], Verdict]) -> str:
     """What is wrong with an answer of a timed call, in words; empty where nothing is with any.
 
     Asked `again`, in a process that times nothing, the case has a verdict that tells a wrong formula from an answer
@@ -110,19 +112,19 @@ def fault(answers: Answers, asked: Unseen, rules: Rules, again: Callable[[Case],
     """
     for answer, results in answers.kept.values():
         try:
-            judgement = _judged(answer, results, asked, rules)
-        except Settled as settled:
+            judgement = _judge_answer(answer, results, asked, rules)
+        except EarlyVerdict as settled:
             judgement = Judgement(settled.verdict, settled.message)
         if judgement.verdict in _FAULTS:
-            words = f"the answer of a timed call is {judgement.verdict}: {_what(judgement).rstrip('.')}"
+            words = f"the answer of a timed call is {judgement.verdict}: {_describe_judgement(judgement).rstrip('.')}"
             return f"{words}; {asked.case} is {again(asked.case)} when it is not timed"
     return ""
 
 
-def _judged(answer: serve.Answer, results: bytes, asked: Unseen, rules: Rules) -> Judgement:
+def _judge_answer(answer: serve.WireReply, results: bytes, asked: Unseen, rules: Rules) -> Judgement:
     """As `opproof run` judges an answer. Raises Settled."""
-    if answer.outcome is not serve.Outcome.DONE:
-        raise Settled(Verdict.ERROR, plain(answer.message))
+    if answer.outcome is not serve.CallOutcome.DONE:
+        raise EarlyVerdict(Verdict.ERROR, make_plain(answer.message))
     memory = np.frombuffer(results, np.uint8)
     returned: list[Returned | None] = []
     for i, described in enumerate(answer.results):
@@ -133,13 +135,13 @@ def _judged(answer: serve.Answer, results: bytes, asked: Unseen, rules: Rules) -
         array = None
         if place is not None and described.shape == place.shape:
             array = array_of(described, memory[place.offset :])
-        returned.append(Returned(described.shape, plain(described.dtype), array))
+        returned.append(Returned(described.shape, make_plain(described.dtype), array))
     arrays = results_of(returned, asked.question, writes=True)
-    with quiet():
-        return by_reference(asked.question.posed, Answer(arrays), rules, asked.room)
+    with ignore_fp_warnings():
+        return by_reference(asked.question.posed, Outputs(arrays), rules, asked.room)
 
 
-def _what(judgement: Judgement) -> str:
+def _describe_judgement(judgement: Judgement) -> str:
     worst = judgement.worst
     if judgement.message or worst is None:
         return judgement.message or "another answer than expected"
@@ -147,10 +149,10 @@ def _what(judgement: Judgement) -> str:
     return f"{worst.tensor}{at} is {number(worst.got, 6)}, expected {number(worst.expected, 6)}"
 
 
-def calls_of(pair: Pair, wanted: Sequence[Wanted | None]) -> Calls:
+def calls_of(pair: LargeQuestionPair, wanted: Sequence[Wanted | None]) -> TimedCalls:
     """The call with both sets of values, and the results to make room for."""
     asked = pair.asked
-    return Calls(
+    return TimedCalls(
         op=asked.op.name,
         params=dict(asked.params),
         gradient=asked.mode is Mode.GRADIENT,
@@ -161,23 +163,23 @@ def calls_of(pair: Pair, wanted: Sequence[Wanted | None]) -> Calls:
     )
 
 
-def inputs_of(posed: Posed) -> list[Stored | None]:
+def inputs_of(posed: Question) -> list[StoredArray | None]:
     """Inputs in their dtypes, laid out as the case says."""
     layouts = layouts_of(posed.case)
     pairs = zip(posed.names, posed.inputs, strict=True)
-    return [None if n is None or v is None else _stored(v, posed.case.dtype_of(n), layouts[n]) for n, v in pairs]
+    return [None if n is None or v is None else _store_array(v, posed.case.dtype_of(n), layouts[n]) for n, v in pairs]
 
 
-def cotangents_of(posed: Posed) -> list[Stored | None]:
+def cotangents_of(posed: Question) -> list[StoredArray | None]:
     """Cotangents, likewise."""
     layout = cotangent_layout(posed.case)
-    return [None if g is None else _stored(g, posed.case.dtype, layout) for g in posed.cotangents]
+    return [None if g is None else _store_array(g, posed.case.dtype, layout) for g in posed.cotangents]
 
 
-def _stored(values: Array, dtype: str, layout: str) -> Stored:
+def _store_array(values: Array, dtype: str, layout: str) -> StoredArray:
     native = to_dtype(values, dtype)
     storage, item = storage_of(native.shape, layout), native.dtype.itemsize
     memory = np.zeros(storage.size * item, np.uint8)
     strides, offset = tuple(s * item for s in storage.strides), storage.offset * item
     np.ndarray(native.shape, native.dtype, memory.data, offset, strides)[...] = native
-    return Stored(memory.tobytes(), name_of(native.dtype), native.shape, strides, offset)
+    return StoredArray(memory.tobytes(), name_of(native.dtype), native.shape, strides, offset)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from opproof.backends.worker.serve import from_metadata
-from opproof.backends.worker.timing import Block, Calls, main
-from opproof.harness.bench.output_check import Answers, Unseen
+from opproof.backends.worker.timing import Block, TimedCalls, main
+from opproof.harness.bench.output_check import SpotCheckAnswers, Unseen
 
 #: By how much the two clocks may differ, blocks being long: sending and refilling buffers are taken off before.
 _APART = 1.5
 #: Seconds of a block below which the pipe's own time says more than the calls'.
-_LONG = 0.005
+_MIN_BLOCK_SECONDS = 0.005
 
 
 class Fault(Exception):
@@ -36,7 +36,7 @@ class Worker:
         theirs.close()
         self.ask(None)
 
-    def ask(self, request: Calls | Block | None) -> dict[str, Any]:
+    def ask(self, request: TimedCalls | Block | None) -> dict[str, Any]:
         """The answer to a request; None only waits for one. Raises Fault, after which the process is gone."""
         try:
             if request is not None:
@@ -51,7 +51,7 @@ class Worker:
             raise Fault(str(answer.get("error", f"no answer within {self._timeout:g} s")))
         return answer
 
-    def looked(self, block: Block, size: int) -> tuple[dict[str, Any], bytes]:
+    def run_spot_check(self, block: Block, size: int) -> tuple[dict[str, Any], bytes]:
         """The answer to a block with a look, and the `size` bytes of the results. Raises Fault, as `ask` does."""
         told = self.ask(block)
         try:
@@ -97,7 +97,7 @@ class Blocks:
     worker: Worker
     cold: bool
     unseen: Unseen | None = None
-    answers: Answers = field(default_factory=Answers)
+    answers: SpotCheckAnswers = field(default_factory=SpotCheckAnswers)
     overhead: float = 0.0
     seen: list[Clocks] = field(default_factory=list)
 
@@ -115,7 +115,7 @@ class Blocks:
         if self.unseen is None:
             return
         look = self.unseen.looks[self.answers.looks % 2]
-        told, results = self.worker.looked(Block(max(2, calls), self.cold, look), self.unseen.size)
+        told, results = self.worker.run_spot_check(Block(max(2, calls), self.cold, look), self.unseen.size)
         try:
             answer = from_metadata(told["answer"])
         except (LookupError, TypeError, ValueError, AttributeError):
@@ -126,14 +126,14 @@ class Blocks:
     @property
     def objection(self) -> str:
         """Why its clock is not to be believed; empty where it is. Evictions are in ours alone, so cold ones are not."""
-        return "" if self.cold else disagreement(self.seen)
+        return "" if self.cold else find_disagreement(self.seen)
 
     def _asked(self, calls: int) -> Clocks:
         pids = ("self", self.worker.pid)
-        before, started = sum(map(waited, pids)), time.perf_counter()
+        before, started = sum(map(measure_waiting, pids)), time.perf_counter()
         told = self._seconds(self.worker.ask(Block(calls, self.cold)))
         spent = time.perf_counter() - started
-        return Clocks(told, max(spent - (sum(map(waited, pids)) - before) - self.overhead, 0.0), spent)
+        return Clocks(told, max(spent - (sum(map(measure_waiting, pids)) - before) - self.overhead, 0.0), spent)
 
     def _seconds(self, answer: dict[str, Any]) -> float:
         """What its process says that a block took. Raises Fault for what is no number, after which it is gone."""
@@ -144,7 +144,7 @@ class Blocks:
         return ns / 1e9
 
 
-def waited(pid: str) -> float:
+def measure_waiting(pid: str) -> float:
     """Seconds for which a process was ready and had no core, by the kernel; 0 where it does not say."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
@@ -152,12 +152,12 @@ def waited(pid: str) -> float:
         return 0.0
 
 
-def disagreement(blocks: Sequence[Clocks]) -> str:
+def find_disagreement(blocks: Sequence[Clocks]) -> str:
     """What is wrong with the clock of some blocks; empty where it agrees with ours in a quarter of them.
 
     Other processes delay some answers. A clock that tells another median is wrong in most blocks.
     """
-    long = [b for b in blocks if max(b.told, b.least) > _LONG]
+    long = [b for b in blocks if max(b.told, b.least) > _MIN_BLOCK_SECONDS]
     wrong = [b for b in long if b.least > _APART * b.told or b.told > _APART * b.most]
     if len(long) < 2 or 4 * len(wrong) < 3 * len(long):
         return ""

@@ -29,7 +29,7 @@ _TWIN = re.compile(r"^PyTorch: ([^(]*?)\.?(?: ONNX:| \(|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Call:
+class OperatorCall:
     """A call of one of our operators, with PyTorch's tensors."""
 
     op: Op
@@ -48,7 +48,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Called:
+class TorchFunction:
     """What a function of PyTorch is by its name; `operator` is empty where we have none of that name."""
 
     name: str
@@ -58,7 +58,7 @@ class Called:
 
 
 @functools.cache
-def _operators() -> Mapping[str, str]:
+def _load_operators() -> Mapping[str, str]:
     """Our operators by the names of PyTorch's functions, which their files state; of several none."""
     stated: dict[str, list[str]] = {}
     for name in names():
@@ -68,40 +68,42 @@ def _operators() -> Mapping[str, str]:
     return {f: few[0] for f, few in stated.items() if len(few) == 1} | {n: n for n in names()}
 
 
-def called(func: Callable[..., Any]) -> Called:
+def find_operator(func: Callable[..., Any]) -> TorchFunction:
     """Which operator `func` would be, whether it writes its first tensor, and whether its operands change places."""
     full = str(getattr(func, "__name__", ""))
     name = full.strip("_") if full.startswith("__") else full.rstrip("_")
     in_place = full.endswith("_") and not full.startswith("_")
     for plain, turned in ((name, False), (name.removesuffix("2d"), False), (name.removeprefix("r"), True)):
-        if plain in _operators():
-            return Called(name, _operators()[plain], in_place, turned)
-    return Called(name, "")
+        if plain in _load_operators():
+            return TorchFunction(name, _load_operators()[plain], in_place, turned)
+    return TorchFunction(name, "")
 
 
-def calls(func: Callable[..., Any], op: Op, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Call]:
+def read_calls(
+    func: Callable[..., Any], op: Op, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Iterator[OperatorCall]:
     """Every way to read the arguments as those of `op`: PyTorch has overloads."""
-    if called(func).reversed:
+    if find_operator(func).reversed:
         args = [*reversed(args[:2]), *args[2:]]
-    for signature in _signatures(func):
+    for signature in _signatures_of(func):
         try:
             known = {n: v for n, v in kwargs.items() if n in signature.parameters or v}  # return_indices=False
             bound = signature.bind(*args, **known).arguments
         except TypeError:
             continue
-        given = {n: v for n, v in bound.items() if not _same(v, signature.parameters[n].default)}
+        given = {n: v for n, v in bound.items() if not _is_same(v, signature.parameters[n].default)}
         if (call := _call(op, given)) is not None:
             yield call
 
 
-def _signatures(func: Callable[..., Any]) -> list[inspect.Signature]:
+def _signatures_of(func: Callable[..., Any]) -> list[inspect.Signature]:
     """A Python function's own; of what is none those of PyTorch's overloads."""
     import torch
     from torch.fx.operator_schemas import get_signature_for_torch_op
 
     with contextlib.suppress(ValueError):
         return [inspect.signature(func)]
-    name = called(func).name
+    name = find_operator(func).name
     packet = getattr(torch.ops.aten, name, None)
     overloads = [getattr(packet, o) for o in packet.overloads()] if packet is not None else []
     for targets in ([func], [getattr(torch, name, None)], [getattr(torch.nn.functional, name, None)], overloads):
@@ -111,14 +113,14 @@ def _signatures(func: Callable[..., Any]) -> list[inspect.Signature]:
     return []
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_same(value: Any, default: Any) -> bool:
     if _is_tensor(value) or default is inspect.Parameter.empty:
         return False
     alike = type(value) is type(default) or (_is_number(value) and _is_number(default))
     return value is default or (alike and bool(value == default))
 
 
-def _call(op: Op, given: Mapping[str, Any]) -> Call | None:
+def _call(op: Op, given: Mapping[str, Any]) -> OperatorCall | None:
     """The arguments as those of `op`; None where it cannot be called so."""
     tensors: dict[str, Any] = {}
     params: dict[str, Any] = {}
@@ -136,7 +138,7 @@ def _call(op: Op, given: Mapping[str, Any]) -> Call | None:
         elif op.variadic and isinstance(value, list | tuple) and all(map(_is_tensor, value)):
             tensors |= {chr(ord("a") + i): t for i, t in enumerate(value)}
         elif ours in op.params:
-            params[ours] = plain(value, op.params[ours])
+            params[ours] = to_plain(value, op.params[ours])
         elif _is_number(value) and free and free[0] not in op.optional:
             tensors[free[0]] = _number_like(value, given)
         else:
@@ -147,7 +149,7 @@ def _call(op: Op, given: Mapping[str, Any]) -> Call | None:
         return None
     ordered = tensors if op.variadic else {n: tensors[n] for n in op.tensors if n in tensors}
     changed = {n: params[n] for n in op.params if n in params and params[n] != op.params[n]}
-    return Call(op, ordered, changed, tuple(unread))
+    return OperatorCall(op, ordered, changed, tuple(unread))
 
 
 def _is_tensor(value: Any) -> bool:
@@ -168,7 +170,7 @@ def _number_like(value: float, given: Mapping[str, Any]) -> Any:
     return torch.tensor(value, dtype=floats[0] if floats else None)
 
 
-def plain(value: Any, default: Any) -> Any:
+def to_plain(value: Any, default: Any) -> Any:
     """A parameter as a case holds it; one number where all along the axes are equal."""
     if isinstance(value, list | tuple):
         whole = tuple(int(v) if isinstance(v, int) else v for v in value)
@@ -181,7 +183,7 @@ def plain(value: Any, default: Any) -> Any:
 _DTYPES = {"torch.float64": "f64", "torch.float32": "f32", "torch.float16": "f16", "torch.bfloat16": "bf16"}
 
 
-def case_of(call: Call) -> Case | None:
+def case_of(call: OperatorCall) -> Case | None:
     """The case; None where no case is like it: no floats, or results that would be like none of them."""
     floats = {n: _DTYPES.get(str(t.dtype)) for n, t in call.tensors.items() if t.is_floating_point()}
     like = call.op.like if not call.op.variadic else next(iter(call.tensors))
@@ -202,12 +204,12 @@ def case_of(call: Call) -> Case | None:
         dtype,
         mixed=tuple((n, d) for n, d in floats.items() if d is not None and d != dtype and tensors[n] not in tensors),
         fill=_fill(next(t for t in call.tensors.values() if t.is_floating_point())),
-        layout=_layouts(call),
+        layout=_layouts_of(call),
         needs=_needs(call),
     )
 
 
-def as_computed(call: Call, case: Case, result: Any) -> Case | None:
+def as_computed(call: OperatorCall, case: Case, result: Any) -> Case | None:
     """The case by the dtype of what came; None where it came in one that results of such a case have not.
 
     Under autocast tensors are converted to one dtype, where PyTorch would not take them together or gives another.
@@ -221,7 +223,7 @@ def as_computed(call: Call, case: Case, result: Any) -> Case | None:
     return case if came == case.dtype or not case.mixed else None
 
 
-def _is_taken(call: Call, device: str) -> bool:
+def _is_taken(call: OperatorCall, device: str) -> bool:
     """Whether PyTorch takes tensors of such dtypes together by itself."""
     import torch
 
@@ -254,15 +256,15 @@ def _fill(x: Any) -> str:
     return "wide" if spread > 3 else "small" if spread < 2**-8 else "normal"
 
 
-def _layouts(call: Call) -> str:
-    named = {n: _layout(t) for n, t in call.tensors.items()}
+def _layouts_of(call: OperatorCall) -> str:
+    named = {n: _layout_of(t) for n, t in call.tensors.items()}
     apart = {n: layout for n, layout in named.items() if layout != "contiguous"}
     if apart and len(apart) == len(named) and len(set(apart.values())) == 1:
         return next(iter(apart.values()))
     return ",".join(f"{n}:{layout}" for n, layout in apart.items()) or "contiguous"
 
 
-def _layout(tensor: Any) -> str:
+def _layout_of(tensor: Any) -> str:
     """The layout of ours whose axes lie in the same order."""
     shape, strides = tuple(tensor.shape), tensor.stride()
     if tensor.is_contiguous():
@@ -277,7 +279,7 @@ def _layout(tensor: Any) -> str:
     return "permuted" if strides[0] == min(strides) else "transposed"
 
 
-def _needs(call: Call) -> tuple[str, ...] | None:
+def _needs(call: OperatorCall) -> tuple[str, ...] | None:
     """The tensors whose gradient the program asks for, where it asks for some and not for all."""
     import torch
 

@@ -15,27 +15,27 @@ import tomlkit
 from opproof.cases import Case
 from opproof.cases._stored import fill_of
 from opproof.core.errors import CaseError, OpError, UsageError
-from opproof.harness.capture.recorder import Calls, Counts, recording
-from opproof.harness.run.plan import checked
+from opproof.harness.capture.recorder import CallCounts, CapturedCalls, record_calls
+from opproof.harness.run.plan import check_case
 
 
 @contextlib.contextmanager
-def capturing(path: Path, title: str, *, data: bool = False) -> Iterator[Calls]:
+def capture_calls(path: Path, title: str, *, data: bool = False) -> Iterator[CapturedCalls]:
     """A block whose calls of PyTorch become cases in the file at `path`, also where it ends by an exception.
 
     With `data` each case has that of its first call, in a file beside it, .safetensors.
     """
     _check_folder(path)
-    calls = Calls()
+    calls = CapturedCalls()
     try:
-        with recording(data=data) as calls:
+        with record_calls(data=data) as calls:
             yield calls
     finally:
         _refuse_uncomputable(calls)
-        path.write_text(text_of(calls, title, _kept(calls, path)), encoding="utf-8")
+        path.write_text(text_of(calls, title, _write_data(calls, path)), encoding="utf-8")
 
 
-def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = False) -> Calls:
+def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = False) -> CapturedCalls:
     """Run a script as python would, and write its cases, with their `data` too.
 
     Raises UsageError where there is no script, or it fails.
@@ -45,7 +45,7 @@ def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = Fals
     before = sys.argv, sys.path[:]
     sys.argv, sys.path[:0] = [str(script), *arguments], [str(script.resolve().parent)]
     try:
-        with capturing(path, script.name, data=data) as calls:
+        with capture_calls(path, script.name, data=data) as calls:
             try:
                 runpy.run_path(str(script), run_name="__main__")
             except SystemExit:
@@ -60,14 +60,14 @@ def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = Fals
     return calls
 
 
-def of_model(model: Path, dims: Mapping[str, int], path: Path) -> tuple[Calls, list[str]]:
+def of_model(model: Path, dims: Mapping[str, int], path: Path) -> tuple[CapturedCalls, list[str]]:
     """Write the cases of an ONNX model. See onnx/graph.py. Raises UsageError."""
-    from opproof.harness.capture.onnx.graph import captured
+    from opproof.harness.capture.onnx.graph import capture_model
 
     _check_folder(path)
     if not model.is_file():
         raise UsageError(f"no model {model}: expected an ONNX file.")
-    calls, ones = captured(model, dims)
+    calls, ones = capture_model(model, dims)
     _refuse_uncomputable(calls)
     path.write_text(text_of(calls, model.name, {}), encoding="utf-8")
     return calls, ones
@@ -78,16 +78,16 @@ def _check_folder(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
 
 
-def _refuse_uncomputable(calls: Calls) -> None:
+def _refuse_uncomputable(calls: CapturedCalls) -> None:
     """Count among the unmapped what our operator of that name does not take."""
     for case in [*calls.cases]:
         try:
-            checked(case)
+            check_case(case)
         except (CaseError, OpError):
             calls.unmapped[case.op] += calls.cases.pop(case).calls
 
 
-def _kept(calls: Calls, path: Path) -> dict[Case, str]:
+def _write_data(calls: CapturedCalls, path: Path) -> dict[Case, str]:
     """The fill of each case whose data lies in the file beside `path`, which is written; gradients need numbers."""
     import torch
     from safetensors.torch import save_file
@@ -98,13 +98,13 @@ def _kept(calls: Calls, path: Path) -> dict[Case, str]:
     for case, named in (calls.data or {}).items():
         if case in calls.cases and all(t.isfinite().all() for t in named.values()):
             fills[case] = fill_of(beside.name, str(len(fills)))
-            tensors |= {f"{fills[case].rpartition('#')[2]}.{n}": _stored(t) for n, t in named.items()}
+            tensors |= {f"{fills[case].rpartition('#')[2]}.{n}": _to_storable(t) for n, t in named.items()}
     if tensors:
         save_file(tensors, beside)
     return fills
 
 
-def _stored(tensor: Any) -> Any:
+def _to_storable(tensor: Any) -> Any:
     """The tensor in a type that holds its numbers and that NumPy reads."""
     import torch
 
@@ -112,7 +112,7 @@ def _stored(tensor: Any) -> Any:
     return tensor.to(tensor.dtype if tensor.dtype == torch.float64 else whole).contiguous()
 
 
-def text_of(calls: Calls, title: str, fills: Mapping[Case, str]) -> str:
+def text_of(calls: CapturedCalls, title: str, fills: Mapping[Case, str]) -> str:
     """The file of cases: the most expensive first, then the most frequent."""
     document = tomlkit.document()
     document.add("title", tomlkit.item(title))
@@ -120,12 +120,12 @@ def text_of(calls: Calls, title: str, fills: Mapping[Case, str]) -> str:
         document.add("unmapped", tomlkit.item(dict(calls.unmapped.most_common())))
     tables = tomlkit.aot()
     for case, counts in sorted(calls.cases.items(), key=lambda item: (-item[1].flops, -item[1].calls, str(item[0]))):
-        tables.append(_table(replace(case, fill=fills.get(case, case.fill)), counts))
+        tables.append(_make_table(replace(case, fill=fills.get(case, case.fill)), counts))
     document.add("case", tables)
     return tomlkit.dumps(document)
 
 
-def _table(case: Case, counts: Counts) -> tomlkit.items.Table:
+def _make_table(case: Case, counts: CallCounts) -> tomlkit.items.Table:
     table = tomlkit.table()
     table.add("id", str(case))
     table.add("calls", counts.calls)

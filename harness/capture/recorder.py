@@ -12,7 +12,7 @@ from typing import Any
 from opproof.cases import Case
 from opproof.core.arrays import tuple_of
 from opproof.core.verdicts import Mode
-from opproof.harness.capture.calls import Call, as_computed, called, calls, case_of
+from opproof.harness.capture.calls import OperatorCall, as_computed, case_of, find_operator, read_calls
 from opproof.reference_ops import load
 
 #: How far an operator of ours may be from what PyTorch computed, to be the same, by the bytes of an element.
@@ -27,7 +27,7 @@ _WITHOUT_ARITHMETIC = {
 
 
 @dataclass
-class Counts:
+class CallCounts:
     """How often a case was called, and what it cost."""
 
     calls: int = 0
@@ -35,10 +35,10 @@ class Counts:
 
 
 @dataclass
-class Calls:
+class CapturedCalls:
     """What a program called: cases of ours, and functions that are no operator of ours."""
 
-    cases: dict[Case, Counts] = field(default_factory=dict)
+    cases: dict[Case, CallCounts] = field(default_factory=dict)
     data: dict[Case, Mapping[str, Any]] | None = None  # the tensors of each case's first call, where they are kept
     unmapped: Counter[str] = field(default_factory=Counter)
 
@@ -49,11 +49,11 @@ class Calls:
 
 
 @contextlib.contextmanager
-def recording(*, data: bool = False) -> Iterator[Calls]:
+def record_calls(*, data: bool = False) -> Iterator[CapturedCalls]:
     """A block whose calls are recorded, also their `data`. A function that is no operator of ours is looked into."""
     from torch.overrides import TorchFunctionMode
 
-    seen = Calls(data={} if data else None)
+    seen = CapturedCalls(data={} if data else None)
     inside: list[Callable[..., Any]] = []
 
     class Recorder(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
@@ -65,39 +65,41 @@ def recording(*, data: bool = False) -> Iterator[Calls]:
             kwargs: Mapping[str, Any] | None = None,
         ) -> Any:
             kwargs = {} if kwargs is None else kwargs
-            if readings := _readings(func, args, kwargs):
-                return _recorded(seen, func, readings, args, kwargs)
+            if readings := _read_calls(func, args, kwargs):
+                return _record_call(seen, func, readings, args, kwargs)
             if not inspect.isfunction(func) or func in inside:  # it hands itself to the mode from within
-                return _left(seen, func, func(*args, **kwargs), args)
+                return _record_unknown(seen, func, func(*args, **kwargs), args)
             before = seen.total
             inside.append(func)
             try:
-                with _unguarded(func), self:
+                with _with_unguarded(func), self:
                     result = func(*args, **kwargs)
             finally:
                 inside.pop()
-            return result if seen.total > before else _left(seen, func, result, args)
+            return result if seen.total > before else _record_unknown(seen, func, result, args)
 
     with Recorder():
         yield seen
 
 
-def _readings(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[Call, Case]]:
+def _read_calls(
+    func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> list[tuple[OperatorCall, Case]]:
     """The calls of an operator of ours that this may be; of tensors that are written copies."""
-    name = called(func)
-    if not name.operator or not _tensors(args):
+    name = find_operator(func)
+    if not name.operator or not _find_tensors(args):
         return []
     op = load(name.operator)
     if op.torch is None or "constant" in op.trivial(Mode.FORWARD):
         return []
-    given = [a.clone() if name.in_place and _tensors([a]) else a for a in args[:1]] + [*args[1:]]
-    return [(c, case) for c in calls(func, op, given, kwargs) if (case := case_of(c)) is not None]
+    given = [a.clone() if name.in_place and _find_tensors([a]) else a for a in args[:1]] + [*args[1:]]
+    return [(c, case) for c in read_calls(func, op, given, kwargs) if (case := case_of(c)) is not None]
 
 
-def _recorded(
-    seen: Calls,
+def _record_call(
+    seen: CapturedCalls,
     func: Callable[..., Any],
-    readings: Sequence[tuple[Call, Case]],
+    readings: Sequence[tuple[OperatorCall, Case]],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Any:
@@ -106,33 +108,33 @@ def _recorded(
 
     with FlopCounterMode(display=False) as flops:
         result = func(*args, **kwargs)
-    if not called(func).in_place and _is_move(result, args):
+    if not find_operator(func).in_place and _is_move(result, args):
         return result
     reading = next((r for r in readings if _agrees(r[0], result)), None)
-    case = None if reading is None else as_computed(*reading, _tensors(tuple_of(result))[0])
+    case = None if reading is None else as_computed(*reading, _find_tensors(tuple_of(result))[0])
     if reading is None or case is None:
-        seen.unmapped[called(func).name] += 1
+        seen.unmapped[find_operator(func).name] += 1
     else:
         call = reading[0]
         if seen.data is not None and case not in seen.data:
             seen.data[case] = {n: t.detach().clone() for n, t in call.tensors.items()}
-        counts = seen.cases.setdefault(case, Counts())
+        counts = seen.cases.setdefault(case, CallCounts())
         counts.calls += 1
         counts.flops += flops.get_total_flops()
     return result
 
 
-def _left(seen: Calls, func: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:
+def _record_unknown(seen: CapturedCalls, func: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:
     """The result of what is no operator of ours, which is counted where it computes floats of its tensors."""
-    name = called(func).name
-    computes = any(y.is_floating_point() for y in _tensors(tuple_of(result)))
-    if computes and name not in _WITHOUT_ARITHMETIC and _tensors(args) and not _is_move(result, args):
+    name = find_operator(func).name
+    computes = any(y.is_floating_point() for y in _find_tensors(tuple_of(result)))
+    if computes and name not in _WITHOUT_ARITHMETIC and _find_tensors(args) and not _is_move(result, args):
         seen.unmapped[name] += 1
     return result
 
 
 @contextlib.contextmanager
-def _unguarded(func: Any) -> Iterator[None]:
+def _with_unguarded(func: Any) -> Iterator[None]:
     """A block in which a Python function of PyTorch does not hand itself to the mode again, but makes its calls."""
     import torch
 
@@ -147,7 +149,7 @@ def _unguarded(func: Any) -> Iterator[None]:
             space.update(guarded)
 
 
-def _tensors(values: Sequence[Any]) -> list[Any]:
+def _find_tensors(values: Sequence[Any]) -> list[Any]:
     """The tensors among the values, and in their lists."""
     import torch
 
@@ -157,12 +159,12 @@ def _tensors(values: Sequence[Any]) -> list[Any]:
 
 def _is_move(result: Any, args: Sequence[Any]) -> bool:
     """Whether the result is an argument, or lies in the memory of one: nothing was computed."""
-    outputs = _tensors(tuple_of(result))
-    given = {a.untyped_storage().data_ptr() for a in _tensors(args)}
+    outputs = _find_tensors(tuple_of(result))
+    given = {a.untyped_storage().data_ptr() for a in _find_tensors(args)}
     return bool(outputs) and all(y.untyped_storage().data_ptr() in given for y in outputs)
 
 
-def _agrees(call: Call, result: Any) -> bool:
+def _agrees(call: OperatorCall, result: Any) -> bool:
     import torch
 
     with torch.no_grad():
@@ -171,8 +173,8 @@ def _agrees(call: Call, result: Any) -> bool:
         except (RuntimeError, TypeError, ValueError, IndexError):
             return False
         if call.op.drawn_from:  # each draws for itself
-            return [t.shape for t in _tensors(twin)][:1] == [t.shape for t in _tensors(tuple_of(result))][:1]
-        pairs = zip(_tensors(twin), _tensors(tuple_of(result)), strict=False)
+            return [t.shape for t in _find_tensors(twin)][:1] == [t.shape for t in _find_tensors(tuple_of(result))][:1]
+        pairs = zip(_find_tensors(twin), _find_tensors(tuple_of(result)), strict=False)
         return all(_close(a, b) for a, b in pairs)
 
 

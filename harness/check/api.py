@@ -15,21 +15,21 @@ from opproof.core.dtypes import DTYPES, VARY
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.check.call.candidates import device_of
-from opproof.harness.check.call.exchange import Request, all_near, flat
-from opproof.harness.check.call.reference import Reference, kinds
-from opproof.harness.check.call.reference_reply import Facts, facts
-from opproof.harness.check.call.subject import Form, is_module, name_of, owned_by
+from opproof.harness.check.call.exchange import CallRequest, are_all_near, flatten_outputs
+from opproof.harness.check.call.reference import Reference, list_kinds
+from opproof.harness.check.call.reference_reply import ReferenceReply, ask_reference
+from opproof.harness.check.call.subject import Form, is_module, list_owned, name_of
 from opproof.harness.check.judge.compare import compare
-from opproof.harness.check.options import Wish
+from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.report import Report
-from opproof.harness.check.run import compared
+from opproof.harness.check.run import check_candidate
 from opproof.harness.check.tensors import as_array, kind_of
 from opproof.harness.check.variants import inputs as given_inputs
-from opproof.harness.check.variants.inputs import given, names_of
-from opproof.harness.judge.array_statistics import figures
+from opproof.harness.check.variants.inputs import names_of, take_inputs
+from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import bound_of as allowed
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.evaluate import Question, truth
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth
 
 #: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.
 _MOVED = (
@@ -39,12 +39,12 @@ _MOVED = (
 _DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None, "bits": None}
 
 
-def judged(
+def judge_candidate(
     candidate: Any, op: str | None, *, like: Any, inputs: Any, vjp: Callable[..., Any] | None, isolate: bool,
     **wishes: Any,
 ) -> Report:  # fmt: skip
     """The report on `candidate`. Raises UsageError for a wrong call."""
-    further = _further(wishes.pop("modes", ()))
+    further = _parse_modes(wishes.pop("modes", ()))
     check_bits(wishes.get("bits"))
     if (op is None) == (like is None):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
@@ -67,17 +67,17 @@ def judged(
         raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
     if inputs is None:
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
-    wishes["again"] = _again(candidate, like, isolate, wishes, further)
+    wishes["again"] = _format_retry_call(candidate, like, isolate, wishes, further)
     if isolate:
         from opproof.harness.check.call.isolated import function_of
 
         wishes["device"] = wishes.get("device") or "cpu"
-        return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
+        return check_candidate(function_of(candidate), like, inputs, CheckOptions(**wishes, modes=further))
     device = device_of(candidate, inputs, wishes.pop("device", None))
-    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further, device=device))
+    return _check_against_torch(candidate, like, inputs, CheckOptions(vjp=vjp, **wishes, modes=further, device=device))
 
 
-def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
+def _format_retry_call(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
     """The call that tries one variant again."""
     named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs", "bits") if wishes.get(k)}
     if modes:
@@ -92,7 +92,7 @@ def check_bits(bits: str | None) -> None:
         raise UsageError(f"bits={bits!r}: expected {VARY!r}, for bits that differ from call to call, or None.")
 
 
-def _further(modes: Sequence[str]) -> tuple[Mode, ...]:
+def _parse_modes(modes: Sequence[str]) -> tuple[Mode, ...]:
     """The modes beside values and gradients, which are always judged. Raises UsageError for an unknown one."""
     for mode in modes:
         if mode not in tuple(Mode):
@@ -121,30 +121,30 @@ def _is_symbol(candidate: Any) -> bool:
     return is_symbol(candidate)
 
 
-def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+def _check_against_torch(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     """By a function or module of PyTorch; with operators of torch.library its own checks too."""
     from opproof.harness.check.call import candidates
-    from opproof.harness.check.call.candidates import callee
+    from opproof.harness.check.call.candidates import make_callee
 
     names = given_inputs.names_of(like)
-    arguments, tensors, _ = given_inputs.given(inputs, names, wish.dtype, wish.seed)
+    arguments, tensors, _ = given_inputs.take_inputs(inputs, names, wish.dtype, wish.seed)
     # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
-    probe = given_inputs.given(inputs, names, wish.dtype, wish.seed + 1)[1]
+    probe = given_inputs.take_inputs(inputs, names, wish.dtype, wish.seed + 1)[1]
     reference = Reference(like, Form(arguments, len(tensors), (), ()))
-    before = reference.native(Request(tensors, seed=wish.seed))
-    taken = callee(candidate, wish.vjp, like, arguments, probe, wish.device)
-    report = compared(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
-    after = reference.native(Request(tensors, seed=wish.seed))
-    if not all_near(before.outputs, after.outputs):
-        report = _objected(report, Verdict.INPUT_CHANGED, [_MOVED])
+    before = reference.native(CallRequest(tensors, seed=wish.seed))
+    taken = make_callee(candidate, wish.vjp, like, arguments, probe, wish.device)
+    report = check_candidate(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
+    after = reference.native(CallRequest(tensors, seed=wish.seed))
+    if not are_all_near(before.outputs, after.outputs):
+        report = _add_failures(report, Verdict.INPUT_CHANGED, [_MOVED])
     if not candidates.is_custom(candidate):
         return report
-    said = candidates.objections(candidate, arguments, tensors, wish.gradients)
-    report = _objected(report, Verdict.ERROR, said)
+    said = candidates.run_opcheck(candidate, arguments, tensors, wish.gradients)
+    report = _add_failures(report, Verdict.ERROR, said)
     return replace(report, tried=(*report.tried, "torch.library.opcheck"))
 
 
-def _objected(report: Report, verdict: Verdict, said: Sequence[str]) -> Report:
+def _add_failures(report: Report, verdict: Verdict, said: Sequence[str]) -> Report:
     """The report with failures of the inputs as given that are none of its values."""
     first = replace(report.results[0], verdict=verdict, worst=None, evidence=None, diagnosis="", units=None)
     return replace(report, results=(*report.results, *(replace(first, message=text) for text in said)))
@@ -160,16 +160,16 @@ class Bound:
 
 def bound_of(reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None) -> Bound:
     """Of every output of `reference(*tensors)`."""
-    expected, found = _expected(reference, tensors, dtype, compute)
+    expected, found = _evaluate_expected(reference, tensors, dtype, compute)
     bounds = [allowed(e, DTYPES[kind_of(y.dtype) or "f32"]) for e, y in zip(expected, found.outputs, strict=True)]
     values = tuple(e.values for e in expected)
     return Bound(values[0], bounds[0]) if len(values) == 1 else Bound(values, tuple(bounds))
 
 
-def objection(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], compute: str | None) -> str:
+def failure_message_of(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], compute: str | None) -> str:
     """Why `actual` is not `like(*inputs)`; empty where it is."""
-    expected, found = _expected(like, inputs, None, compute)
-    got = flat(actual)
+    expected, found = _evaluate_expected(like, inputs, None, compute)
+    got = flatten_outputs(actual)
     if len(got) != len(expected):
         return f"{len(got)} tensors came, the reference has {len(expected)}"
     for i, (y, e, native) in enumerate(zip(got, expected, found.outputs, strict=True)):
@@ -187,30 +187,30 @@ def objection(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], comp
                 f"{count} of {comparison.passed.size} elements of y{i} are out of their bounds: at {list(at)} "
                 f"got {values[at]:.9g}, expected {e.values[at]:.9g}, bound {comparison.bound[at]:.3g}"
             )
-        if text := figures(values, e, comparison, kind).fault(declarable=False):
+        if text := measure_array(values, e, comparison, kind).fault(declarable=False):
             return f"y{i}: {text}"
     return ""
 
 
-def _expected(
+def _evaluate_expected(
     reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None
-) -> tuple[Sequence[Expected], Facts]:
-    arguments, asked, _ = given(list(tensors), names_of(reference), dtype, 0)
-    owned = owned_by(reference, dtype) if is_module(reference) else ()
+) -> tuple[Sequence[Expected], ReferenceReply]:
+    arguments, asked, _ = take_inputs(list(tensors), names_of(reference), dtype, 0)
+    owned = list_owned(reference, dtype) if is_module(reference) else ()
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     side = Reference(reference, Form(arguments, len(asked), parameters, buffers))
-    found = facts(side, (*asked, *owned), 0, gradients=False)
+    found = ask_reference(side, (*asked, *owned), 0, gradients=False)
     if isinstance(found, str):
         raise UsageError(f"the reference: {found}: give tensors that it takes.")
     request = found.request
-    question = Question(
+    question = TorchQuestion(
         side.outputs(request),
         tuple(np.asarray(t.values) for t in request.tensors),
         (False,) * len(request.tensors),
         tuple(kind_of(y.dtype) for y in found.outputs),
-        kinds(request.tensors),
+        list_kinds(request.tensors),
         compute=compute,
         seed=request.seed,
         draws=found.reply.draws,
     )
-    return truth(question).outputs, found
+    return compute_truth(question).outputs, found

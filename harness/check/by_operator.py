@@ -24,21 +24,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from opproof.backends.loaded import Loaded, settle
+from opproof.backends.loaded import Loaded, resolve_members
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Verdict
-from opproof.harness.check.function_backend import FunctionBackend, torch_is_there
+from opproof.harness.check.function_backend import FunctionBackend, require_torch
 from opproof.harness.check.report import Report
 from opproof.harness.clock import Allowed
-from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import Inside
-from opproof.harness.run.plan import Selection, cases, operators, tasks
+from opproof.harness.run.attempt import run_task
+from opproof.harness.run.hosts.start import InProcessHost
+from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
 from opproof.harness.run.record import record
 from opproof.harness.run.session.recheck import as_told_by_itself
-from opproof.harness.run.task import op_name, op_of
+from opproof.harness.run.task import op_name_of, op_of
 from opproof.reports import Result, terminal
-from opproof.reports._text import plural
-from opproof.reports.advice import sound
+from opproof.reports._text import format_count
+from opproof.reports.advice import withdraw_refuted
 
 _TRIED = ("the operator's standard cases",)
 
@@ -46,16 +46,18 @@ _TRIED = ("the operator's standard cases",)
 def by_backend(backend: Any, op: str, wishes: dict[str, Any]) -> Report:
     """Judge a backend, an object or the text that names one, by the cases of one operator, in this process."""
     from opproof.backends.load import load_backend
-    from opproof.backends.loaded import settle
+    from opproof.backends.loaded import resolve_members
     from opproof.harness.run.plan import Selection
 
-    loaded = settle(load_backend(backend) if isinstance(backend, str) else backend, "backend")
+    loaded = resolve_members(load_backend(backend) if isinstance(backend, str) else backend, "backend")
     modes = ("forward", "gradient") if wishes["gradients"] and loaded.differentiates else ("forward",)
     dtype = wishes["dtype"]
     selection = Selection(ops=(op,), modes=modes, dtypes=(dtype,) if dtype else ())
-    results, left = judged_by(loaded, selection, wishes["seconds"])
-    asked = Called(backend, op, vjp="autograd" if len(modes) == 2 else None, seconds=wishes["seconds"])
-    notes = not_judged(asked, results, left, "the backend has no vjp" if wishes["gradients"] else "none were asked for")
+    results, left = judge_function(loaded, selection, wishes["seconds"])
+    asked = FunctionCheck(backend, op, vjp="autograd" if len(modes) == 2 else None, seconds=wishes["seconds"])
+    notes = list_not_judged(
+        asked, results, left, "the backend has no vjp" if wishes["gradients"] else "none were asked for"
+    )
     return _report(loaded.name, op, results, notes, left)
 
 
@@ -63,27 +65,27 @@ def by_function(
     candidate: Callable[..., Any], op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]
 ) -> Report:
     """Judge a function: it gets tensors of PyTorch where it takes them."""
-    by_tensors, differentiable = _takes_torch(candidate, op)
+    by_tensors, differentiable = _find_torch_support(candidate, op)
     device = wishes["device"] if by_tensors else ""
     gradient: Any = vjp
     if gradient is None and differentiable and wishes["gradients"]:
         gradient = "autograd"
     dtype = wishes["dtype"]
-    called = Called(
+    called = FunctionCheck(
         candidate, op, gradient, (dtype,) if dtype else (), "standard", device=device, compute=wishes["compute"],
         seconds=wishes["seconds"], bits=wishes["bits"],
     )  # fmt: skip
     name, results, left = results_of(called)
     why = "autograd does not see through the candidate, and no vjp was given"
-    notes = not_judged(called, results, left, why if wishes["gradients"] else "none were asked for")
+    notes = list_not_judged(called, results, left, why if wishes["gradients"] else "none were asked for")
     return _report(name, op, results, notes, left)
 
 
 def _report(name: str, op: str, results: Sequence[Result], notes: tuple[str, ...], left: int) -> Report:
-    return Report(name, op, tuple(sound(results)), _TRIED, notes, left=left, asked=len(results))
+    return Report(name, op, tuple(withdraw_refuted(results)), _TRIED, notes, left=left, asked=len(results))
 
 
-def _takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
+def _find_torch_support(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
     """Whether the candidate computes with PyTorch, and autograd sees through it: tried on the operator's first case."""
     try:
         import torch
@@ -94,12 +96,12 @@ def _takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
     from opproof.core.verdicts import Mode
     from opproof.harness.check.function_backend import FunctionBackend
     from opproof.harness.reference.data import to_dtype
-    from opproof.harness.reference.question import pose
+    from opproof.harness.reference.question import make_question
     from opproof.reference_ops import load
 
     truth = load(op)
     case = next(c for c in cases_of(op, "smoke") if c.dtype == "f32")
-    posed = pose(case, truth, Mode.FORWARD).other
+    posed = make_question(case, truth, Mode.FORWARD).other
     arrays = [None if x is None else to_dtype(x, case.dtype) for x in posed.inputs]
     seen: list[Any] = []
 
@@ -139,24 +141,26 @@ def check(
 
     Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
     """
-    judged = called(
+    judged = make_function_check(
         fn, op, vjp=vjp, dtypes=dtypes, level=level, keyword=keyword, device=device, compute=compute, ops=ops,
         seconds=seconds, bits=bits,
     )  # fmt: skip
     name, results, _ = results_of(judged)
-    if failure := objection(name, op, results):
+    if failure := failure_message_of(name, op, results):
         raise AssertionError(failure)
     return results
 
 
-def called(fn: Callable[..., Any], op: str, *, dtypes: str | Sequence[str] = (), **options: Any) -> Called:
+def make_function_check(
+    fn: Callable[..., Any], op: str, *, dtypes: str | Sequence[str] = (), **options: Any
+) -> FunctionCheck:
     """The options of `check` as a record."""
     listed = tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes)
-    return Called(fn, op, dtypes=listed, **{**options, "ops": tuple(options.get("ops", ()))})
+    return FunctionCheck(fn, op, dtypes=listed, **{**options, "ops": tuple(options.get("ops", ()))})
 
 
 @dataclass(frozen=True)
-class Called:
+class FunctionCheck:
     """What is to be judged by which cases; see `check`. `seconds`: after so many no other case is begun."""
 
     fn: Callable[..., Any]
@@ -172,13 +176,13 @@ class Called:
     bits: str | None = None
 
 
-def results_of(called: Called) -> tuple[str, list[Result], int]:
+def results_of(called: FunctionCheck) -> tuple[str, list[Result], int]:
     """The function's name, the records, and how many cases were left. Raises UsageError for a wrong call."""
     op, vjp, device = called.op, called.vjp, called.device
     if vjp == "autograd" and not device:
         raise UsageError('vjp="autograd" needs PyTorch tensors: give device="cpu" or another.')
     if device:
-        torch_is_there(device)
+        require_torch(device)
     selection = Selection(
         ops=(op,),
         keyword=called.keyword,
@@ -188,15 +192,20 @@ def results_of(called: Called) -> tuple[str, list[Result], int]:
         folders=called.ops,
     )
     backend = FunctionBackend(
-        operators(selection)[0], called.fn, None if vjp == "autograd" else vjp, device, called.compute, called.bits
+        select_operators(selection)[0],
+        called.fn,
+        None if vjp == "autograd" else vjp,
+        device,
+        called.compute,
+        called.bits,
     )
     name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
-    results, left = judged_by(settle(backend, name), selection, called.seconds)
+    results, left = judge_function(resolve_members(backend, name), selection, called.seconds)
     return name, results, left
 
 
-def not_judged(
-    called: Called, results: Sequence[Result], left: int, no_vjp: str = "no vjp was given"
+def list_not_judged(
+    called: FunctionCheck, results: Sequence[Result], left: int, no_vjp: str = "no vjp was given"
 ) -> tuple[str, ...]:
     """What no record judges, and why: no gradient to ask for, cases that were declined, cases that were left.
 
@@ -207,13 +216,13 @@ def not_judged(
         if r.verdict is Verdict.UNSUPPORTED:
             declined.setdefault(r.message, []).append(r)
     notes = [
-        f"{plural(len(some), 'record')}, such as {some[0].mode} of {some[0].case}: {why}"
+        f"{format_count(len(some), 'record')}, such as {some[0].mode} of {some[0].case}: {why}"
         for why, some in declined.items()
     ]
     if called.vjp is None:
         notes.append(f"gradients: {no_vjp}")
     if left:
-        notes.append(f"{plural(left, 'more case')}: {called.seconds:g} seconds were spent")
+        notes.append(f"{format_count(left, 'more case')}: {called.seconds:g} seconds were spent")
     return tuple(notes)
 
 
@@ -241,20 +250,20 @@ def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[list[Result], int]:
+def judge_function(backend: Loaded, selection: Selection, seconds: float) -> tuple[list[Result], int]:
     """The records of a backend in this process, and how many cases were left after `seconds`."""
-    planned = tasks([backend.name], cases(selection), selection)
+    planned = make_tasks([backend.name], select_cases(selection), selection)
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
     records: list[Result] = []
-    host, allowed = Inside(backend), Allowed(seconds)
+    host, allowed = InProcessHost(backend), Allowed(seconds)
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for task in planned:
             if records and allowed.over:
                 break
-            made = attempt(host, task, op_of(op_name(task), task.ops), timeout=math.inf)
+            made = run_task(host, task, op_of(op_name_of(task), task.ops), timeout=math.inf)
             result = record(task, as_told_by_itself(made), in_process=True)
             show = [
                 "opproof",
@@ -267,13 +276,13 @@ def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[li
     return records, len(planned) - len(records)
 
 
-def objection(name: str, op: str, results: Sequence[Result], limit: int = 5) -> str:
+def failure_message_of(name: str, op: str, results: Sequence[Result], limit: int = 5) -> str:
     """The failures explained; empty where there are none."""
     failed = [r for r in results if r.verdict in FAILED]
     if failed:
-        more = [f"… and {plural(len(failed) - limit, 'more failure')}"] * (len(failed) > limit)
-        first = f"{name} is not {op}: {len(failed):,} of {plural(len(results), 'record')} failed"
-        return "\n\n".join([first, *map(terminal.failure, failed[:limit]), *more])
+        more = [f"… and {format_count(len(failed) - limit, 'more failure')}"] * (len(failed) > limit)
+        first = f"{name} is not {op}: {len(failed):,} of {format_count(len(results), 'record')} failed"
+        return "\n\n".join([first, *map(terminal.format_failure, failed[:limit]), *more])
     if not any(r.verdict == "PASS" for r in results):
         first_of = results[0]
         return f"{name} was not proved to be {op}: no case passed ({first_of.verdict}: {first_of.message})"

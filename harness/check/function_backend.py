@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import Unsupported
-from opproof.core.arrays import Array, bare, tuple_of
+from opproof.core.arrays import Array, tuple_of, unpack_single
 from opproof.core.errors import BackendError
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
@@ -35,7 +35,7 @@ class FunctionBackend:
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         del op
-        answer = self.fn(*_placed(self.fn, self._given(inputs)), **self._accepted(self.fn, params))
+        answer = self.fn(*_place_arguments(self.fn, self._given(inputs)), **self._select_params(self.fn, params))
         return [self._taken(y) for y in tuple_of(answer)]
 
     def vjp(
@@ -47,8 +47,8 @@ class FunctionBackend:
         if self.gradient is None:
             gradients = self._by_autograd(tensors, gs, needs, params)
         else:
-            given = _placed(self.gradient, [bare(gs), *tensors])
-            gradients = [*tuple_of(self.gradient(*given, **self._accepted(self.gradient, params)))]
+            given = _place_arguments(self.gradient, [unpack_single(gs), *tensors])
+            gradients = [*tuple_of(self.gradient(*given, **self._select_params(self.gradient, params)))]
         gradients += [None] * (len(inputs) - len(gradients))
         return [None if d is None else self._taken(d) for d in gradients]
 
@@ -62,7 +62,7 @@ class FunctionBackend:
         del op, dtype, mode
         return self.repeated
 
-    def _accepted(self, fn: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    def _select_params(self, fn: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that `fn` takes; one that it does not take may only have its default."""
         try:
             signature = inspect.signature(fn).parameters
@@ -92,7 +92,7 @@ class FunctionBackend:
         import torch
 
         def outputs(*leaves: Any) -> tuple[Any, ...]:
-            ys = tuple_of(self.fn(*_placed(self.fn, leaves), **self._accepted(self.fn, params)))
+            ys = tuple_of(self.fn(*_place_arguments(self.fn, leaves), **self._select_params(self.fn, params)))
             if not any(y.requires_grad for y in ys):
                 raise RuntimeError(f"no output of {_name(self.fn)} requires grad: autograd cannot see through it")
             return ys
@@ -100,7 +100,7 @@ class FunctionBackend:
         return autograd(torch, outputs, tensors, needs, gs)
 
 
-def _placed(fn: Callable[..., Any], tensors: Sequence[Any]) -> list[Any]:
+def _place_arguments(fn: Callable[..., Any], tensors: Sequence[Any]) -> list[Any]:
     """`tensors` without those at the end that are None and more than `fn` has places for."""
     kept = list(tensors)
     try:
@@ -134,7 +134,7 @@ def from_torch(tensor: Any) -> Array:
     return tensor.numpy()  # type: ignore[no-any-return]
 
 
-def torch_is_there(device: str) -> None:
+def require_torch(device: str) -> None:
     """Raises BackendError with what to do where PyTorch, or the device, is missing."""
     try:
         import torch

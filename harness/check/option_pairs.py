@@ -20,15 +20,15 @@ from typing import Any
 from opproof.core.errors import OpError, UsageError
 from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.check.call.exchange import is_complaint
-from opproof.harness.check.call.subject import stilled
-from opproof.harness.check.options import Wish
-from opproof.harness.check.report import Report, joined
+from opproof.harness.check.call.subject import replace_generator
+from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.report import Report, join_reports
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.variant import name_of
 from opproof.harness.clock import ENDLESS, Allowed
 
 #: So many meetings are tried, of draws of so many seeds; and so many seeds are looked at for draws like one.
-_MOST, _PAIR_SEEDS, _LONGEST_OPTION = 6, 6, 24
+_MAX_MEETINGS, _MEETING_SEEDS, _MAX_SEEDS_LIKE_ONE = 6, 6, 24
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,22 @@ class Crossed:
         return given
 
 
-def crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> list[Crossed]:
+def combine_options(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> list[Crossed]:
     """Meetings of options that draws of the first seeds have apart."""
-    return list(islice(_crossed(draw, first, names), _MOST))
+    return list(islice(_generate_meetings(draw, first, names), _MAX_MEETINGS))
 
 
-def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> Iterator[Crossed]:
-    some = {seed: draw(seed) for seed in range(first, first + _PAIR_SEEDS)}
+def _generate_meetings(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> Iterator[Crossed]:
+    some = {seed: draw(seed) for seed in range(first, first + _MEETING_SEEDS)}
     if len({tuple(keys_of(made)) for made in some.values()}) > 1:
         return
-    options = {seed: _options(made) for seed, made in some.items()}
-    later = functools.cache(lambda seed: _options(draw(seed)))  # each seed is drawn once
+    options = {seed: _describe_options(made) for seed, made in some.items()}
+    later = functools.cache(lambda seed: _describe_options(draw(seed)))  # each seed is drawn once
     seen = {tuple(of.values()) for of in options.values()}
 
     def meeting(a: int, instead: Mapping[Any, int]) -> Crossed:
         """The draws of seed `a`, with some arguments of other seeds."""
-        others = (s for s in range(first, first + _LONGEST_OPTION) if s != a)
+        others = (s for s in range(first, first + _MAX_SEEDS_LIKE_ONE) if s != a)
         alike = [a, *(s for s in others if (options[s] if s in options else later(s)) == options[a])]
         labels = {key: key if isinstance(key, str) else name_of(names, key) for key in instead}
         text = " and ".join(f"{labels[key]} of seed {b}" for key, b in instead.items())
@@ -97,20 +97,20 @@ def keys_of(made: Any) -> list[Any]:
     return list(range(len(made))) if isinstance(made, list | tuple) else []
 
 
-def _options(made: Any) -> dict[Any, str]:
-    return {key: _option(made[key]) for key in keys_of(made)}
+def _describe_options(made: Any) -> dict[Any, str]:
+    return {key: _describe_option(made[key]) for key in keys_of(made)}
 
 
-def _option(value: Any) -> str:
+def _describe_option(value: Any) -> str:
     """What an argument is beside the numbers in its tensors, in words that are equal where it is."""
     from torch.utils._pytree import tree_flatten
 
     leaves, spec = tree_flatten(value)
-    return repr((["a tensor" if hasattr(leaf, "shape") else stilled(leaf) for leaf in leaves], str(spec)))
+    return repr((["a tensor" if hasattr(leaf, "shape") else replace_generator(leaf) for leaf in leaves], str(spec)))
 
 
 #: So many tensors at least; draws of so many seeds tell whether lengths differ.
-_LONG, _LONGER_SEEDS = 20, 6
+_MIN_LIST_LENGTH, _LENGTH_SEEDS = 20, 6
 
 
 @dataclass(frozen=True)
@@ -124,24 +124,24 @@ class Longer:
     def __call__(self, seed: int) -> Any:
         made = self.draw(seed)
         given: Any = dict(made) if isinstance(made, Mapping) else list(made)
-        while len(given[self.keys[0]]) < _LONG:
-            seed += _LONGER_SEEDS
+        while len(given[self.keys[0]]) < _MIN_LIST_LENGTH:
+            seed += _LENGTH_SEEDS
             more = self.draw(seed)
             for key in self.keys:
                 given[key] = type(given[key])([*given[key], *more[key]])
         return given
 
 
-def longer(draw: Callable[[int], Any], first: int) -> list[Longer]:
+def make_longer_lists(draw: Callable[[int], Any], first: int) -> list[Longer]:
     """The draws with longer lists, one factory; none where all draws have lists of one length, or one is empty."""
-    some = [draw(seed) for seed in range(first, first + _LONGER_SEEDS)]
+    some = [draw(seed) for seed in range(first, first + _LENGTH_SEEDS)]
     keys = [key for key in keys_of(some[0]) if all(key in keys_of(made) and _is_list(made[key]) for made in some)]
     lengths = {key: [len(made[key]) for made in some] for key in keys}
     varying = [key for key in keys if len(set(lengths[key])) > 1]
     alike = tuple(key for key in varying if lengths[key] == lengths[varying[0]])
-    if not alike or max(lengths[alike[0]]) >= _LONG:
+    if not alike or max(lengths[alike[0]]) >= _MIN_LIST_LENGTH:
         return []
-    return [Longer(f"lists of {_LONG} tensors or more", draw, alike)]
+    return [Longer(f"lists of {_MIN_LIST_LENGTH} tensors or more", draw, alike)]
 
 
 def _is_list(value: Any) -> bool:
@@ -150,18 +150,18 @@ def _is_list(value: Any) -> bool:
 
 
 #: Of the time of a check what meetings of options may take beside it.
-_SHARE = 0.25
+_MEETINGS_TIME_SHARE = 0.25
 #: Seeds that are looked at for forms, as many as are drawn at first; forms at most; seeds for one draw more of a form.
-_SEEDS, _FORMS, _LONGEST = 6, 4, 64
+_FORM_SEEDS, _MAX_FORMS, _MAX_SEEDS_PER_DRAW = 6, 4, 64
 #: Later seeds that are looked at for other forms, in so much of the time; so many of these.
-_LATER, _LOOKING, _RARE = 96, 0.05, 4
+_LATER_FORM_SEEDS, _LATER_FORMS_TIME_SHARE, _MAX_RARE_FORMS = 96, 0.05, 4
 
 
-def of_each_form(
-    judged: Callable[[Any, Wish], Report],
+def check_each_form(
+    judged: Callable[[Any, CheckOptions], Report],
     inputs: Any,
-    wish: Wish,
-    met: Callable[[Special, Wish], Report],
+    wish: CheckOptions,
+    met: Callable[[Special, CheckOptions], Report],
     names: Sequence[str],
 ) -> Report:
     """The report of all forms of draws together, and of those few draws have, and of options that meet, by `met`.
@@ -176,34 +176,38 @@ def of_each_form(
         report = _of_forms(judged, inputs, wish)
         if wish.modes or report.failures or not wish.neighbours:
             return report
-        return joined([report, *_met(met, _special(inputs, wish, names), wish)])
-    if (asked := next((one for one in _special(inputs, wish, names) if one.name == wish.only), None)) is not None:
+        return join_reports([report, *_check_meetings(met, _generate_special(inputs, wish, names), wish)])
+    if (
+        asked := next((one for one in _generate_special(inputs, wish, names) if one.name == wish.only), None)
+    ) is not None:
         return met(asked, replace(wish, only=None))
     return _of_forms(judged, inputs, wish)
 
 
-def _special(inputs: Any, wish: Wish, names: Sequence[str]) -> Iterator[Special]:
+def _generate_special(inputs: Any, wish: CheckOptions, names: Sequence[str]) -> Iterator[Special]:
     """Options that meet, longer lists, and draws of later seeds in a form that the first have not."""
     seen = _Seen(inputs, wish.dtype)
-    yield from longer(seen.made, wish.seed)
-    yield from crossed(seen.made, wish.seed, names)
-    yield from _rare_forms(seen, wish)
+    yield from make_longer_lists(seen.made, wish.seed)
+    yield from combine_options(seen.made, wish.seed, names)
+    yield from _find_rare_forms(seen, wish)
 
 
-def _rare_forms(seen: _Seen, wish: Wish) -> Iterator[_OfForm]:
-    looking = ENDLESS if wish.only else Allowed(_LOOKING * wish.seconds)
-    known = [one.form for one in _forms(seen, wish)]
-    for seed in range(wish.seed + _SEEDS, wish.seed + _LATER):
-        if looking.over or len(known) > _FORMS + _RARE:
+def _find_rare_forms(seen: _Seen, wish: CheckOptions) -> Iterator[_OfForm]:
+    looking = ENDLESS if wish.only else Allowed(_LATER_FORMS_TIME_SHARE * wish.seconds)
+    known = [one.form for one in _find_forms(seen, wish)]
+    for seed in range(wish.seed + _FORM_SEEDS, wish.seed + _LATER_FORM_SEEDS):
+        if looking.over or len(known) > _MAX_FORMS + _MAX_RARE_FORMS:
             return
         if (form := seen.form(seed)) not in known:
             known.append(form)
             yield _OfForm(seen, wish, form, [seed], f"draw of seed {seed}")
 
 
-def _met(met: Callable[[Special, Wish], Report], meetings: Iterable[Special], wish: Wish) -> Iterator[Report]:
+def _check_meetings(
+    met: Callable[[Special, CheckOptions], Report], meetings: Iterable[Special], wish: CheckOptions
+) -> Iterator[Report]:
     """Reports of those that the reference takes, begun within a part of the time, until one is wrong."""
-    allowed = Allowed(_SHARE * wish.seconds)
+    allowed = Allowed(_MEETINGS_TIME_SHARE * wish.seconds)
     for one in meetings:
         if allowed.over:
             return
@@ -211,13 +215,13 @@ def _met(met: Callable[[Special, Wish], Report], meetings: Iterable[Special], wi
             report = met(one, wish)
         except (UsageError, OpError):
             continue
-        report = report if isinstance(one, _OfForm) else _but_refused(report, one.name)
+        report = report if isinstance(one, _OfForm) else _allow_refusal(report, one.name)
         yield report
         if report.failures:
             return
 
 
-def _but_refused(report: Report, name: str) -> Report:
+def _allow_refusal(report: Report, name: str) -> Report:
     """The report; where the candidate refuses what no draw has, with that told, and no failure."""
     failed = [r for r in report.results if r.verdict in FAILED]
     if not failed or not all(r.verdict is Verdict.ERROR and is_complaint(r.message) for r in failed):
@@ -226,9 +230,9 @@ def _but_refused(report: Report, name: str) -> Report:
     return replace(report, results=(), tried=(), not_judged=(said, *report.not_judged))
 
 
-def _of_forms(judged: Callable[[Any, Wish], Report], inputs: Any, wish: Wish) -> Report:
+def _of_forms(judged: Callable[[Any, CheckOptions], Report], inputs: Any, wish: CheckOptions) -> Report:
     seen = _Seen(inputs, wish.dtype)
-    some = _forms(seen, wish)
+    some = _find_forms(seen, wish)
     if len(some) < 2:
         return judged(seen, wish)
     reports, refused = list[Report](), list[UsageError]()
@@ -241,7 +245,7 @@ def _of_forms(judged: Callable[[Any, Wish], Report], inputs: Any, wish: Wish) ->
             refused.append(error)
     if not reports:
         raise refused[0]
-    return joined(reports)
+    return join_reports(reports)
 
 
 @dataclass(frozen=True)
@@ -253,11 +257,11 @@ class _Seen:
     kept: dict[int, Any] = field(default_factory=dict)
 
     def __call__(self, seed: int) -> Any:
-        return self.kept.pop(seed) if seed in self.kept else given_inputs.made(self.factory, seed, self.dtype)
+        return self.kept.pop(seed) if seed in self.kept else given_inputs.call_factory(self.factory, seed, self.dtype)
 
     def made(self, seed: int) -> Any:
         """The draw of a seed, again."""
-        return given_inputs.made(self.factory, seed, self.dtype)
+        return given_inputs.call_factory(self.factory, seed, self.dtype)
 
     def form(self, seed: int) -> Hashable:
         """Which leaves of the arguments are tensors, the tree that they stand in, and the dtype of each.
@@ -266,7 +270,7 @@ class _Seen:
         """
         if seed not in self.kept:
             self.kept[seed] = self(seed)
-        arguments, tensors, _ = given_inputs.given(lambda: self.kept[seed], (), self.dtype, seed)
+        arguments, tensors, _ = given_inputs.take_inputs(lambda: self.kept[seed], (), self.dtype, seed)
         return arguments.places, str(arguments.spec), tuple(t.dtype for t in tensors)
 
 
@@ -275,14 +279,14 @@ class _OfForm:
     """A factory of the draws of one form: seed n gives the n-th, the first those that have been seen."""
 
     seen: _Seen
-    wish: Wish
+    wish: CheckOptions
     form: Hashable
     seeds: list[int] = field(default_factory=list)
     name: str = ""  # of one that is asked apart
 
     def __call__(self, seed: int) -> Any:
         n = seed - self.wish.seed
-        later = iter(range(max(self.seeds, default=-1) + 1, max(self.seeds, default=0) + _LONGEST))
+        later = iter(range(max(self.seeds, default=-1) + 1, max(self.seeds, default=0) + _MAX_SEEDS_PER_DRAW))
         while len(self.seeds) <= n and (s := self._next(later)) is not None:
             self.seeds.append(s)
         return self.seen(self.seeds[n % len(self.seeds)])
@@ -295,10 +299,10 @@ class _OfForm:
 Special = Crossed | Longer | _OfForm
 
 
-def _forms(seen: _Seen, wish: Wish) -> list[_OfForm]:
+def _find_forms(seen: _Seen, wish: CheckOptions) -> list[_OfForm]:
     """One factory for each form that the first seeds have."""
     forms: dict[Hashable, _OfForm] = {}
-    for seed in range(wish.seed, wish.seed + _SEEDS):
+    for seed in range(wish.seed, wish.seed + _FORM_SEEDS):
         form = seen.form(seed)
         forms.setdefault(form, _OfForm(seen, wish, form)).seeds.append(seed)
-    return list(forms.values())[:_FORMS]
+    return list(forms.values())[:_MAX_FORMS]

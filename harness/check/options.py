@@ -13,7 +13,7 @@ from opproof.core.verdicts import Mode
 
 
 @dataclass(frozen=True)
-class Wish:
+class CheckOptions:
     """What a caller asks for, beside the two sides and the inputs."""
 
     dtype: str | None = None
@@ -33,13 +33,13 @@ class Wish:
     again: str = ""  # the call, to be completed by the name of a variant
 
     @property
-    def manner(self) -> Manner:
+    def manner(self) -> JudgingOptions:
         """How each variant is judged."""
-        return Manner(self.seed, self.gradients, self.compute, self.reuses_outputs, self.bits)
+        return JudgingOptions(self.seed, self.gradients, self.compute, self.reuses_outputs, self.bits)
 
 
 @dataclass(frozen=True)
-class Manner:
+class JudgingOptions:
     """How to judge."""
 
     seed: int = 0

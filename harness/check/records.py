@@ -21,32 +21,32 @@ from opproof.cases import Case
 from opproof.cases._case import RESERVED
 from opproof.core.dtypes import Kind
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
-from opproof.harness.check.call.reference import NoEnd, Reference, within
+from opproof.harness.check.call.reference import DeadlineExceeded, Reference, deadline
 from opproof.harness.check.call.subject import is_module
-from opproof.harness.check.judge.outcome import Tried
+from opproof.harness.check.judge.outcome import VariantResult
 from opproof.harness.check.variants.inputs import names_of
 from opproof.harness.clock import ENDLESS, Allowed
-from opproof.harness.diagnose.diagnosis import explain, slight
-from opproof.harness.diagnose.wrong import Wrong, every, wrongs
+from opproof.harness.diagnose.diagnosis import explain, find_small_errors
+from opproof.harness.diagnose.wrong import WrongTensor, list_all_tensors, list_wrong_tensors
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.question import Posed
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.question import Question
 from opproof.harness.reference.torch.arithmetic import OutOfTime
-from opproof.harness.repro.evidence import evidence
-from opproof.harness.run.record import numbers, told
+from opproof.harness.repro.evidence import collect_evidence
+from opproof.harness.run.record import fields_of_diagnosis, fields_of_judgement
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FACTS
 from opproof.reports import Result
 
 
-def records(
-    tried: Tried,
+def make_records(
+    tried: VariantResult,
     reference: Reference,
     name: str,
     candidate: str,
     *,
     in_process: bool,
-    beside: Mapping[Mode, Sequence[Wrong]] | None,
+    beside: Mapping[Mode, Sequence[WrongTensor]] | None,
     until: Allowed = ENDLESS,
 ) -> list[Result]:
     """A record a mode that was judged; failures with a diagnosis where there is `beside`.
@@ -67,28 +67,30 @@ def records(
             message=judgement.message,
             seconds=round(tried.reply.seconds, 6),
             in_process=in_process,
-            **numbers(judgement),
+            **fields_of_judgement(judgement),
         )
         others = [w for m in dict.fromkeys((mode, Mode.FORWARD)) for w in (beside or {}).get(m, ())]
-        made.append(result if posed is None else _explained(result, posed, judgement, tried, others))
+        made.append(result if posed is None else _add_diagnosis(result, posed, judgement, tried, others))
     return made
 
 
-def _nothing(*_: Any) -> tuple[str, str]:
+def _declare_nothing(*_: Any) -> tuple[str, str]:
     """Of a declaration doubts/undeclared.py says what it would make right."""
     return "", ""
 
 
-def _explained(result: Result, posed: Posed, judgement: Judgement, tried: Tried, others: Sequence[Wrong]) -> Result:
+def _add_diagnosis(
+    result: Result, posed: Question, judgement: Judgement, tried: VariantResult, others: Sequence[WrongTensor]
+) -> Result:
     """The record with a diagnosis and evidence, where they can be had: the verdict stands without them."""
     explained: dict[str, Any] = {}
     answer = answer_of(tried, posed.mode)
     for made in (
-        lambda: told(
-            *explain(posed, answer, judgement, others=others, declarable=_nothing),
-            slight(wrongs(posed, answer, judgement)),
+        lambda: fields_of_diagnosis(
+            *explain(posed, answer, judgement, others=others, declarable=_declare_nothing),
+            find_small_errors(list_wrong_tensors(posed, answer, judgement)),
         ),
-        lambda: {"evidence": evidence(posed, judgement)},
+        lambda: {"evidence": collect_evidence(posed, judgement)},
     ):
         try:
             explained |= made()
@@ -98,10 +100,10 @@ def _explained(result: Result, posed: Posed, judgement: Judgement, tried: Tried,
 
 
 #: Seconds of one evaluation: with changed numbers it may have no end.
-_LONGEST = 5.0
+_MAX_EVALUATION_SECONDS = 5.0
 
 
-def case_of(tried: Tried, name: str) -> Case:
+def case_of(tried: VariantResult, name: str) -> Case:
     """The case that stands for a variant in a record."""
     tensors = tried.variant.asked
     floats = [t.kind for t in tensors if t.kind and not t.param] or [t.kind for t in tensors if t.kind] or ["f32"]
@@ -113,7 +115,7 @@ def _label(name: str) -> str:
     return f"{name}_" if name in (*RESERVED, "dtype") else name
 
 
-def posed_of(tried: Tried, case: Case, reference: Reference, mode: Mode, until: Allowed) -> Posed | None:
+def posed_of(tried: VariantResult, case: Case, reference: Reference, mode: Mode, until: Allowed) -> Question | None:
     """The question, so that patterns can be tried; None where it is none like those of our operators.
 
     Its reference raises OutOfTime from `until` on.
@@ -130,19 +132,19 @@ def posed_of(tried: Tried, case: Case, reference: Reference, mode: Mode, until: 
         asked = with_parameters(reference, request.rest, changed) if changed else reference
         return _in_time(asked.outputs(replace(request, rest=None) if changed else request), until)
 
-    op = _op(case.op, names, outputs, tried.facts.names, params)
+    op = _make_op(case.op, names, outputs, tried.facts.names, params)
     inputs = tuple(t.values for t in request.tensors)
     needs = request.needs if mode is Mode.GRADIENT else tuple(bool(t.kind) for t in request.tensors)
-    return Posed(whole, op, mode, names, inputs, request.cotangents if mode is Mode.GRADIENT else (), needs)
+    return Question(whole, op, mode, names, inputs, request.cotangents if mode is Mode.GRADIENT else (), needs)
 
 
-def answer_of(tried: Tried, mode: Mode) -> Answer:
+def answer_of(tried: VariantResult, mode: Mode) -> Outputs:
     """What came, as answers of backends are held."""
     reply = tried.reply.outputs if mode is Mode.FORWARD else tried.reply.gradients
-    return Answer([None if y is None else y.values for y in reply])
+    return Outputs([None if y is None else y.values for y in reply])
 
 
-def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until: Allowed) -> list[Wrong]:
+def tensors_of(tried: VariantResult, name: str, reference: Reference, mode: Mode, until: Allowed) -> list[WrongTensor]:
     """What came in a mode and was judged, right or wrong: where another variant is right refutes explanations."""
     judgement = tried.judgements.get(mode)
     if judgement is None or tried.truth is None:
@@ -151,7 +153,7 @@ def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until:
     if posed is None:
         return []
     if judgement.verdict in WRONG:
-        return every(posed, answer_of(tried, mode), judgement)
+        return list_all_tensors(posed, answer_of(tried, mode), judgement)
     if judgement.verdict is not Verdict.PASS:
         return []
     forward = mode is Mode.FORWARD
@@ -161,7 +163,7 @@ def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until:
     for which, (y, e) in enumerate(zip(got, expected, strict=False)):  # no gradient at all may have come, and pass
         if y is not None and e is not None and y.values.shape == e.values.shape:
             none = np.zeros(y.values.shape)
-            found.append(Wrong(posed, which, "", y.values, e.values, e.scale, none.astype(bool), none, None))
+            found.append(WrongTensor(posed, which, "", y.values, e.values, e.scale, none.astype(bool), none, None))
     return found
 
 
@@ -173,15 +175,15 @@ def _in_time(outputs: Callable[..., Sequence[Any]], until: Allowed) -> Callable[
         if left < 0:
             raise OutOfTime
         try:
-            with within(min(left, _LONGEST)):
+            with deadline(min(left, _MAX_EVALUATION_SECONDS)):
                 return outputs(*tensors)
-        except NoEnd:
+        except DeadlineExceeded:
             raise OutOfTime from None
 
     return asked
 
 
-def _op(
+def _make_op(
     name: str, tensors: Sequence[str], outputs: Callable[[Mapping[str, Any]], Callable[..., Sequence[Any]]],
     named: tuple[str, ...], params: Mapping[str, Any],
 ) -> Op:  # fmt: skip
@@ -240,37 +242,37 @@ def _op(
 
 def parameters_of(reference: Reference, rest: tuple[Any, ...] | None) -> dict[str, Any]:
     """What a call has beside tensors, by name; `rest`: where it is not as given. Nothing of arguments in a nesting."""
-    given = _given(reference, rest)
+    given = _take_given(reference, rest)
     if given is None:
         return {}
     by_name = reference.form.arguments.keywords
-    by_default = {} if is_module(reference.subject) else _defaults(reference.subject, 0 if by_name else len(given))
-    values = {**by_default, **dict(zip(_names(reference), given, strict=False))}
+    by_default = {} if is_module(reference.subject) else _find_defaults(reference.subject, 0 if by_name else len(given))
+    values = {**by_default, **dict(zip(_list_names(reference), given, strict=False))}
     return {name: v for name, v in values.items() if isinstance(v, bool | int | float)}
 
 
 def with_parameters(reference: Reference, rest: tuple[Any, ...] | None, values: Mapping[str, Any]) -> Reference:
     """The reference with other numbers and flags of those names."""
-    given, names = _given(reference, rest) or (), _names(reference)
+    given, names = _take_given(reference, rest) or (), _list_names(reference)
     changed = tuple(values.get(name, v) for name, v in zip(names, given, strict=False))
     later = {name: v for name, v in values.items() if name not in names[: len(given)]}
     subject = functools.partial(reference.subject, **later) if later else reference.subject
     return Reference(subject, reference.form.with_rest((*changed, *given[len(changed) :])))
 
 
-def _names(reference: Reference) -> Sequence[str]:
+def _list_names(reference: Reference) -> Sequence[str]:
     """Of the arguments, in order."""
     return reference.form.arguments.keywords or names_of(reference.subject)
 
 
-def _given(reference: Reference, rest: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+def _take_given(reference: Reference, rest: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     """The arguments, None in place of tensors; None where some stand in a nesting."""
     arguments = reference.form.with_rest(rest).arguments
     flat = all(child.is_leaf() for child in arguments.spec.children())
     return arguments.rest if flat else None
 
 
-def _defaults(function: Any, given: int) -> dict[str, Any]:
+def _find_defaults(function: Any, given: int) -> dict[str, Any]:
     """What parameters have where nothing is given, past so many that are given."""
     try:
         found = list(inspect.signature(function).parameters.values())

@@ -12,15 +12,15 @@ from typing import Any
 
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness import __version__
-from opproof.harness.check.judge.compare import FACTOR
+from opproof.harness.check.judge.compare import WRONG_FACTOR
 from opproof.harness.check.variants.variant import GIVEN
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.reports import Header, Result, terminal
-from opproof.reports._kinds import Kind, kind
-from opproof.reports._text import plural
+from opproof.reports._kinds import ResultKind, result_kind_of
+from opproof.reports._text import format_count
 
 #: So many variants of one kind are named.
-NAMED = 4
+MAX_NAMED_VARIANTS = 4
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Report:
         """
         for mode in (str(Mode.FORWARD), str(Mode.GRADIENT)):
             some = [r for r in self.results if r.mode == mode]
-            if any(map(_too_wide, some)) and not any(r.verdict is Verdict.PASS for r in some):
-                return [r for r in some if _too_wide(r)]
+            if any(map(_is_too_wide, some)) and not any(r.verdict is Verdict.PASS for r in some):
+                return [r for r in some if _is_too_wide(r)]
         return ()
 
     @property
@@ -84,13 +84,13 @@ class Report:
         """
         failed = [r for rs in self.failures.values() for r in rs]
         if failed:
-            return min(failed, key=lambda r: (self.variants.get(r.case) != GIVEN, not r.diagnosis, *_size(r)))
+            return min(failed, key=lambda r: (self.variants.get(r.case) != GIVEN, not r.diagnosis, *_measure_size(r)))
         return max(self.results, key=lambda r: float(r.units or 0), default=None)
 
     @property
     def sentence(self) -> str:
         """What was found, in one sentence."""
-        count = plural(len(self.results), "record")
+        count = format_count(len(self.results), "record")
         if self.failures:
             failed = sum(map(len, self.failures.values()))
             return f"{self.candidate} is not {self.reference}: {failed} of {count} failed"
@@ -108,20 +108,22 @@ class Report:
     @property
     def no_evidence(self) -> str:
         """How many records prove nothing, and why the first does; empty where all do."""
-        some = [r for r in self.results if kind(r) is Kind.NO_EVIDENCE]
+        some = [r for r in self.results if result_kind_of(r) is ResultKind.NO_EVIDENCE]
         if not some:
             return ""
         first = some[0]
-        return f"{len(some)} of {plural(len(self.results), 'record')}, the first the {first.mode}: {first.message}"
+        return (
+            f"{len(some)} of {format_count(len(self.results), 'record')}, the first the {first.mode}: {first.message}"
+        )
 
     def repro(self, result: Result) -> str:
         """How to see one record again; empty where its case is the operator's own."""
         variant = self.variants.get(result.case)
         return "" if variant is None or not self.again else self.again.replace("{}", variant)
 
-    def _shown(self, result: Result) -> str:
+    def _show_failure(self, result: Result) -> str:
         """A failure, and by what name of a variant: a case does not say which numbers are which."""
-        head, *rest = terminal.failure(result).split("\n")
+        head, *rest = terminal.format_failure(result).split("\n")
         variant = self.variants.get(result.case, GIVEN)
         return "\n".join([head if variant == GIVEN else f"{head}, {variant}", *rest])
 
@@ -130,8 +132,8 @@ class Report:
 
     def __repr__(self) -> str:
         failed = [r for rs in self.failures.values() for r in rs]
-        shown = [self._shown(r) for r in failed[:3]]
-        more = [f"… and {plural(len(failed) - 3, 'more failure')}"] * (len(failed) > 3)
+        shown = [self._show_failure(r) for r in failed[:3]]
+        more = [f"… and {format_count(len(failed) - 3, 'more failure')}"] * (len(failed) > 3)
         worst = self.worst
         again = self.repro(worst) if failed and worst is not None else ""
         notes = [f"again: {again}"] * bool(again)
@@ -146,7 +148,7 @@ class Report:
     def _repr_html_(self) -> str:
         colour = "#1a7f37" if self.ok else "#cf222e"
         rows = "".join(
-            f"<tr><td>{escape(r.case)}</td><td>{r.mode}</td><td>{r.verdict}</td><td>{_units(r)}</td>"
+            f"<tr><td>{escape(r.case)}</td><td>{r.mode}</td><td>{r.verdict}</td><td>{_format_units(r)}</td>"
             f"<td>{escape(r.diagnosis or r.message)}</td></tr>"
             for r in self.results
         )
@@ -189,7 +191,7 @@ class Report:
                     "bound": worst.worst.bound,
                 },
             }  # fmt: skip
-        document = {key: _legal(value) for key, value in document.items()}
+        document = {key: _convert_to_json(value) for key, value in document.items()}
         for key in ("promoted", "not_judged", "tried", "eager_units"):
             if len(json.dumps(document)) > limit:
                 document.pop(key, None)
@@ -212,11 +214,11 @@ class Report:
 
 def first_of(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
-    more = len(names) - NAMED
-    return f"{', '.join(names[:NAMED])}{f' and {more} more' if more > 0 else ''}"
+    more = len(names) - MAX_NAMED_VARIANTS
+    return f"{', '.join(names[:MAX_NAMED_VARIANTS])}{f' and {more} more' if more > 0 else ''}"
 
 
-def joined(reports: Sequence[Report]) -> Report:
+def join_reports(reports: Sequence[Report]) -> Report:
     """Several reports of one candidate as one."""
     first = reports[0]
     return Report(
@@ -235,7 +237,7 @@ def joined(reports: Sequence[Report]) -> Report:
     )
 
 
-def _size(result: Result) -> tuple[int, bool]:
+def _measure_size(result: Result) -> tuple[int, bool]:
     numbers = [
         int(n)
         for part in result.case.partition("[")[2].split(";")
@@ -245,22 +247,22 @@ def _size(result: Result) -> tuple[int, bool]:
     return sum(numbers), result.mode is Mode.GRADIENT
 
 
-def _units(result: Result) -> str:
+def _format_units(result: Result) -> str:
     return "" if result.units is None else f"{float(result.units):.2g}"
 
 
-def _legal(value: Any) -> Any:
+def _convert_to_json(value: Any) -> Any:
     """`value`, its numbers as JSON has them."""
     if isinstance(value, dict):
-        return {k: _legal(v) for k, v in value.items()}
+        return {k: _convert_to_json(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_legal(v) for v in value]
+        return [_convert_to_json(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
 
 
-def _too_wide(result: Result) -> bool:
+def _is_too_wide(result: Result) -> bool:
     """Whether a bound lets pass what is plainly wrong."""
-    wide = result.message.startswith(("zeros", f"{FACTOR:g} times"))
+    wide = result.message.startswith(("zeros", f"{WRONG_FACTOR:g} times"))
     return result.verdict is Verdict.INCONCLUSIVE or (result.verdict is Verdict.MISTRUSTED and wide)

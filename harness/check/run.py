@@ -11,11 +11,11 @@ from typing import Any
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.check.call.exchange import Reply, Request, threads_for
+from opproof.harness.check.call.exchange import CallRequest, Reply, threads_for
 from opproof.harness.check.call.isolated import Located, isolated
-from opproof.harness.check.call.other_calls import Kept
+from opproof.harness.check.call.other_calls import ReusedBuffers
 from opproof.harness.check.call.perform import Pull, perform
-from opproof.harness.check.call.reference import Ask, Reference
+from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.subject import (
     Arguments,
     Form,
@@ -23,42 +23,42 @@ from opproof.harness.check.call.subject import (
     in_dtype,
     in_evaluation,
     is_module,
+    list_owned,
     name_of,
-    owned_by,
     state_of,
 )
-from opproof.harness.check.judge.derivatives import derived
-from opproof.harness.check.judge.outcome import Tried
-from opproof.harness.check.judge.standalone import unwatched
-from opproof.harness.check.option_pairs import of_each_form
-from opproof.harness.check.options import Wish
-from opproof.harness.check.records import records
-from opproof.harness.check.report import Report, joined
-from opproof.harness.check.search import every_variant
-from opproof.harness.check.summary import left_out, summary
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.judge.derivatives import try_derivative
+from opproof.harness.check.judge.outcome import VariantResult
+from opproof.harness.check.judge.standalone import make_standalone_caller
+from opproof.harness.check.option_pairs import check_each_form
+from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.records import make_records
+from opproof.harness.check.report import Report, join_reports
+from opproof.harness.check.search import search_variants
+from opproof.harness.check.summary import describe_left_out, make_report
+from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.arguments import (
-    exchanged,
-    left_out_as_0,
+    change_numbers,
+    describe_unvaried_arguments,
     of_one_rest,
-    other_numbers,
-    otherwise,
-    unvaried_arguments,
+    replace_negative_by_0,
+    swap_numbers,
+    take_other_arguments,
 )
 from opproof.harness.check.variants.generate import (
-    AGAIN,
+    DRAWS_PER_BRANCH,
     as_drawn,
-    further,
-    held_in,
-    later,
+    describe_unvaried,
+    find_held_properties,
+    generate_judged_draws,
+    generate_later_draws,
     numbers_of_others,
     of_other_shapes,
-    unvaried,
 )
-from opproof.harness.check.variants.inputs import reached
+from opproof.harness.check.variants.inputs import update_buffers
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.size_sweep import swept_numbers
+from opproof.harness.check.variants.size_sweep import generate_swept_numbers
 from opproof.harness.clock import Allowed
 from opproof.reports import Result
 
@@ -66,57 +66,57 @@ from opproof.reports import Result
 EVALUATION = "in evaluation mode"
 
 
-def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+def check_candidate(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     """The report on each form of the inputs. A `Located` candidate runs in a process of its own.
 
     Modules that train are asked in evaluation mode too.
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
-    return of_each_form(
+    return check_each_form(
         lambda some, asked: _in_each_mode(candidate, like, some, asked),
         inputs,
         wish,
-        lambda one, asked: _once(candidate, like, one, asked, one.name),
+        lambda one, asked: _check_given_inputs(candidate, like, one, asked, one.name),
         given_inputs.names_of(like),
     )
 
 
-def _in_each_mode(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+def _in_each_mode(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     if not getattr(like, "training", False):
-        return _compared(candidate, like, inputs, wish)
+        return _compare_sides(candidate, like, inputs, wish)
     if wish.only == EVALUATION:
-        return _evaluated(candidate, like, inputs, replace(wish, only=None))
-    report = _compared(candidate, like, inputs, wish)
+        return _check_in_evaluation_mode(candidate, like, inputs, replace(wish, only=None))
+    report = _compare_sides(candidate, like, inputs, wish)
     if not wish.neighbours or wish.only is not None or wish.modes or report.failures:
         return report
-    return joined([report, _evaluated(candidate, like, inputs, wish)])
+    return join_reports([report, _check_in_evaluation_mode(candidate, like, inputs, wish)])
 
 
-def _evaluated(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+def _check_in_evaluation_mode(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     """The report on the inputs as given, both modules in evaluation mode."""
     other = replace(candidate, evaluation=True) if isinstance(candidate, Located) else in_evaluation(candidate)
-    return _once(other, in_evaluation(like), inputs, replace(wish, last=wish.neighbours), EVALUATION)
+    return _check_given_inputs(other, in_evaluation(like), inputs, replace(wish, last=wish.neighbours), EVALUATION)
 
 
-def _once(candidate: Any, like: Any, inputs: Any, wish: Wish, name: str) -> Report:
+def _check_given_inputs(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, name: str) -> Report:
     """The report on the inputs as given and nothing beside them, by a name of their own."""
-    return _compared(candidate, like, inputs, replace(wish, neighbours=False, eager=False), name=name)
+    return _compare_sides(candidate, like, inputs, replace(wish, neighbours=False, eager=False), name=name)
 
 
-def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str = "") -> Report:
+def _compare_sides(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, *, name: str = "") -> Report:
     names = given_inputs.names_of(like)
-    arguments, asked, by_shape = given_inputs.given(inputs, names, wish.dtype, wish.seed)
+    arguments, asked, by_shape = given_inputs.take_inputs(inputs, names, wish.dtype, wish.seed)
     names = list(arguments.keywords or names)
-    owned = owned_by(like, wish.dtype) if is_module(like) else ()
+    owned = list_owned(like, wish.dtype) if is_module(like) else ()
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
 
-    def draw(seed: int) -> tuple[Arguments, tuple[Tensor, ...]]:
+    def draw(seed: int) -> tuple[Arguments, tuple[CallTensor, ...]]:
         moved = state_of(like, wish.dtype, seed) if is_module(like) else ()
-        given, tensors, _ = given_inputs.given(inputs, names, wish.dtype, seed)
+        given, tensors, _ = given_inputs.take_inputs(inputs, names, wish.dtype, seed)
         drawn = (*tensors, *moved)
-        return given, drawn if seed == wish.seed else reached(reference, drawn, seed)
+        return given, drawn if seed == wish.seed else update_buffers(reference, drawn, seed)
 
     if is_module(candidate) and not is_module(like):
         raise UsageError("the candidate is a module and the reference is none: give modules on both sides.")
@@ -124,21 +124,27 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
     if is_module(like) and not is_module(candidate) and not apart:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
     called = name_of(like), name_of(candidate)
-    draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * AGAIN)}
+    draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * DRAWS_PER_BRANCH)}
 
-    def takes(tensors: tuple[Tensor, ...]) -> bool:
-        return not reference.native(Request(tensors, seed=wish.seed)).error
+    def takes(tensors: tuple[CallTensor, ...]) -> bool:
+        return not reference.native(CallRequest(tensors, seed=wish.seed)).error
 
     together = of_one_rest(draws, draw, takes)
     pairs = list(zip(together[::2], together[1::2], strict=True))
-    others = (*otherwise(draws), *other_numbers(draws, names), *left_out_as_0(draws, names)) if callable(inputs) else ()
-    kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
-    lasts = is_module(like) and not reference.keeps(Request(pairs[0][0], seed=wish.seed))
-    local = nullcontext(_asking(Lasting(candidate, reference.form, lasts), wish))
-    alone = unwatched(candidate, reference.form, candidate.seconds) if isinstance(candidate, Located) else None
+    others = (
+        (*take_other_arguments(draws), *change_numbers(draws, names), *replace_negative_by_0(draws, names))
+        if callable(inputs)
+        else ()
+    )
+    kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else find_held_properties(pairs)
+    lasts = is_module(like) and not reference.keeps(CallRequest(pairs[0][0], seed=wish.seed))
+    local = nullcontext(_make_call_fn(Lasting(candidate, reference.form, lasts), wish))
+    alone = (
+        make_standalone_caller(candidate, reference.form, candidate.seconds) if isinstance(candidate, Located) else None
+    )
     with isolated(candidate, reference, wish.seed, lasts=lasts) if apart else local as ask:
         own, after = callable(inputs), (draws[wish.seed], draw, wish.seed + len(draws))
-        rounds = every_variant(
+        rounds = search_variants(
             reference,
             ask,
             pairs,
@@ -148,36 +154,45 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
             own=own,
             apart=apart,
             otherwise=others,
-            exchanged=exchanged(draws, names) if apart and own else (),
-            further=further(*after),
-            later=later(*after),
+            exchanged=swap_numbers(draws, names) if apart and own else (),
+            further=generate_judged_draws(*after),
+            later=generate_later_draws(*after),
             numbered=chain(
-                numbers_of_others(draws, names), swept_numbers(pairs[0], arguments.rest, arguments.labels(names))
+                numbers_of_others(draws, names),
+                generate_swept_numbers(pairs[0], arguments.rest, arguments.labels(names)),
             ),
             shaped=of_other_shapes(draws),
             alone=alone,
         )
     told = wish.neighbours and wish.only is None
-    same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
+    same = (
+        (*describe_unvaried(pairs), *describe_unvaried_arguments(draws, names, rounds.names))
+        if callable(inputs)
+        else ()
+    )
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
-    found = [_named(one, name) for one in rounds.tried] if name else rounds.tried
+    found = [_rename_variant(one, name) for one in rounds.tried] if name else rounds.tried
     with threads_for(pairs[0][0]):
-        report = summary(found, reference, *called, wish, in_process=not apart)
-    not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike)
+        report = make_report(found, reference, *called, wish, in_process=not apart)
+    not_judged = (*report.not_judged, *describe_left_out(rounds.left, wish.seconds), *alike)
     report = replace(report, not_judged=not_judged, left=len(rounds.left), asked=rounds.asked)
     if not wish.modes:
         return report
     if apart:
         raise UsageError("modes= needs the candidate in this process: leave isolate out.")
-    return _further(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
+    return _add_modes(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
 
 
-def _named(one: Tried, name: str) -> Tried:
+def _rename_variant(one: VariantResult, name: str) -> VariantResult:
     return replace(one, variant=replace(one.variant, name=name, fill=re.sub(r"\W+", "-", name)))
 
 
-def _further(
-    report: Report, found: Sequence[Tried], reference: Reference, candidate: Callable[[Request], Any], wish: Wish
+def _add_modes(
+    report: Report,
+    found: Sequence[VariantResult],
+    reference: Reference,
+    candidate: Callable[[CallRequest], Any],
+    wish: CheckOptions,
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
     allowed, results, notes = Allowed(wish.seconds), list[Result](), list[str]()
@@ -189,8 +204,8 @@ def _further(
             # PyTorch's forward mode writes tangents in place, which it refuses where elements share their memory.
             if mode is Mode.JVP and first.variant.layout == "broadcast":
                 continue
-            one = derived(first, mode, reference, candidate, manner, wish.device)
-            made = records(one, reference, report.reference, report.candidate, in_process=True, beside=None)
+            one = try_derivative(first, mode, reference, candidate, manner, wish.device)
+            made = make_records(one, reference, report.reference, report.candidate, in_process=True, beside=None)
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
             notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]
@@ -198,7 +213,7 @@ def _further(
     return replace(report, results=(*report.results, *results), not_judged=tuple(notes))
 
 
-def _asking(candidate: Lasting, wish: Wish) -> Ask:
+def _make_call_fn(candidate: Lasting, wish: CheckOptions) -> CallFn:
     """Requests put to a candidate in this process."""
     pull: Pull | None = None
     vjp = wish.vjp
@@ -208,9 +223,9 @@ def _asking(candidate: Lasting, wish: Wish) -> Ask:
             found = vjp(gs[0] if len(gs) == 1 else tuple(gs), *tensors)
             return found if isinstance(found, tuple | list) else (found,)
 
-    kept = Kept()
+    kept = ReusedBuffers()
 
-    def ask(request: Request) -> Reply:
+    def ask(request: CallRequest) -> Reply:
         request = replace(request, device=wish.device)
         return perform(candidate.call_for(request), request, pull, kept)
 

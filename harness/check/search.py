@@ -16,46 +16,52 @@ import numpy as np
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, OPEN, Verdict
-from opproof.harness.check.call.exchange import Answered, near, threads_for
-from opproof.harness.check.call.reference import Ask, Native, Reference
-from opproof.harness.check.call.reference_reply import facts
-from opproof.harness.check.judge.budget import Pace, begun_in, borne
+from opproof.harness.check.call.exchange import ReplyTensor, is_near, threads_for
+from opproof.harness.check.call.reference import CallFn, Native, Reference
+from opproof.harness.check.call.reference_reply import ask_reference
+from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time
 from opproof.harness.check.judge.declines import of_candidate, of_reference
-from opproof.harness.check.judge.final_pass import closing
-from opproof.harness.check.judge.outcome import By, Tried, nothing, slight
+from opproof.harness.check.judge.final_pass import run_final_pass
+from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult, is_marginal, make_untelling
 from opproof.harness.check.judge.standalone import Unwatched
-from opproof.harness.check.options import Manner, Wish
-from opproof.harness.check.run_variant import Once, tried
-from opproof.harness.check.tensors import Tensor, kind_of
-from opproof.harness.check.variants.arguments import floors_of, marks_of, numbers_of, shapes
-from opproof.harness.check.variants.generate import all_in_turn, swept, swept_apart, variants_of, vast
+from opproof.harness.check.options import CheckOptions, JudgingOptions
+from opproof.harness.check.run_variant import TruthCache, run_variant
+from opproof.harness.check.tensors import CallTensor, kind_of
+from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
+from opproof.harness.check.variants.generate import (
+    generate_long_axis,
+    generate_sweep,
+    generate_sweep_apart,
+    take_in_turn,
+    variants_of,
+)
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.sizes import sizes
+from opproof.harness.check.variants.sizes import list_sizes
 from opproof.harness.check.variants.variant import Pair, Variant, by_turns
 from opproof.harness.clock import ENDLESS, Allowed, Clock
 from opproof.harness.reference.torch.arithmetic import OutOfTime
 
 #: Variants that fail before no other is tried.
-FAILING = 4
+MAX_FAILING_VARIANTS = 4
 #: Of the time, what sizes one after the other may take, later draws, and axes of tens of thousands.
-_ONE_BY_ONE, _LATER, _VAST = 0.25, 0.15, 0.1
+_SWEPT_TIME_SHARE, _LATER_TIME_SHARE, _LONG_AXIS_TIME_SHARE = 0.25, 0.15, 0.1
 #: What was begun in time may take until so many times the time; what was seen after it so long.
-_OVER, _AFTER = 1.25, 1.0
+_OVERTIME_FACTOR, _LATE_TIME_FACTOR = 1.25, 1.0
 #: A call of the reference takes no longer than this share of it, but with the inputs given: it may follow numbers that
 #: were changed round and round. Nor longer than so many times what it took with these, by the work, and than a second.
-_SHARE, _TIMES, _LEAST = 0.25, 100.0, 1.0
+_REFERENCE_TIME_SHARE, _MAX_SLOWDOWN, _MIN_PATIENCE_SECONDS = 0.25, 100.0, 1.0
 #: What is said of that where there was no time to judge it.
 _SEEN = " (another answer than PyTorch's own)"
 
 
 @dataclass(frozen=True)
-class Rounds:
+class SearchResult:
     """What was tried, the inputs as given first, and the names of what there was no time for.
 
     `asked`: how many variants of those that were planned were tried, whoever declined them.
     """
 
-    tried: list[Tried]
+    tried: list[VariantResult]
     left: tuple[str, ...]
     asked: int = 0
 
@@ -65,13 +71,13 @@ class Rounds:
         return tuple(one.variant.name for one in self.tried if not one.declined)
 
 
-def every_variant(
+def search_variants(
     reference: Reference,
-    ask: Ask,
+    ask: CallFn,
     pairs: Sequence[Pair],
     kept: Sequence[Sequence[Property]],
     by_shape: bool,
-    wish: Wish,
+    wish: CheckOptions,
     *,
     own: bool,
     apart: bool = False,
@@ -82,7 +88,7 @@ def every_variant(
     later: Iterable[Variant] = (),
     shaped: Mapping[int, Pair] = MappingProxyType({}),
     alone: Unwatched | None = None,
-) -> Rounds:
+) -> SearchResult:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
     `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
@@ -92,17 +98,17 @@ def every_variant(
     seed draws of other shapes, whose sizes are.
     `alone`: what asks the candidate where nobody judges.
     """
-    clock, found, manner = Clock(), list[Tried](), wish.manner
+    clock, found, manner = Clock(), list[VariantResult](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
-    pace, once = Pace(first), Once(ENDLESS if wish.only else Allowed(_OVER * wish.seconds, clock))
-    bounded = reference if wish.only else replace(reference, patience=_SHARE * wish.seconds)
-    late, drawn = once, {tuple(shapes(draw)) for pair in pairs for draw in pair}
+    pace, once = Pace(first), TruthCache(ENDLESS if wish.only else Allowed(_OVERTIME_FACTOR * wish.seconds, clock))
+    bounded = reference if wish.only else replace(reference, patience=_REFERENCE_TIME_SHARE * wish.seconds)
+    late, drawn = once, {tuple(list_shapes(draw)) for pair in pairs for draw in pair}
     named = reference.subject, reference.form.arguments.rest
     numbers = numbers_of(*named)
-    others = sizes(first, numbers, parted=apart) if own else []
+    others = list_sizes(first, numbers, parted=apart) if own else []
     marks = marks_of(reference.subject)
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks, exchanged)
-    turned = all_in_turn(made) if own else made
+    turned = take_in_turn(made) if own else made
     last = takewhile(lambda _: clock.spent < wish.seconds, further)
 
     def wanted(name: str) -> bool:
@@ -110,15 +116,15 @@ def every_variant(
         return own and wish.only in (None, name) and all(t.variant.name != name for t in found)
 
     many = by_turns(
-        swept(pairs, kept, numbers, otherwise, wanted),
+        generate_sweep(pairs, kept, numbers, otherwise, wanted),
         (v for v in numbered if wanted(v.name)),
-        (v for seed, pair in shaped.items() for v in swept_apart(pair, seed, kept, numbers, wanted)),
+        (v for seed, pair in shaped.items() for v in generate_sweep_apart(pair, seed, kept, numbers, wanted)),
     )
     draws = (v for v in later if wanted(v.name))
-    bears = partial(borne, bounded, ask, manner)
-    long = vast(pairs[0], kept, numbers, bears, wanted) if apart else ()
-    shares = ((draws, _LATER), (long, _VAST), (many, _ONE_BY_ONE))
-    odd = (differing(bounded, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
+    bears = partial(can_bear, bounded, ask, manner)
+    long = generate_long_axis(pairs[0], kept, numbers, bears, wanted) if apart else ()
+    shares = ((draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE))
+    odd = (find_differing(bounded, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
     for same in chain(turned, ((v,) for v in chain(last, *odd))):
         begun = clock.spent
         names.append(same[0].name)
@@ -131,15 +137,15 @@ def every_variant(
             continue
         try:
             if same[0].seen and late is once and wish.only is None:
-                late = replace(once, until=Allowed(_AFTER * wish.seconds))
+                late = replace(once, until=Allowed(_LATE_TIME_FACTOR * wish.seconds))
             known = late if same[0].seen else once
             usual = found[0] if found else None
-            side = reference if usual is None else _patient(bounded, usual, pace.growth(same[0].asked))
+            side = reference if usual is None else _limit_patience(bounded, usual, pace.growth(same[0].asked))
             one = _of_some(side, ask, same, first, drawn, manner, known, usual)
         except OutOfTime:
             left.append(f"{same[0].name}{_SEEN if same[0].seen else ''}")
             continue
-        given_up = bool(one.declined) and one.by is By.REFERENCE  # which tells nothing of the others
+        given_up = bool(one.declined) and one.by is DeclinedBy.REFERENCE  # which tells nothing of the others
         if found and not given_up:  # the first has the start of a process in it
             pace.took(same[0].asked, clock.spent - begun)
         if not found and one.declined and wish.only is None:
@@ -149,20 +155,22 @@ def every_variant(
             break
     asked = len(found)
     if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
-        found, not_asked = closing(found, ask, bounded, wish, clock, apart=apart, alone=alone)
+        found, not_asked = run_final_pass(found, ask, bounded, wish, clock, apart=apart, alone=alone)
         left[:0] = not_asked
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
-    return Rounds(found, tuple(left), asked)
+    return SearchResult(found, tuple(left), asked)
 
 
-def _patient(reference: Reference, given: Tried, growth: float) -> Reference:
+def _limit_patience(reference: Reference, given: VariantResult, growth: float) -> Reference:
     """The reference with the patience for so many times the work that the inputs given are."""
     own = 0.0 if given.facts is None else given.facts.reply.seconds
-    return replace(reference, patience=min(reference.patience, max(_LEAST, _TIMES * own * growth)))
+    return replace(
+        reference, patience=min(reference.patience, max(_MIN_PATIENCE_SECONDS, _MAX_SLOWDOWN * own * growth))
+    )
 
 
-def _is_needless(variant: Variant, found: Sequence[Tried], wish: Wish) -> bool:
+def _is_needless(variant: Variant, found: Sequence[VariantResult], wish: CheckOptions) -> bool:
     """Whether it is not the one asked for, or of a group that has one, or rare after something was wrong."""
     if wish.only is not None:
         return variant.name != wish.only
@@ -173,54 +181,54 @@ def _is_needless(variant: Variant, found: Sequence[Tried], wish: Wish) -> bool:
     return variant.rare and any(t.fails for t in found)
 
 
-def _is_enough(found: Sequence[Tried]) -> bool:
+def _is_enough(found: Sequence[VariantResult]) -> bool:
     """Whether the first raised, or enough failed."""
     raised = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
-    return raised or sum(t.fails for t in found) >= FAILING
+    return raised or sum(t.fails for t in found) >= MAX_FAILING_VARIANTS
 
 
 def _of_some(
     reference: Reference,
-    ask: Ask,
+    ask: CallFn,
     same: Sequence[Variant],
-    given: Sequence[Tensor],
+    given: Sequence[CallTensor],
     drawn: Container[Sequence[tuple[int, ...]]],
-    manner: Manner,
-    once: Once,
-    usual: Tried | None,
-) -> Tried:
+    manner: JudgingOptions,
+    once: TruthCache,
+    usual: VariantResult | None,
+) -> VariantResult:
     """One variant tried, with other data where rounding may lead the reference other ways, so that nothing is known.
 
     `drawn`: shapes that draws have, which mean what they mean.
     """
     for variant in same:
-        is_drawn = variant.drawn or tuple(shapes(variant.asked)) in drawn
+        is_drawn = variant.drawn or tuple(list_shapes(variant.asked)) in drawn
         with threads_for(variant.asked):
             said = None if is_drawn else of_reference(reference, given, variant, manner)
-            one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual, drawn=is_drawn)
+            one = said or of_candidate(run_variant(reference, ask, variant, manner, once), given, usual, drawn=is_drawn)
         if not _open(one):
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not one.fails
-    if (one.variant.rare and open_) or slight(one.variant, one.judgements):
-        return nothing(one.variant)
+    if (one.variant.rare and open_) or is_marginal(one.variant, one.judgements):
+        return make_untelling(one.variant)
     return one
 
 
-def _open(tried: Tried) -> bool:
+def _open(tried: VariantResult) -> bool:
     verdicts = {j.verdict for j in tried.judgements.values()}
     return Verdict.INCONCLUSIVE in verdicts and not verdicts & FAILED
 
 
 #: Of the largest element, more than rounding in 16 bits; and in float32, where it is little that PyTorch loses itself.
-_OTHER, _IN_32 = 2.0**-5, 2.0**-12
+_ROUNDING_SHARE_OF_16_BITS, _ROUNDING_SHARE_OF_FLOAT32 = 2.0**-5, 2.0**-12
 #: Dtypes in which an answer is rounded to no more than that.
-_NARROW = frozenset(("f16", "bf16", "f8e4m3", "f8e5m2"))
+_NARROW_DTYPES = frozenset(("f16", "bf16", "f8e4m3", "f8e5m2"))
 #: Whose time or memory is over.
 _SPENT = frozenset((Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY))
 
 
-def differing(
-    reference: Native, ask: Ask, variants: Iterable[Variant], manner: Manner, seconds: float
+def find_differing(
+    reference: Native, ask: CallFn, variants: Iterable[Variant], manner: JudgingOptions, seconds: float
 ) -> Iterator[Variant]:
     """Those at which the candidate's answer is clearly another, which a judge then decides, begun in so many seconds.
 
@@ -228,33 +236,33 @@ def differing(
     that is judged and goes on doubles what counts as another answer: so much was rounding.
     """
     other = 0.0
-    for variant in begun_in(seconds, variants):
-        asked = facts(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
+    for variant in take_in_time(seconds, variants):
+        asked = ask_reference(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
         if isinstance(asked, str):
             continue
-        other = other or _rounding(variant, asked.outputs)
+        other = other or _estimate_rounding(variant, asked.outputs)
         reply = ask(asked.request)
         if reply.error:
             if reply.cause is not Verdict.ERROR and not (variant.vast and reply.cause in _SPENT):
                 yield replace(variant, seen=True)
         elif _is_other(asked.outputs, reply.outputs, other) or _is_other(asked.reply.gradients, reply.gradients, other):
             yield replace(variant, seen=True)
-            other = min(2 * other, _OTHER)
+            other = min(2 * other, _ROUNDING_SHARE_OF_16_BITS)
 
 
-def _rounding(variant: Variant, outputs: Sequence[Answered]) -> float:
+def _estimate_rounding(variant: Variant, outputs: Sequence[ReplyTensor]) -> float:
     """What is more than rounding, of the largest element."""
     kinds = {*(t.kind for t in variant.asked), *(kind_of(y.dtype) for y in outputs)}
-    return _OTHER if kinds & _NARROW else _IN_32
+    return _ROUNDING_SHARE_OF_16_BITS if kinds & _NARROW_DTYPES else _ROUNDING_SHARE_OF_FLOAT32
 
 
-def _is_other(wanted: Sequence[Answered | None], got: Sequence[Answered | None], other: float) -> bool:
+def _is_other(wanted: Sequence[ReplyTensor | None], got: Sequence[ReplyTensor | None], other: float) -> bool:
     """Whether tensors of the same shapes hold clearly other numbers."""
     pairs = [(w, g) for w, g in zip(wanted, got, strict=False) if w is not None and g is not None]
-    return any(w.values.shape == g.values.shape and (_is_nan(g, w) or not near(w, g, other)) for w, g in pairs)
+    return any(w.values.shape == g.values.shape and (_is_nan(g, w) or not is_near(w, g, other)) for w, g in pairs)
 
 
-def _is_nan(got: Answered, wanted: Answered) -> bool:
+def _is_nan(got: ReplyTensor, wanted: ReplyTensor) -> bool:
     """Whether something is NaN that is a number in the reference."""
     if got.values.dtype.kind != "f" or wanted.values.dtype.kind != "f":
         return False

@@ -12,26 +12,26 @@ from typing import Any
 import numpy as np
 
 from opproof.core.verdicts import FAILED, MODES, WRONG, Verdict
-from opproof.harness.check.call.exchange import Answered
+from opproof.harness.check.call.exchange import ReplyTensor
 from opproof.harness.check.call.perform import perform
 from opproof.harness.check.call.reference import Reference
 from opproof.harness.check.call.subject import as_call, in_dtype
 from opproof.harness.check.judge.compare import compare
-from opproof.harness.check.judge.outcome import By, Tried
-from opproof.harness.check.options import Wish
-from opproof.harness.check.records import records, tensors_of
+from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult
+from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.records import make_records, tensors_of
 from opproof.harness.check.report import Report, first_of
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.triage.precision import by_rule
 from opproof.harness.clock import Allowed
 from opproof.harness.reference.question import Expected
 from opproof.reports import Result
-from opproof.reports.advice import sound
+from opproof.reports.advice import withdraw_refuted
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
-EXPLAINED, SHARE = 3, 0.5
+MAX_DIAGNOSED, DIAGNOSIS_TIME_SHARE = 3, 0.5
 #: So many times what is allowed is no rounding of 16 bits.
-FAR = 1024.0
+MIN_FAR_RATIO = 1024.0
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
@@ -44,73 +44,85 @@ class Recorded:
     advice: str
 
 
-def summary(
-    found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
+def make_report(
+    found: Sequence[VariantResult],
+    reference: Reference,
+    name: str,
+    candidate: str,
+    wish: CheckOptions,
+    *,
+    in_process: bool,
 ) -> Report:
     """The report on variants that were tried, the first of them as given; `name`: the reference's."""
     first = found[0]
     judged = tuple(one.variant.name for one in found if not one.declined)
-    recorded = _recorded(found, reference, name, candidate, wish, in_process=in_process)
+    recorded = _record_variants(found, reference, name, candidate, wish, in_process=in_process)
     not_judged = (
-        *_declined(found),
+        *_list_declined(found),
         *_of_no_word(found),
-        *_unsupported(recorded, judged),
-        *_without_gradient(first, wish),
+        *_list_unsupported(recorded, judged),
+        *_explain_missing_gradients(first, wish),
     )
     return Report(
         candidate,
         name,
-        tuple(sound(_advised(recorded, found))),
+        tuple(withdraw_refuted(_add_advice(recorded, found))),
         judged,
         tuple(dict.fromkeys(not_judged)),
         first.truth.promoted if first.truth is not None else (),
-        errors(reference, first) if wish.eager else {},
+        measure_errors(reference, first) if wish.eager else {},
         {one.result.case: one.variant for one in recorded},
         otherwise=tuple(one.variant.name for one in found if one.declined and one.news),
         again=wish.again,
     )
 
 
-def _recorded(
-    found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
+def _record_variants(
+    found: Sequence[VariantResult],
+    reference: Reference,
+    name: str,
+    candidate: str,
+    wish: CheckOptions,
+    *,
+    in_process: bool,
 ) -> list[Recorded]:
     """Every record; of the first that failed with a diagnosis, which other variants may refute."""
-    end = Allowed(SHARE * wish.seconds)
+    end = Allowed(DIAGNOSIS_TIME_SHARE * wish.seconds)
     failed = any(j.verdict in FAILED for one in found for j in one.judgements.values())
     beside = {m: [w for one in found if failed for w in tensors_of(one, name, reference, m, end)] for m in MODES}
     made = list[Recorded]()
     for one in found:
         if one.declined:
             continue
-        told = beside if sum(r.result.verdict in FAILED for r in made) < EXPLAINED else None
-        some = records(one, reference, name, candidate, in_process=in_process, beside=told, until=end)
+        told = beside if sum(r.result.verdict in FAILED for r in made) < MAX_DIAGNOSED else None
+        some = make_records(one, reference, name, candidate, in_process=in_process, beside=told, until=end)
         made += [Recorded(one.variant.name, r, one.advice.get(r.mode, "")) for r in some]
     return made
 
 
-def _declined(found: Sequence[Tried]) -> list[str]:
+def _list_declined(found: Sequence[VariantResult]) -> list[str]:
     """Sizes are guesses, and values that few draws have: that the reference has none of them is no news."""
     return [f"{one.variant.name}: {one.declined}" for one in found if one.declined and _is_told(one)]
 
 
-def _is_told(one: Tried) -> bool:
-    return one.news or ((one.by is By.CANDIDATE or not one.variant.group) and not one.variant.rare)
+def _is_told(one: VariantResult) -> bool:
+    return one.news or ((one.by is DeclinedBy.CANDIDATE or not one.variant.group) and not one.variant.rare)
 
 
-def _of_no_word(found: Sequence[Tried]) -> list[str]:
+def _of_no_word(found: Sequence[VariantResult]) -> list[str]:
     """Values that few draws have, which were put to the candidate and proved nothing, in one line."""
-    silent = (one for one in found if one.declined and one.by is not By.REFERENCE and not _is_told(one))
+    silent = (one for one in found if one.declined and one.by is not DeclinedBy.REFERENCE and not _is_told(one))
     names = [one.variant.name for one in silent]
     return [f"{first_of(names)}: nothing follows from what comes there"] if names else []
 
 
-def left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
+def describe_left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
     """What is to be said of variants that there was no time for."""
     text = f"{first_of(names)}: the time was over, give more than seconds={seconds:g}"
     return (text,) if names else ()
 
 
-def _unsupported(recorded: Sequence[Recorded], judged: tuple[str, ...]) -> list[str]:
+def _list_unsupported(recorded: Sequence[Recorded], judged: tuple[str, ...]) -> list[str]:
     places: dict[str, list[str]] = {}
     for one in recorded:
         if one.result.verdict is Verdict.UNSUPPORTED:
@@ -118,7 +130,7 @@ def _unsupported(recorded: Sequence[Recorded], judged: tuple[str, ...]) -> list[
     return [text if tuple(some) == judged else f"{', '.join(some)}, {text}" for text, some in places.items()]
 
 
-def _without_gradient(first: Tried, wish: Wish) -> list[str]:
+def _explain_missing_gradients(first: VariantResult, wish: CheckOptions) -> list[str]:
     """Why no gradient was asked for, of anything or of some."""
     if not wish.gradients or first.facts is None:
         return []
@@ -132,37 +144,37 @@ def _without_gradient(first: Tried, wish: Wish) -> list[str]:
     return [f"gradients: {f'none are asked for, {changed} updated by what has them' if changed else none}", *marks]
 
 
-def _far(result: Result) -> bool:
+def _is_far_off(result: Result) -> bool:
     """Whether it is wrong by so much that no rounding between steps explains it."""
-    return result.verdict in WRONG and float(result.units or 0) > FAR * float(result.limit or 0)
+    return result.verdict in WRONG and float(result.units or 0) > MIN_FAR_RATIO * float(result.limit or 0)
 
 
-def _advised(recorded: Sequence[Recorded], found: Sequence[Tried]) -> list[Result]:
+def _add_advice(recorded: Sequence[Recorded], found: Sequence[VariantResult]) -> list[Result]:
     """The records; with advice to declare a precision where no variant is wrong by a rule, or by far without it."""
     results = [one.result for one in recorded]
-    by_far = any(not one.advice and _far(one.result) for one in recorded)
+    by_far = any(not one.advice and _is_far_off(one.result) for one in recorded)
     if by_far or by_rule(results, (j for one in found for j in one.judgements.values())):
         return results
     messages = ("; ".join(filter(None, (one.result.message, one.advice))) for one in recorded)
     return [replace(r, message=message) for r, message in zip(results, messages, strict=True)]
 
 
-def errors(reference: Reference, tried: Tried) -> dict[str, Any]:
+def measure_errors(reference: Reference, tried: VariantResult) -> dict[str, Any]:
     """The largest error of eager and of compiled PyTorch, values and gradients, in units; None where it fails."""
     if tried.facts is None or tried.truth is None:
         return {}
     found: dict[str, Any] = {}
     eager = tried.facts.reply
-    found["eager forward"] = _largest(eager.outputs, tried.truth.outputs)
+    found["eager forward"] = _find_largest_error(eager.outputs, tried.truth.outputs)
     if eager.gradients:
-        found["eager gradient"] = _largest(eager.gradients, tried.truth.gradients)
-    compiled = _compiled(reference, tried)
+        found["eager gradient"] = _find_largest_error(eager.gradients, tried.truth.gradients)
+    compiled = _call_compiled(reference, tried)
     if compiled is not None:
-        found["compiled forward"] = _largest(compiled, tried.truth.outputs)
+        found["compiled forward"] = _find_largest_error(compiled, tried.truth.outputs)
     return found
 
 
-def _compiled(reference: Reference, tried: Tried) -> Sequence[Answered] | None:
+def _call_compiled(reference: Reference, tried: VariantResult) -> Sequence[ReplyTensor] | None:
     import torch
 
     assert tried.facts is not None
@@ -176,7 +188,7 @@ def _compiled(reference: Reference, tried: Tried) -> Sequence[Answered] | None:
     return None if reply.error else reply.outputs
 
 
-def _largest(got: Sequence[Answered | None], expected: Sequence[Expected | None]) -> float | None:
+def _find_largest_error(got: Sequence[ReplyTensor | None], expected: Sequence[Expected | None]) -> float | None:
     largest = 0.0
     for y, e in zip(got, expected, strict=True):
         if y is None or e is None or y.values.shape != e.values.shape or not y.values.size:

@@ -22,12 +22,12 @@ PARTS = {"complex64": "f32", "complex128": "f64"}
 
 CONTIGUOUS = "contiguous"
 #: Labels and masks have so many elements at least; and what is added to scores to mask them is no larger.
-_MARKS = 4
-_MASKING = -1e4
+_MIN_MARKS = 4
+_MAX_MASKING_SCORE = -1e4
 
 
 @dataclass(frozen=True)
-class Tensor:
+class CallTensor:
     """One tensor of a call. `dtype` is PyTorch's name."""
 
     name: str
@@ -41,10 +41,10 @@ class Tensor:
     @property
     def marks(self) -> bool:
         """Whether its floats say which and not how much: 0 and 1 alone, as of labels, or 0 and what masks scores."""
-        if not self.kind or self.leaf or self.param or self.values.size < _MARKS or self.dtype in PARTS:
+        if not self.kind or self.leaf or self.param or self.values.size < _MIN_MARKS or self.dtype in PARTS:
             return False
         found = np.unique(self.values)
-        return found.size == 2 and (tuple(found) == (0, 1) or (found[1] == 0 and found[0] <= _MASKING))
+        return found.size == 2 and (tuple(found) == (0, 1) or (found[1] == 0 and found[0] <= _MAX_MASKING_SCORE))
 
     @property
     def kind(self) -> str:
@@ -56,7 +56,7 @@ class Tensor:
         """As PyTorch has it."""
         return self.values.shape[:-1] if self.dtype in PARTS else self.values.shape
 
-    def holding(self, values: Array) -> Tensor:
+    def holding(self, values: Array) -> CallTensor:
         """The same with other values, rounded where they are floats."""
         rounded = round_to(values, DTYPES[self.kind]) if self.kind else values
         return replace(self, values=np.asarray(rounded))
@@ -67,7 +67,7 @@ def kind_of(dtype: str) -> str:
     return KINDS.get(dtype) or PARTS.get(dtype, "")
 
 
-def dtype_name(dtype: str) -> str:
+def dtype_name_of(dtype: str) -> str:
     """PyTorch's name of a dtype given in our words, in its own, or as a torch.dtype."""
     text = str(dtype).removeprefix("torch.")
     text = NAMES.get(text, text)
@@ -76,16 +76,18 @@ def dtype_name(dtype: str) -> str:
     return text
 
 
-def taken(name: str, value: Any, dtype: str | None = None, *, param: bool = False, buffer: bool = False) -> Tensor:
+def take_tensor(
+    name: str, value: Any, dtype: str | None = None, *, param: bool = False, buffer: bool = False
+) -> CallTensor:
     """A tensor of PyTorch's, or an array, as a `Tensor`; floats in `dtype` where one is given."""
     array, own = as_array(value)
     if array.dtype.kind == "f":
-        kind = dtype_name(dtype) if dtype and own not in PARTS else own
+        kind = dtype_name_of(dtype) if dtype and own not in PARTS else own
         if not kind_of(kind):
             raise UsageError(f"{name} has dtype {own}: expected one of {', '.join((*KINDS, *PARTS))}.")
         leaf = bool(getattr(value, "requires_grad", False))
-        return Tensor(name, np.zeros(0), kind, param, buffer, leaf=leaf).holding(array)
-    return Tensor(name, array, own, param, buffer)
+        return CallTensor(name, np.zeros(0), kind, param, buffer, leaf=leaf).holding(array)
+    return CallTensor(name, array, own, param, buffer)
 
 
 def as_array(value: Any) -> tuple[Array, str]:
@@ -115,14 +117,14 @@ def by_parts(y: Any) -> Any:
     return torch.view_as_real(y.resolve_conj()).resolve_neg() if y.is_complex() else y
 
 
-def to_torch(torch: Any, tensor: Tensor, device: str) -> Any:
+def to_torch(torch: Any, tensor: CallTensor, device: str) -> Any:
     """The tensor for a call: a leaf in its dtype and layout, with memory of its own."""
     plain = torch.from_numpy(np.array(tensor.values, order="C"))
     plain = torch.view_as_complex(plain) if tensor.dtype in PARTS else plain
-    return laid(torch, plain.to(getattr(torch, tensor.dtype)).to(device), tensor.layout)
+    return apply_layout(torch, plain.to(getattr(torch, tensor.dtype)).to(device), tensor.layout)
 
 
-def laid(torch: Any, plain: Any, layout: str) -> Any:
+def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
     """A contiguous tensor in another layout."""
     if layout == "transposed" and plain.dim() >= 2:
         return plain.transpose(-1, -2).contiguous().transpose(-1, -2)
@@ -131,9 +133,9 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
         wide[..., ::2] = plain
         return wide[..., ::2]
     if layout == "gapped" and plain.dim() >= 2:  # by 4, so that pairs and fours of a row stay together
-        return _within(torch, plain, (*plain.shape[:-1], plain.shape[-1] + 4))
+        return _place_within(torch, plain, (*plain.shape[:-1], plain.shape[-1] + 4))
     if layout == "cropped" and plain.dim() >= 3:
-        return _within(torch, plain, (*plain.shape[:-2], plain.shape[-2] + 2, plain.shape[-1]))
+        return _place_within(torch, plain, (*plain.shape[:-2], plain.shape[-2] + 2, plain.shape[-1]))
     if layout == "exchanged" and plain.dim() >= 3:
         return plain.transpose(-2, -3).contiguous().transpose(-2, -3)
     if layout == "channels" and plain.dim() >= 4:  # last in memory, as convolutions like them
@@ -143,11 +145,11 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
         room[3:] = plain.reshape(-1)
         return room[3:].view(plain.shape)
     if layout == "broadcast" and plain.dim():  # behind the one slice there lie no others that are like it
-        return _within(torch, plain[:1], plain.shape).expand(plain.shape)
+        return _place_within(torch, plain[:1], plain.shape).expand(plain.shape)
     return plain
 
 
-def _within(torch: Any, plain: Any, shape: tuple[int, ...]) -> Any:
+def _place_within(torch: Any, plain: Any, shape: tuple[int, ...]) -> Any:
     """The tensor as the first part, along every axis, of a larger one of this shape."""
     room = torch.full(shape, 77, device=plain.device).to(plain.dtype)
     part = room[tuple(slice(n) for n in plain.shape)]

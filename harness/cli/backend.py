@@ -18,12 +18,12 @@ import click
 
 from opproof.cases._registry import LEVELS
 from opproof.core.errors import UsageError
-from opproof.harness.cli.options import MEBIBYTES, SECONDS, Choice, finite, listed
+from opproof.harness.cli.options import MEBIBYTES, SECONDS, Choice, check_finite, split_values
 from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 
 if TYPE_CHECKING:
     from opproof.harness.precision.file import Measurement
-    from opproof.harness.precision.measure import Row
+    from opproof.harness.precision.measure import PrecisionRow
 
 
 #: What to type in the folder, by the kind of backend.
@@ -56,17 +56,17 @@ def init_command(*, kind: str, target: str) -> None:
     from shlex import quote
 
     if kind == "op":
-        files = _operator(target)
+        files = _make_operator(target)
         then = _CHECKS.format(name=target)
     else:
         folder = Path(target)
-        files = {folder / name: text for name, text in _skeleton(kind).items()}
+        files = {folder / name: text for name, text in _load_skeleton(kind).items()}
         then = f"cd {quote(target)} && {_NEXT[kind]}"
-    _write(files, "name" if kind == "op" else "folder")
+    _write_files(files, "name" if kind == "op" else "folder")
     click.echo(f"{'  '.join(map(str, files))}\n\n{then}")
 
 
-def _skeleton(kind: str) -> dict[str, str]:
+def _load_skeleton(kind: str) -> dict[str, str]:
     """The files of a skeleton, by name."""
     from opproof.harness import skeletons
 
@@ -74,7 +74,7 @@ def _skeleton(kind: str) -> dict[str, str]:
     return {f.name.removesuffix(_SUFFIX): f.read_text(encoding="utf-8") for f in sorted(source.glob(f"*{_SUFFIX}"))}
 
 
-def _operator(name: str) -> dict[Path, str]:
+def _make_operator(name: str) -> dict[Path, str]:
     """The files of an operator in this clone. Raises UsageError where it is none, or the name cannot be one."""
     from opproof.core.errors import UsageError
 
@@ -83,10 +83,12 @@ def _operator(name: str) -> dict[Path, str]:
     for folder in _OF_OPERATOR.values():
         if not Path(folder).is_dir():
             raise UsageError(f"no {folder} here: go to a clone of opproof. Elsewhere use `opproof run --ops DIR`.")
-    return {Path(_OF_OPERATOR[f]) / f"{name}.py": text.replace("NAME", name) for f, text in _skeleton("op").items()}
+    return {
+        Path(_OF_OPERATOR[f]) / f"{name}.py": text.replace("NAME", name) for f, text in _load_skeleton("op").items()
+    }
 
 
-def _write(files: dict[Path, str], other: str) -> None:
+def _write_files(files: dict[Path, str], other: str) -> None:
     """Write all files, or none where one is there already. Raises UsageError, which asks for another of `other`."""
     from opproof.core.errors import UsageError
 
@@ -118,7 +120,7 @@ def header_command() -> None:
 @click.command("check-backend")
 @click.argument("spec", metavar="exec:COMMAND")
 @click.option("--op", default="", metavar="OP", help="Ask for this pointwise operator of one tensor.")
-@click.option("--timeout", type=SECONDS, callback=finite, default=10.0, show_default=True, help="Seconds a call.")
+@click.option("--timeout", type=SECONDS, callback=check_finite, default=10.0, show_default=True, help="Seconds a call.")
 def check_backend_command(*, spec: str, op: str, timeout: float) -> int:
     """Hold a few small dialogues with COMMAND in the exec protocol, and say what is wrong with its answers.
 
@@ -141,7 +143,7 @@ def check_backend_command(*, spec: str, op: str, timeout: float) -> int:
     try:
         for step in check(backend, op):
             wrong += step.state == "wrong"
-            click.echo(f"{step.state:8}  {step.what}: {step.got}" if step.state != "wrong" else _wrong(step))
+            click.echo(f"{step.state:8}  {step.what}: {step.got}" if step.state != "wrong" else _describe_wrong(step))
     finally:
         backend.stop()
     told = f"{wrong} dialogues went wrong; see docs/reference/exec-protocol.md."
@@ -149,10 +151,10 @@ def check_backend_command(*, spec: str, op: str, timeout: float) -> int:
     return 1 if wrong else 0
 
 
-def _wrong(step: object) -> str:
-    from opproof.harness.run.hosts.exec_dialogues import Step
+def _describe_wrong(step: object) -> str:
+    from opproof.harness.run.hosts.exec_dialogues import DialogueStep
 
-    assert isinstance(step, Step)
+    assert isinstance(step, DialogueStep)
     return f"wrong     {step.what}\n          expected  {step.expected}\n          got       {step.got}"
 
 
@@ -163,7 +165,9 @@ def _wrong(step: object) -> str:
 @click.option("--dtype", "dtypes", multiple=True, metavar="f16,bf16,...", help="Only these dtypes.")
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Seeds 0 to N - 1.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option("--timeout", type=SECONDS, callback=finite, default=TIMEOUT, show_default=True, help="Seconds a case.")
+@click.option(
+    "--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds a case."
+)
 @click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
 @click.option("--write", is_flag=True, help="Bring the precision.toml of a built-in backend, or --out, up to date.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="The file for --write.")
@@ -190,48 +194,50 @@ def precision_command(
     from tqdm import tqdm
 
     from opproof.harness.precision.file import Measurement
-    from opproof.harness.precision.measure import rows
-    from opproof.harness.precision.survey import measured, planned, table
+    from opproof.harness.precision.measure import make_rows
+    from opproof.harness.precision.survey import measure_tasks, plan_tasks, render_table
     from opproof.harness.run.plan import Selection
-    from opproof.harness.run.task import Limits
+    from opproof.harness.run.task import HostLimits
 
-    target = _target(backend, out) if write else None
-    selection = Selection(ops=listed(names), level=level, dtypes=listed(dtypes), folders=folders)
-    tasks = [replace(t, timeout=timeout, memory=memory * 2**20) for t in planned(backend, selection, seeds)]
-    found = tqdm(measured(tasks, Limits(1, timeout, memory * 2**20)), total=len(tasks), unit="record", disable=None)
-    judged = rows(m for m in found if m is not None)
+    target = _find_target(backend, out) if write else None
+    selection = Selection(ops=split_values(names), level=level, dtypes=split_values(dtypes), folders=folders)
+    tasks = [replace(t, timeout=timeout, memory=memory * 2**20) for t in plan_tasks(backend, selection, seeds)]
+    found = tqdm(
+        measure_tasks(tasks, HostLimits(1, timeout, memory * 2**20)), total=len(tasks), unit="record", disable=None
+    )
+    judged = make_rows(m for m in found if m is not None)
     if not judged:
         click.echo("opproof: no record was judged, so there is nothing to measure.", err=True)
         return 3
-    click.echo(table(judged))
+    click.echo(render_table(judged))
     if target is not None:
-        _write_precision(target, Measurement(backend, judged))
+        _write_measurement(target, Measurement(backend, judged))
         return 0
     return 1 if _changes(judged) else 0
 
 
-def _changes(judged: Sequence[Row]) -> bool:
+def _changes(judged: Sequence[PrecisionRow]) -> bool:
     return any(row.needed != row.declared for row in judged)
 
 
-def _target(backend: str, out: Path | None) -> Path:
+def _find_target(backend: str, out: Path | None) -> Path:
     """The file to write. Raises UsageError where nobody said which, BackendError where it is bad."""
     from opproof.backends import precision
-    from opproof.backends.load import built_in
+    from opproof.backends.load import list_built_in
 
     name = backend.partition(":")[0]
-    if out is None and name not in built_in():
+    if out is None and name not in list_built_in():
         raise UsageError(f"{backend} is no adapter of opproof's, so --write needs the file: give --out precision.toml.")
     target = precision.path_of(name) if out is None else out
     precision.read(target)  # a bad one is said now, not after minutes
     return target
 
 
-def _write_precision(target: Path, measurement: Measurement) -> None:
+def _write_measurement(target: Path, measurement: Measurement) -> None:
     from opproof.backends import precision
-    from opproof.harness.precision.file import merged, text
+    from opproof.harness.precision.file import merge_measured, render_text
     from opproof.reports.files import write
 
-    entries = merged(precision.read(target), measurement)
-    write(target, text(entries))
+    entries = merge_measured(precision.read(target), measurement)
+    write(target, render_text(entries))
     click.echo(f"{target}: {len(entries)} declarations")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from opproof.core.verdicts import LEVELS
-from opproof.harness.cli.options import SECONDS, Choice, finite, selection_of
+from opproof.harness.cli.options import SECONDS, Choice, check_finite, selection_of
 
 _PATH = click.Path(path_type=Path)
 
@@ -33,9 +33,11 @@ _PATH = click.Path(path_type=Path)
     help="Measure until the interval is that narrow.",
 )
 @click.option(
-    "--budget", type=SECONDS, callback=finite, default=2.0, show_default=True, help="Seconds of calls, of a case."
+    "--budget", type=SECONDS, callback=check_finite, default=2.0, show_default=True, help="Seconds of calls, of a case."
 )
-@click.option("--timeout", type=SECONDS, callback=finite, default=60.0, show_default=True, help="Seconds of a block.")
+@click.option(
+    "--timeout", type=SECONDS, callback=check_finite, default=60.0, show_default=True, help="Seconds of a block."
+)
 @click.option("--baseline", type=_PATH, metavar="FILE", help="An earlier bench.json: what is slower fails.")
 @click.option("--slack", type=click.FloatRange(0, 1000), default=5.0, show_default=True, metavar="PERCENT")
 @click.option("--out", type=_PATH, default=Path("opproof-bench"), show_default=True, metavar="DIR")
@@ -49,12 +51,12 @@ def bench_command(**options: Any) -> int:
     from tqdm import tqdm
 
     from opproof.core.errors import UsageError
-    from opproof.harness.bench.bench import Plan, bench_of, times
-    from opproof.harness.bench.cost import roofline
+    from opproof.harness.bench.bench import Plan, bench_of, measure_times
+    from opproof.harness.bench.cost import measure_roofline
     from opproof.harness.bench.measure import Effort
     from opproof.harness.run.finish import Exit
-    from opproof.harness.run.plan import cases, tasks
-    from opproof.harness.run.task import HOST_MEMORY, Limits
+    from opproof.harness.run.plan import make_tasks, select_cases
+    from opproof.harness.run.task import HOST_MEMORY, HostLimits
     from opproof.reports.bench import FILE, compare, page, record, table
     from opproof.reports.files import write
 
@@ -63,29 +65,29 @@ def bench_command(**options: Any) -> int:
         raise UsageError(f"{foreign[0]} cannot be timed: its calls are messages to another process.")
     before = None if options["baseline"] is None else record.read(options["baseline"])
     selection = selection_of(options)
-    selected = [c for c in cases(selection) if not c.destinations]
+    selected = [c for c in select_cases(selection) if not c.destinations]
     place = {str(c): i for i, c in enumerate(selected)}
-    planned = tasks(tuple(dict.fromkeys(options["backends"])), selected, selection)
+    planned = make_tasks(tuple(dict.fromkeys(options["backends"])), selected, selection)
     planned.sort(key=lambda t: (place[t.case], t.mode))  # all backends at a case and mode
     chosen = ("warm", "cold") if options["caches"] == "both" else (options["caches"],)
-    roof = roofline()
+    roof = measure_roofline()
     plan = Plan(
         planned,
         tuple(map(record.Caches, chosen)),
         Effort(width=options["width"] / 100, budget=options["budget"]),
-        Limits(1, options["timeout"], HOST_MEMORY),
+        HostLimits(1, options["timeout"], HOST_MEMORY),
         roof,
     )
     with tqdm(total=len(planned), unit="case", disable=None, leave=False) as bar:
-        found = times(plan, lambda time: bar.set_postfix_str(f"{time.op} {time.backend}"))
+        found = measure_times(plan, lambda time: bar.set_postfix_str(f"{time.op} {time.backend}"))
     bench = bench_of(roof, found)
     write(options["out"] / FILE, msgspec.json.format(msgspec.json.encode(bench), indent=1).decode() + "\n")
     write(options["out"] / "bench.html", page.render(bench))
-    click.echo(table.text(bench))
+    click.echo(table.format_bench(bench))
     click.echo(options["out"] / "bench.html")
     if before is not None:
-        changes = compare.changes(before, bench, options["slack"] / 100)
-        click.echo(compare.text(changes))
+        changes = compare.compare_benches(before, bench, options["slack"] / 100)
+        click.echo(compare.format_changes(changes))
         if changes.worse:
             return Exit.FAILED
     if any(t.wrong for t in found):

@@ -9,8 +9,8 @@ import click
 from opproof.core.errors import UsageError
 from opproof.harness.cli.options import MEBIBYTES
 from opproof.harness.run.cache import store as travel
-from opproof.harness.run.cache.location import SIZE, folder, place
-from opproof.harness.run.cache.store import Store
+from opproof.harness.run.cache.location import SIZE, locate_folder, place
+from opproof.harness.run.cache.store import CacheStore
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -25,7 +25,7 @@ def cache_command() -> None:
 
 
 @cache_command.command("info")
-def info() -> int:
+def show_info() -> int:
     """Say where it is and how much it holds."""
     store = _store()
     held = store.info()
@@ -74,8 +74,8 @@ def import_(file: Path, *, cache_size: int) -> int:
     return 0
 
 
-def _store(size: int = SIZE) -> Store:
+def _store(size: int = SIZE) -> CacheStore:
     here = place(size)
     if here is None:
-        raise UsageError(f"there is no cache: {folder()}, or the key beside it, can be neither read nor made.")
-    return Store(here)
+        raise UsageError(f"there is no cache: {locate_folder()}, or the key beside it, can be neither read nor made.")
+    return CacheStore(here)

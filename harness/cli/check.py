@@ -13,17 +13,17 @@ import click
 
 from opproof.core.dtypes import VARY
 from opproof.core.errors import UsageError
-from opproof.harness.cli.options import SECONDS, finite
+from opproof.harness.cli.options import SECONDS, check_finite
 
 if TYPE_CHECKING:
-    from opproof.harness.capture.recorder import Calls
+    from opproof.harness.capture.recorder import CapturedCalls
 
 
 @click.command("check")
 @click.argument("reference", type=click.Path(path_type=Path))
 @click.argument("candidate", type=click.Path(path_type=Path), required=False)
 @click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
-@click.option("--seconds", type=SECONDS, callback=finite, default=20.0, show_default=True, help="Of processors.")
+@click.option("--seconds", type=SECONDS, callback=check_finite, default=20.0, show_default=True, help="Of processors.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
 @click.option("--only", default=None, metavar="VARIANT", help="Try one variant alone, by the report's name of it.")
 @click.option("--compute", default=None, metavar="PRECISION", help="Declare a lower precision: storage, tf32, f16.")
@@ -48,25 +48,25 @@ def check_command(
     were planned were tried in --seconds; with --accept-partial that is 0.
     """
     from opproof.core.system import keep_what_is_freed
-    from opproof.harness.check.call.isolated import pair
-    from opproof.harness.check.options import Wish
-    from opproof.harness.check.run import compared
-    from opproof.harness.run.finish import Exit, status
+    from opproof.harness.check.call.isolated import load_pair
+    from opproof.harness.check.options import CheckOptions
+    from opproof.harness.check.run import check_candidate
+    from opproof.harness.run.finish import Exit, status_of
 
     keep_what_is_freed()
     files = (reference,) if candidate is None else (reference, candidate)
-    sides = pair(reference, files[-1], seed)
+    sides = load_pair(reference, files[-1], seed)
     before = reference.read_bytes()
     given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
     options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
     options += [" --reuses-outputs"] * reuses_outputs
-    wish = Wish(
+    wish = CheckOptions(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
         reuses_outputs=reuses_outputs, bits=bits,
         eager=against is not None, only=only,
         again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
-    report = compared(sides.candidate, sides.like, sides.inputs, wish)
+    report = check_candidate(sides.candidate, sides.like, sides.inputs, wish)
     if not reference.is_file() or reference.read_bytes() != before:
         raise UsageError(
             f"{reference} is not what it was when the check began: nothing is proved, and by what stands there now "
@@ -75,7 +75,7 @@ def check_command(
     click.echo(report.to_json() if as_json else repr(report))
     if html is not None:
         report.to_html(html)
-    found = status(report.results)  # that gradients of 0 passed where values prove nothing is no pass
+    found = status_of(report.results)  # that gradients of 0 passed where values prove nothing is no pass
     proved = report.ok and (report.complete or accept_partial)
     return int(Exit.NO_EVIDENCE if found is Exit.PASSED and not proved else found)
 
@@ -108,21 +108,21 @@ def capture_command(
         if data:
             raise UsageError("--data is for a script: of an ONNX model nothing is run.")
         assert model is not None
-        calls, ones = program.of_model(model, dict(map(_dim, dims)), out)
+        calls, ones = program.of_model(model, dict(map(_parse_dim, dims)), out)
         if ones:
             click.echo(f"taken to be 1 long, for want of --dim: {', '.join(ones)}")
     _tell(calls, out)
     return 0
 
 
-def _dim(text: str) -> tuple[str, int]:
+def _parse_dim(text: str) -> tuple[str, int]:
     name, _, length = text.rpartition("=")
     if not name or not length.isdecimal():
         raise UsageError(f"--dim {text!r}: expected NAME=N, as in --dim batch=8.")
     return name, int(length)
 
 
-def _tell(calls: Calls, out: Path) -> None:
+def _tell(calls: CapturedCalls, out: Path) -> None:
     total = sum(c.calls for c in calls.cases.values())
     click.echo(f"{out}: {len(calls.cases)} cases of {total} calls; next: opproof run -b BACKEND --cases {out}")
     if calls.unmapped:

@@ -64,7 +64,7 @@ def compare_command(
     from opproof.reports import bench
     from opproof.reports._results import Texts
     from opproof.reports.baseline import read_run
-    from opproof.reports.changes import Change, changes, unlike
+    from opproof.reports.changes import Change, compare_runs, explain_incomparable
     from opproof.reports.changes import text as changes_text
     from opproof.reports.files import write
 
@@ -73,17 +73,19 @@ def compare_command(
     with uncollected():
         texts = None if html_file is not None else Texts()  # a page shows all of a record
         before, after = (read_run(path, brief=texts) for path in (baseline, new))
-        differ = unlike(before[0], after[0])
+        differ = explain_incomparable(before[0], after[0])
         if differ and not anyway:
             raise UsageError(
                 f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
                 "Make the baseline anew, or compare what they have in common with --anyway."
             )
-        since = changes(before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown)
+        since = compare_runs(
+            before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown
+        )
         if since.conditions:
             click.echo(since.conditions)
         if markdown_file is not None:
-            write(markdown_file, changes_text.markdown(since))
+            write(markdown_file, changes_text.format_markdown(since))
         if html_file is not None:
             from opproof.harness.repro.script import docs_of, scripts_of
             from opproof.reports import html
@@ -93,7 +95,7 @@ def compare_command(
             write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
         for why in differ:
             click.echo(f"Beware: {why}.")
-        click.echo(changes_text.text(replace(since, conditions="")))  # which was said first
+        click.echo(changes_text.format_text(replace(since, conditions="")))  # which was said first
         if not since.compared:
             return Exit.NO_EVIDENCE
         if since.regressions:
@@ -110,8 +112,8 @@ def _compare_benches(baseline: Path, new: Path) -> int:
     old, now = record.read(baseline), record.read(new)
     if conditions := difference_of_hosts(old.host, now.host):
         click.echo(conditions)
-    times = compare.changes(old, now)
-    click.echo(compare.text(times))
+    times = compare.compare_benches(old, now)
+    click.echo(compare.format_changes(times))
     return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
 
 
@@ -129,15 +131,15 @@ def baseline_command() -> None:
 def save(*, run: Path, baseline: Path) -> None:
     """Write what the run in RUN found to the folder BASELINE, whose old contents it replaces."""
     from opproof.reports import read_results
-    from opproof.reports._summary import own_faults, provisos
+    from opproof.reports._summary import describe_own_faults, describe_provisos
     from opproof.reports.baseline import write_baseline
 
     header, results = read_results(run)
-    _whole(run, header.cases, len(results))
+    _check_whole(run, header.cases, len(results))
     write_baseline(baseline, header, results)
-    faults = own_faults(results)
+    faults = describe_own_faults(results)
     click.echo(f"{baseline}: {len(results):,} records{f'; {faults}' if faults else ''}")
-    if text := provisos(results):
+    if text := describe_provisos(results):
         click.echo(text)
 
 
@@ -146,15 +148,15 @@ def save(*, run: Path, baseline: Path) -> None:
 def show(*, baseline: Path) -> None:
     """Print what BASELINE holds: operators, failures, largest errors."""
     from opproof.reports import terminal
-    from opproof.reports._text import bound, described, line, options
+    from opproof.reports._text import bound, describe_backend, format_line, options_of
     from opproof.reports.baseline import read_baseline
 
     header, results = read_baseline(baseline)
     for backend in dict.fromkeys(r.backend for r in results):
-        click.echo(described(header, backend))
-    asked = "; ".join(f"{name} {value}" for name, value in options(header).items())
-    click.echo(f"opproof {line(header.opproof)}, allowed {bound(header)}; {asked}\n")
-    click.echo(terminal.summary(header, results, folder=baseline))
+        click.echo(describe_backend(header, backend))
+    asked = "; ".join(f"{name} {value}" for name, value in options_of(header).items())
+    click.echo(f"opproof {format_line(header.opproof)}, allowed {bound(header)}; {asked}\n")
+    click.echo(terminal.format_summary(header, results, folder=baseline))
 
 
 @baseline_command.command("update")
@@ -168,19 +170,19 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
     """
     from opproof.core.errors import UsageError
     from opproof.reports import read_results
-    from opproof.reports.baseline import read_baseline, updated, write_baseline
-    from opproof.reports.changes import changes, unlike
+    from opproof.reports.baseline import read_baseline, update_records, write_baseline
+    from opproof.reports.changes import compare_runs, explain_incomparable
     from opproof.reports.changes import text as changes_text
 
     before, after = read_baseline(baseline), read_results(run)
-    if differ := unlike(before[0], after[0]):
+    if differ := explain_incomparable(before[0], after[0]):
         raise UsageError(f"{baseline} is unlike {run}: {'; '.join(differ)}. Use `opproof baseline save` instead.")
-    _whole(run, after[0].cases, len(after[1]))
-    write_baseline(baseline, after[0], updated(before[1], after[1], prune=prune))
-    click.echo(changes_text.text(changes(before, after)))
+    _check_whole(run, after[0].cases, len(after[1]))
+    write_baseline(baseline, after[0], update_records(before[1], after[1], prune=prune))
+    click.echo(changes_text.format_text(compare_runs(before, after)))
 
 
-def _whole(run: Path, planned: int, count: int) -> None:
+def _check_whole(run: Path, planned: int, count: int) -> None:
     from opproof.core.errors import UsageError
 
     if planned > count or not count:
@@ -189,7 +191,7 @@ def _whole(run: Path, planned: int, count: int) -> None:
         )
 
 
-_FOLDER_HISTORY = click.Path(path_type=Path)
+_HISTORY_FOLDER = click.Path(path_type=Path)
 
 
 @click.group("history")
@@ -198,8 +200,8 @@ def history_command() -> None:
 
 
 @history_command.command()
-@click.argument("run", type=_FOLDER_HISTORY)
-@click.argument("history", type=_FOLDER_HISTORY)
+@click.argument("run", type=_HISTORY_FOLDER)
+@click.argument("history", type=_HISTORY_FOLDER)
 @click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
 def add(*, run: Path, history: Path, commit: str) -> None:
     """Add the run in RUN to the folder HISTORY, and write its page anew. The same run again replaces itself."""
@@ -211,13 +213,13 @@ def add(*, run: Path, history: Path, commit: str) -> None:
     header, results = read_results(run)
     if not results:
         raise UsageError(f"{run} holds no record: there is nothing to add.")
-    path = kept.add(history, kept.kept(header, results, commit or _commit()))
+    path = kept.add(history, kept.make_history_run(header, results, commit or _find_commit()))
     files = publish(history, kept.read(history))
     click.echo(f"{path}\n{files[0]}")
 
 
 @history_command.command("show")
-@click.argument("history", type=_FOLDER_HISTORY)
+@click.argument("history", type=_HISTORY_FOLDER)
 def show_history(*, history: Path) -> None:
     """Print the runs in HISTORY, the latest first, and write its page anew."""
     from tabulate import tabulate
@@ -227,7 +229,15 @@ def show_history(*, history: Path) -> None:
 
     runs = kept.read(history)
     rows = [
-        (r.started[:16].replace("T", " "), r.commit[:12], r.asked, f"{c.passed:,}", kept.percent(c), c.failed, c.known)
+        (
+            r.started[:16].replace("T", " "),
+            r.commit[:12],
+            r.asked,
+            f"{c.passed:,}",
+            kept.format_percent(c),
+            c.failed,
+            c.known,
+        )
         for r in reversed(runs)
         for c in [r.count()]
     ]
@@ -236,7 +246,7 @@ def show_history(*, history: Path) -> None:
     click.echo(publish(history, runs)[0])
 
 
-def _commit() -> str:
+def _find_commit() -> str:
     """The commit of git in this folder; empty where there is none."""
     import subprocess
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from opproof.core.verdicts import Mode
-from opproof.harness.cli.options import SECONDS, finite, listed
+from opproof.harness.cli.options import SECONDS, check_finite, split_values
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.plan import Selection, cases, tasks, with_known
+from opproof.harness.run.plan import Selection, make_tasks, select_cases, with_known
 from opproof.harness.run.scheduler import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result
@@ -35,7 +35,7 @@ def known_command() -> None:
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only what it says of these operators.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
-@click.option("--timeout", type=SECONDS, callback=finite, default=30.0, show_default=True, help="Seconds a case.")
+@click.option("--timeout", type=SECONDS, callback=check_finite, default=30.0, show_default=True, help="Seconds a case.")
 @click.option("--write", is_flag=True, help="Set units and rms to at most twice what was seen; all else stays.")
 def check(
     *,
@@ -68,24 +68,24 @@ def check(
     if folder is not None:
         if write:
             raise UsageError("--write sets limits from several seeds; give -b BACKEND in place of DIR.")
-        return _check_results(folder, ledger, set(listed(names)))
+        return _check_results(folder, ledger, set(split_values(names)))
     return _check_backend(str(backend), ledger, seeds, names, folders, jobs, timeout, write=write)
 
 
 def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
     """Check the lists that spoke of a run by its records."""
-    from opproof.harness.known_failures.audit import checks, summary, table
-    from opproof.harness.known_failures.findings import built_in, of_versions
+    from opproof.harness.known_failures.audit import check_entries, format_summary, format_table
+    from opproof.harness.known_failures.findings import of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
     from opproof.reports import read_results
 
     header, results = read_results(folder)
     specs = [b.get("spec", "") for b in header.backends]
-    entries = read_known(ledger) if ledger is not None else [e for spec in specs for e in built_in(spec)]
+    entries = read_known(ledger) if ledger is not None else [e for spec in specs for e in read_built_in(spec)]
     known, silent = of_versions(entries, header.backends)
-    found = checks([e for e in known if not ops or e.ops & ops], results)
-    click.echo(table(found))
-    for sentence in [*(said for c in found for said in c.sentences), *silent, summary(found, 1)]:
+    found = check_entries([e for e in known if not ops or e.ops & ops], results)
+    click.echo(format_table(found))
+    for sentence in [*(said for c in found for said in c.sentences), *silent, format_summary(found, 1)]:
         click.echo(sentence)
     return 1 if any(c.objections for c in found) else 0
 
@@ -102,40 +102,40 @@ def _check_backend(
     write: bool,
 ) -> int:
     """Run what a list covers, with several seeds, and check it by that."""
-    from opproof.core.system import cores
-    from opproof.harness.known_failures.audit import checks, rewrite, summary, table
-    from opproof.harness.known_failures.findings import entries_for, of_versions
+    from opproof.core.system import count_cores
+    from opproof.harness.known_failures.audit import check_entries, format_summary, format_table, rewrite
+    from opproof.harness.known_failures.findings import find_entries, of_versions
     from opproof.harness.run.scheduler import Pool
-    from opproof.harness.run.task import Limits
+    from opproof.harness.run.task import HostLimits
 
-    ops = set(listed(names))
-    with Pool(Limits(cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:
+    ops = set(split_values(names))
+    with Pool(HostLimits(count_cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:
         about = [pool.describe(backend)]
-        path, entries = entries_for(backend, ledger)
+        path, entries = find_entries(backend, ledger)
         _, silent = of_versions((entry for _, entry in entries), about)
         speaking = [(n, e) for n, e in entries if of_versions([e], about)[0] and (not ops or e.ops & ops)]
         known = [entry for _, entry in speaking]
-        results = records(pool, planned(backend, known, seeds, folders))
-    found = checks(known, results)
+        results = run_planned(pool, plan_tasks(backend, known, seeds, folders))
+    found = check_entries(known, results)
     changes = {place: c.changes for (place, _), c in zip(speaking, found, strict=True) if c.changes}
     if write and changes:
         rewrite(path, changes)
         click.echo(f"{path}: new limits of {len(changes)} of {len(known)} entries")
         known = [replace(e, **changes.get(n, {})) for n, e in speaking]  # type: ignore[arg-type]
-        found = checks(known, results)
-    click.echo(table(found))
-    for sentence in [*(said for c in found for said in c.sentences), *silent, summary(found, seeds)]:
+        found = check_entries(known, results)
+    click.echo(format_table(found))
+    for sentence in [*(said for c in found for said in c.sentences), *silent, format_summary(found, seeds)]:
         click.echo(sentence)
     return 1 if any(c.objections for c in found) else 0
 
 
-def planned(backend: str, known: Sequence[Known], seeds: int, folders: tuple[str, ...] = ()) -> list[Task]:
+def plan_tasks(backend: str, known: Sequence[Known], seeds: int, folders: tuple[str, ...] = ()) -> list[Task]:
     """The tasks of the standard level that an entry covers, with the seeds 0, 1, and so on."""
     covered = []
     for seed in range(seeds):
         selection = Selection(seed=seed, folders=folders)
-        chosen = [case for case in cases(selection) if any(e.covers_case(str(case)) for e in known)]
-        covered += [t for t in tasks([backend], chosen, selection) if any(_covers(e, t) for e in known)]
+        chosen = [case for case in select_cases(selection) if any(e.covers_case(str(case)) for e in known)]
+        covered += [t for t in make_tasks([backend], chosen, selection) if any(_covers(e, t) for e in known)]
     return with_known(covered, known)
 
 
@@ -143,7 +143,7 @@ def _covers(entry: Known, task: Task) -> bool:
     return entry.covers_mode(Mode(task.mode)) and entry.covers_case(task.case)
 
 
-def records(pool: Pool, planned: Sequence[Task]) -> list[Result]:
+def run_planned(pool: Pool, planned: Sequence[Task]) -> list[Result]:
     """What became of the tasks; a bar shows how far they are."""
     from tqdm import tqdm
 

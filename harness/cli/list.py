@@ -19,8 +19,8 @@ from opproof.cases import Case, cases_of
 from opproof.cases._case import format_param
 from opproof.cases._registry import LEVELS
 from opproof.core.verdicts import RUN_LEVELS
-from opproof.harness.cli.options import Choice, listed
-from opproof.harness.reference.data import parameters
+from opproof.harness.cli.options import Choice, split_values
+from opproof.harness.reference.data import fill_parameters
 from opproof.reference_ops import Op, load, names
 from opproof.reference_ops._elsewhere import equivalents, names_by_operator
 from opproof.reports import Result
@@ -33,7 +33,7 @@ def list_command() -> None:
 
 @list_command.command("ops")
 @click.option("--json", "as_json", is_flag=True, help="All that is known of each: names elsewhere, parameters, dtypes.")
-def ops(*, as_json: bool) -> None:
+def list_ops(*, as_json: bool) -> None:
     """Operators with their formulas."""
     if as_json:
         _print(facts_of_operators(), as_json=True)
@@ -51,16 +51,16 @@ def ops(*, as_json: bool) -> None:
 @click.option("--seed", type=click.IntRange(min=0), default=0)
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
-def cases(*, as_json: bool, **options: Any) -> None:
+def list_cases(*, as_json: bool, **options: Any) -> None:
     """Case ids, one a line."""
     from opproof.harness.run.plan import Selection
-    from opproof.harness.run.plan import cases as select
+    from opproof.harness.run.plan import select_cases as select
 
     selection = Selection(
-        ops=listed(options["names"]),
+        ops=split_values(options["names"]),
         keyword=options["keyword"],
         level=options["level"],
-        dtypes=listed(options["dtypes"]),
+        dtypes=split_values(options["dtypes"]),
         seed=options["seed"],
         folders=options["folders"],
     )
@@ -69,7 +69,7 @@ def cases(*, as_json: bool, **options: Any) -> None:
 
 @list_command.command("models")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
-def models(*, as_json: bool) -> None:
+def list_models(*, as_json: bool) -> None:
     """Models whose shapes --cases knows by name."""
     from opproof.cases._file import names, path_of, read
 
@@ -79,16 +79,16 @@ def models(*, as_json: bool) -> None:
 
 @list_command.command("backends")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
-def backends(*, as_json: bool) -> None:
+def list_backends(*, as_json: bool) -> None:
     """Backends that -b knows by name, and what of them is not installed."""
-    from opproof.backends.load import built_in, installed, missing
+    from opproof.backends.load import find_missing, list_built_in, list_installed
     from opproof.backends.table import how_to_install
 
     rows = []
-    for name in built_in():
-        needed = f"; needs {', '.join(missing(name))}: {how_to_install(name)}" if missing(name) else ""
+    for name in list_built_in():
+        needed = f"; needs {', '.join(find_missing(name))}: {how_to_install(name)}" if find_missing(name) else ""
         rows.append({"backend": name, "from": f"opproof{needed}"})
-    rows += [{"backend": n, "from": "installed package"} for n in installed()]
+    rows += [{"backend": n, "from": "installed package"} for n in list_installed()]
     rows += [
         {"backend": "./FILE.py", "from": "your file"},
         {"backend": "./LIBRARY.so", "from": "your C library (opproof.h)"},
@@ -134,12 +134,12 @@ def support_command(
     """
     from opproof.core.errors import UsageError
     from opproof.reports import read_results, support
-    from opproof.reports._summary import provisos
+    from opproof.reports._summary import describe_provisos
     from opproof.reports.files import write
 
     if bool(folders) == bool(backends):
         raise UsageError("give folders of results, such as opproof-report, or backends with -b; one or the other.")
-    wanted = listed(names)
+    wanted = split_values(names)
     if backends:
         results = _run(backends, wanted, level, jobs)
     else:
@@ -147,10 +147,10 @@ def support_command(
     if not results:
         click.echo("opproof: no record, so there is nothing to tabulate.", err=True)
         return 3
-    cells, unproved = support.matrix(results), provisos(results)
-    click.echo(support.terminal(cells, unproved))
+    cells, unproved = support.make_matrix(results), describe_provisos(results)
+    click.echo(support.format_terminal(cells, unproved))
     if markdown_file is not None:
-        write(markdown_file, support.markdown(cells, unproved))
+        write(markdown_file, support.format_page(cells, unproved))
     return 0
 
 
@@ -160,7 +160,7 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
     import io
     import tempfile
 
-    from opproof.core.system import cores
+    from opproof.core.system import count_cores
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.results.resume import Settings
@@ -170,7 +170,7 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
         settings = Settings(
             backends=backends,
             selection=Selection(ops=names, level=level),
-            jobs=cores() if jobs is None else jobs,
+            jobs=count_cores() if jobs is None else jobs,
             out=Path(folder),
             quiet=True,
         )
@@ -187,10 +187,10 @@ def facts_of_operators() -> list[dict[str, Any]]:
     """
     ops = [load(name) for name in names()]
     elsewhere = names_by_operator(ops)
-    return [_facts(op, elsewhere[op.name]) for op in ops]
+    return [_describe_operator(op, elsewhere[op.name]) for op in ops]
 
 
-def _facts(op: Op, elsewhere: Mapping[str, list[str]]) -> dict[str, Any]:
+def _describe_operator(op: Op, elsewhere: Mapping[str, list[str]]) -> dict[str, Any]:
     cases = cases_of(op.name)
     return {
         "op": op.name,
@@ -201,15 +201,15 @@ def _facts(op: Op, elsewhere: Mapping[str, list[str]]) -> dict[str, Any]:
         "outputs": list(op.outputs),
         "dtypes": list(op.dtypes),
         "traits": sorted(op.traits),
-        "parameters": {name: _parameter(op, name, default, cases) for name, default in op.params.items()},
+        "parameters": {name: _describe_parameter(op, name, default, cases) for name, default in op.params.items()},
         "names": dict(elsewhere),
         "said": equivalents(op.doc),
         "cases": len(cases),
     }
 
 
-def _parameter(op: Op, name: str, default: Any, cases: Iterable[Case]) -> dict[str, Any]:
+def _describe_parameter(op: Op, name: str, default: Any, cases: Iterable[Case]) -> dict[str, Any]:
     """Its default, None where it has none, and its levels: the values that cases of standard level give it."""
-    levels = dict.fromkeys(format_param(parameters(case, op)[name]) for case in cases)
+    levels = dict.fromkeys(format_param(fill_parameters(case, op)[name]) for case in cases)
     needed = default is inspect.Parameter.empty
     return {"default": None if needed else format_param(default), "levels": list(levels)}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from opproof.core.errors import meant
+from opproof.core.errors import suggest
 
 if TYPE_CHECKING:
     from opproof.harness.run.plan import Selection
@@ -39,10 +39,10 @@ class Choice(click.Choice[str]):
         """The message, with what may have been meant."""
         del ctx
         words = [str(w) for w in self.choices]
-        return f"{value!r} is not one of {', '.join(map(repr, words))}{meant(str(value), words)}"
+        return f"{value!r} is not one of {', '.join(map(repr, words))}{suggest(str(value), words)}"
 
 
-def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+def check_finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     """The value, unless it is not a number, which is inside every range."""
     if math.isnan(value):
         raise click.BadParameter("nan is not in the range x>0: give seconds, such as 30.", ctx, param)
@@ -54,13 +54,13 @@ def seed(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     return value if value == _RANDOM else int(click.IntRange(min=0)(value, param, ctx))
 
 
-def counts(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
+def parse_counts(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
     """The numbers of a comma-separated list, each at least 1 and once."""
     number = click.IntRange(min=1, max=1024)
     return tuple(dict.fromkeys(number(part.strip(), param, ctx) for part in value.split(",") if part.strip()))
 
 
-def amounts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+def parse_amounts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     """Each NAME=AMOUNT as a pair."""
     pairs = []
     for text in value:
@@ -74,15 +74,15 @@ def amounts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) 
     return tuple(pairs)
 
 
-def capabilities(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+def parse_capabilities(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """The names of vector capabilities, each once."""
-    names = listed(value)
+    names = split_values(value)
     if value and not names:
         raise click.BadParameter("expected a capability such as avx2, or all.", ctx, param)
     return tuple(dict.fromkeys(names))
 
 
-def assignments(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+def parse_assignments(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Each NAME=VALUE,VALUE as NAME=VALUE for each of its values."""
     found: list[str] = []
     for text in value:
@@ -99,12 +99,12 @@ def assignments(ctx: click.Context, param: click.Parameter, value: tuple[str, ..
     return tuple(dict.fromkeys(found))
 
 
-def listed(values: tuple[str, ...]) -> tuple[str, ...]:
+def split_values(values: tuple[str, ...]) -> tuple[str, ...]:
     """Comma-separated values of a repeated option as one tuple."""
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
 
 
-def drawn(value: int | str) -> int:
+def draw_seed(value: int | str) -> int:
     """The seed; one that is drawn is said aloud, so that the run can be repeated."""
     if isinstance(value, int):
         return value
@@ -123,11 +123,11 @@ def selection_of(options: Mapping[str, Any], **rest: Any) -> Selection:
     from opproof.harness.run.plan import Selection
 
     return Selection(
-        ops=listed(options["names"]),
+        ops=split_values(options["names"]),
         keyword=options["keyword"],
         level=options["level"],
         modes=(options["mode"],) if options["mode"] else MODES,
-        dtypes=listed(options["dtypes"]),
+        dtypes=split_values(options["dtypes"]),
         cases=options["cases"],
         case_files=tuple(str(path_of(text)) for text in options["case_files"]),
         folders=options["folders"],
@@ -135,33 +135,33 @@ def selection_of(options: Mapping[str, Any], **rest: Any) -> Selection:
     )
 
 
-def backends(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_backends(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Backends by name, and files."""
-    from opproof.backends.load import built_in
+    from opproof.backends.load import list_built_in
 
     del ctx, param
     if incomplete.startswith((".", "/", "~")):
         return [CompletionItem(incomplete, type="file")]
-    return [CompletionItem(name) for name in built_in() if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in list_built_in() if name.startswith(incomplete)]
 
 
-def operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Operators, the last of a list."""
     from opproof.reference_ops._op import names
 
     del ctx, param
-    return _last(names(), incomplete)
+    return _complete_last(names(), incomplete)
 
 
-def dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Dtypes, the last of a list."""
     del ctx, param
     from opproof.core.dtypes import DTYPES
 
-    return _last(tuple(DTYPES), incomplete)
+    return _complete_last(tuple(DTYPES), incomplete)
 
 
-def _last(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
+def _complete_last(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """The words that the part behind the last comma begins."""
     head, comma, part = incomplete.rpartition(",")
     return [CompletionItem(f"{head}{comma}{word}") for word in words if word.startswith(part)]

@@ -14,28 +14,32 @@ import click
 from opproof.reports import Header, Result
 from opproof.reports.remarks import Remarks
 
-_FILE = click.Path(path_type=Path)
+_REPORT_FILE = click.Path(path_type=Path)
 
 
 @click.command("report")
-@click.argument("folder", type=_FILE, metavar="DIR")
-@click.option("--html", type=_FILE, metavar="FILE", help="Write the HTML report.")
-@click.option("--markdown", type=_FILE, metavar="FILE", help="Write the Markdown report, for a pull-request comment.")
-@click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML, which CI servers show.")
-@click.option("--csv", type=_FILE, metavar="FILE", help="Write a table of the records as CSV.")
-@click.option("--parquet", type=_FILE, metavar="FILE", help="Write a table of the records as Parquet (needs pyarrow).")
+@click.argument("folder", type=_REPORT_FILE, metavar="DIR")
+@click.option("--html", type=_REPORT_FILE, metavar="FILE", help="Write the HTML report.")
+@click.option(
+    "--markdown", type=_REPORT_FILE, metavar="FILE", help="Write the Markdown report, for a pull-request comment."
+)
+@click.option("--junit", type=_REPORT_FILE, metavar="FILE", help="Write JUnit XML, which CI servers show.")
+@click.option("--csv", type=_REPORT_FILE, metavar="FILE", help="Write a table of the records as CSV.")
+@click.option(
+    "--parquet", type=_REPORT_FILE, metavar="FILE", help="Write a table of the records as Parquet (needs pyarrow)."
+)
 @click.option("--github", is_flag=True, help="Print GitHub annotations, and append to $GITHUB_STEP_SUMMARY.")
 @click.option("--all", "everything", is_flag=True, help="Print every cause of failures, not the first few.")
-@click.option("--baseline", type=_FILE, metavar="DIR", help="An earlier run that the HTML report compares with.")
+@click.option("--baseline", type=_REPORT_FILE, metavar="DIR", help="An earlier run that the HTML report compares with.")
 def report_command(*, folder: Path, github: bool, everything: bool, baseline: Path | None, **files: Path | None) -> int:
     """Print the summary of the results in DIR, and write the reports asked for.
 
     Exit status: as of run; 1 also where planned records did not run.
     """
     from opproof.core.errors import UsageError
-    from opproof.harness.run.finish import coloured, status
+    from opproof.harness.run.finish import paint_text, status_of
     from opproof.reports import read_results, terminal
-    from opproof.reports._text import line
+    from opproof.reports._text import format_line
     from opproof.reports.remarks import read_remarks
 
     if baseline is not None and files["html"] is None:
@@ -46,13 +50,13 @@ def report_command(*, folder: Path, github: bool, everything: bool, baseline: Pa
         if file is not None:
             _write(kind, file, header, results, remarks, baseline)
     if github:
-        _github(header, results, remarks)
+        _print_annotations(header, results, remarks)
     else:
         limit = {"limit": None} if everything else {}
-        click.echo(coloured(terminal.summary(header, results, folder=folder, **limit)))
+        click.echo(paint_text(terminal.format_summary(header, results, folder=folder, **limit)))
         for sentence in remarks.every:
-            click.echo(line(sentence))
-    return status(results, remarks.failing, missing=max(0, header.cases - len(results)))
+            click.echo(format_line(sentence))
+    return status_of(results, remarks.failing, missing=max(0, header.cases - len(results)))
 
 
 def _write(
@@ -63,7 +67,7 @@ def _write(
     from opproof.reports.files import replacing, write
 
     if kind == "html":
-        write(file, _page(header, results, remarks, baseline))
+        write(file, _render_page(header, results, remarks, baseline))
     elif kind == "markdown":
         write(file, markdown.render(header, results, remarks=remarks.every))
     elif kind == "junit":
@@ -79,27 +83,27 @@ def _write(
             raise UsageError(str(error)) from None
 
 
-def _page(header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None) -> str:
+def _render_page(header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None) -> str:
     from opproof.harness.repro.script import docs_of, scripts_of
     from opproof.reports import html
     from opproof.reports.baseline import read_run
-    from opproof.reports.changes import changes
+    from opproof.reports.changes import compare_runs
 
-    since = None if baseline is None else changes(read_run(baseline), (header, results))
+    since = None if baseline is None else compare_runs(read_run(baseline), (header, results))
     scripts = scripts_of(header, results)
     return html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since, remarks=remarks.every)
 
 
-def _github(header: Header, results: Sequence[Result], remarks: Remarks) -> None:
+def _print_annotations(header: Header, results: Sequence[Result], remarks: Remarks) -> None:
     """Annotations on stdout; nothing else there, since GitHub reads commands from it."""
     from opproof.reports import github
     from opproof.reports.files import writable
 
-    click.echo(github.annotations(header, results, remarks.failing))
+    click.echo(github.format_annotations(header, results, remarks.failing))
     if name := os.environ.get("GITHUB_STEP_SUMMARY"):
         file = Path(name)
         with writable(file), file.open("a", encoding="utf-8") as opened:
-            opened.write(github.job_summary(header, results, remarks.every))
+            opened.write(github.format_job_summary(header, results, remarks.every))
 
 
 _FILE_MERGE = click.Path(path_type=Path)
@@ -119,13 +123,13 @@ def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, 
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
     from opproof.core.errors import UsageError
-    from opproof.harness.known_failures.findings import built_in, of_versions
+    from opproof.harness.known_failures.findings import of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
     from opproof.harness.run.finish import Exit, finish
     from opproof.harness.run.merge import merge, selection_of
-    from opproof.harness.run.plan import Extent, extent
-    from opproof.harness.run.results.file import results_file
-    from opproof.harness.run.results.folder import claimed
+    from opproof.harness.run.plan import Extent, scope_of
+    from opproof.harness.run.results.file import open_results_file
+    from opproof.harness.run.results.folder import with_locked_folder
     from opproof.reports import read_results
     from opproof.reports.remarks import of_parts, read_remarks
 
@@ -134,12 +138,12 @@ def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, 
     known = read_known(ledger) if ledger is not None else []
     merged = merge([(folder, *read_results(folder)) for folder in folders])
     backends = merged.header.options.get("backends", [])
-    known += [entry for spec in backends for entry in built_in(spec)]
+    known += [entry for spec in backends for entry in read_built_in(spec)]
     known, notes = of_versions(known, merged.header.backends)
     told = of_parts(map(read_remarks, folders))
     notes = list(dict.fromkeys([*told.notes, *notes]))
-    whole = Extent.PART if merged.missing else extent(selection_of(merged.header))
-    with claimed(out, merged.header) as folder, results_file(folder, merged.header, merged.results):
+    whole = Extent.PART if merged.missing else scope_of(selection_of(merged.header))
+    with with_locked_folder(out, merged.header) as folder, open_results_file(folder, merged.header, merged.results):
         run = folder, merged.header, merged.results
         status = finish(*run, known, quiet=quiet, extent=whole, complaints=told.complaints, notes=notes)
     for sentence in merged.missing:

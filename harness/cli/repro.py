@@ -20,12 +20,12 @@ from opproof.core.arrays import Array, Closed, Whole
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode
-from opproof.harness.cli.options import MEBIBYTES, SECONDS, finite
+from opproof.harness.cli.options import MEBIBYTES, SECONDS, check_finite
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.reference import finite_differences
-from opproof.harness.reference.expected import expected_forward, expected_vjp
-from opproof.harness.reference.question import output_names, pose
-from opproof.harness.run.plan import Selection, has_gradient, operators
+from opproof.harness.reference.expected import expect_forward, expect_vjp
+from opproof.harness.reference.question import make_question, name_outputs
+from opproof.harness.run.plan import Selection, has_gradient, select_operators
 from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 from opproof.reference_ops import Op
 from opproof.reports import Result
@@ -45,9 +45,9 @@ def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tupl
 
     from opproof.cases import Case
     from opproof.core.errors import UsageError
-    from opproof.harness.run.plan import checked
+    from opproof.harness.run.plan import check_case
 
-    parsed = checked(Case.parse(case), folders)
+    parsed = check_case(Case.parse(case), folders)
     shown = mode_of(parsed, folders, mode)
     arrays = arrays_of(parsed, folders, shown)
     if npz is not None:
@@ -68,7 +68,7 @@ def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tupl
 @click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="The first that fails by default.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option("--timeout", type=SECONDS, callback=finite, default=TIMEOUT, show_default=True, help="Seconds.")
+@click.option("--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds.")
 @click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
@@ -90,12 +90,12 @@ def shrink_command(
     from opproof.cases import Case
     from opproof.core.verdicts import FAILED, MODES
     from opproof.harness.repro.shrink import shrink
-    from opproof.harness.run.plan import Selection, checked, is_asked, operators
+    from opproof.harness.run.plan import Selection, check_case, is_asked, select_operators
     from opproof.harness.run.scheduler import Pool
-    from opproof.harness.run.task import Limits, Task
+    from opproof.harness.run.task import HostLimits, Task
 
-    given = checked(Case.parse(case), folders)
-    op = operators(Selection(ops=(given.op,), folders=folders))[0]
+    given = check_case(Case.parse(case), folders)
+    op = select_operators(Selection(ops=(given.op,), folders=folders))[0]
     options: dict[str, Any] = {
         "strict_subnormals": strict_subnormals,
         "convention": convention,
@@ -103,7 +103,7 @@ def shrink_command(
         "memory": memory * 2**20,
         "timeout": timeout,
     }
-    with Pool(Limits(1, timeout, memory * 2**20)) as pool:
+    with Pool(HostLimits(1, timeout, memory * 2**20)) as pool:
         pool.describe(backend)
 
         def result(candidate: Case, mode: str) -> Result:
@@ -125,10 +125,10 @@ def shrink_command(
             return record.verdict == first.verdict
 
         shrunk = shrink(given, op, fails)
-    click.echo(_text(first, last, shrunk.tried, shrunk.invalid))
+    click.echo(_render_text(first, last, shrunk.tried, shrunk.invalid))
 
 
-def _text(first: Result, last: Result, tried: int, invalid: int) -> str:
+def _render_text(first: Result, last: Result, tried: int, invalid: int) -> str:
     lines = [last.case if last.case != first.case else f"{last.case} is as small as it gets"]
     lines.append(
         f"  {last.verdict} ({last.mode}), as {first.case}"
@@ -146,24 +146,25 @@ def _text(first: Result, last: Result, tried: int, invalid: int) -> str:
 
 def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:
     """A line for each tensor whose numbers the operator's `domain` confines: what is done to what is drawn."""
-    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     constraints = op.domain(case.shapes, **case.kwargs) if op.domain else {}
     within = {name: c.within if isinstance(c, Closed) else c for name, c in constraints.items() if name in case.shapes}
     return [
-        f"domain of {name}: {_ends(c, closed=isinstance(constraints[name], Closed))}; {_treatment(case, op)}"
+        f"domain of {name}: {_describe_ends(c, closed=isinstance(constraints[name], Closed))}; "
+        f"{_describe_treatment(case, op)}"
         for name, c in within.items()
         if c in ("nonzero", "definite") or (isinstance(c, tuple) and not isinstance(c, Whole))
     ]
 
 
-def _ends(constraint: Any, *, closed: bool) -> str:
+def _describe_ends(constraint: Any, *, closed: bool) -> str:
     if isinstance(constraint, str):
         return {"nonzero": "numbers other than 0", "definite": "symmetric positive definite matrices"}[constraint]
     low, high = constraint
     return f"from {low:g} to {high:g}" if closed else f"between {low:g} and {high:g}"
 
 
-def _treatment(case: Case, op: Op) -> str:
+def _describe_treatment(case: Case, op: Op) -> str:
     """What is done to numbers outside of a domain, by the fill of the case."""
     if is_every(case.fill):
         return "numbers outside are asked for too" if op.facts["BEYOND"] else "numbers outside are replaced by others"
@@ -175,7 +176,7 @@ def mode_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -
 
     Raises UsageError where a gradient is asked for of a case that has none.
     """
-    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     differentiated = has_gradient(case, op)
     if asked == Mode.GRADIENT and not differentiated:
         raise UsageError(f"{case} has no gradient: give --mode forward, or none.")
@@ -188,24 +189,24 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
     `asked`: the mode; in some operators each has data of its own, as a gradient is drawn where there is one. See
     `mode_of`.
     """
-    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     dtype = DTYPES[case.dtype]
     mode = mode_of(case, folders, asked)
-    posed = pose(case, op, mode).asked
+    posed = make_question(case, op, mode).asked
     arrays: dict[str, Array] = {
         f"input {n}": v for n, v in zip(posed.names, posed.inputs, strict=True) if v is not None
     }
-    expected = expected_forward(posed)
-    names = output_names(op, len(expected))
+    expected = expect_forward(posed)
+    names = name_outputs(op, len(expected))
     for name, e in zip(names, expected, strict=True):
         arrays[f"expected {name}"], arrays[f"bound {name}"] = e.values, bound_of(e, dtype)
     if mode is Mode.FORWARD or not any(posed.needs):
         return arrays
     arrays |= {f"cotangent {n}": g for n, g in zip(names, posed.cotangents, strict=True) if g is not None}
     if op.vjp is None:
-        gradients = [None if e is None else e.expected for e in finite_differences.gradients(posed)]
+        gradients = [None if e is None else e.expected for e in finite_differences.estimate_gradients(posed)]
     else:
-        gradients = expected_vjp(posed)
+        gradients = expect_vjp(posed)
     for argument, e2 in zip(posed.names, gradients, strict=True):
         if e2 is not None:
             kind = DTYPES[case.dtype_of(argument)]

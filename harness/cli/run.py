@@ -15,12 +15,12 @@ from opproof.harness.cli.options import (
     MEBIBYTES,
     SECONDS,
     Choice,
-    amounts,
-    assignments,
-    capabilities,
-    counts,
-    drawn,
-    finite,
+    check_finite,
+    draw_seed,
+    parse_amounts,
+    parse_assignments,
+    parse_capabilities,
+    parse_counts,
     seed,
     selection_of,
 )
@@ -37,7 +37,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--backend",
     "backends",
     multiple=True,
-    shell_complete=_complete.backends,
+    shell_complete=_complete.complete_backends,
     help="Name, ./file.py, ./library.so or exec:COMMAND; several times for several.",
 )
 @click.option(
@@ -46,7 +46,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "names",
     multiple=True,
     metavar="OP[,OP...]",
-    shell_complete=_complete.operators,
+    shell_complete=_complete.complete_operators,
     help="Only these operators.",
 )
 @click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
@@ -63,7 +63,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "dtypes",
     multiple=True,
     metavar="f32,f16,...",
-    shell_complete=_complete.dtypes,
+    shell_complete=_complete.complete_dtypes,
     help="Only these dtypes.",
 )
 @click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
@@ -79,7 +79,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 @click.option(
     "--timeout",
     type=SECONDS,
-    callback=finite,
+    callback=check_finite,
     default=TIMEOUT,
     show_default=True,
     help="Seconds a case.",
@@ -129,14 +129,14 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 @click.option(
     "--threads",
     default="",
-    callback=counts,
+    callback=parse_counts,
     metavar="N,N...",
     help="Make and judge the call with each of these numbers of threads, where the backend has set_threads.",
 )
 @click.option(
     "--isa",
     multiple=True,
-    callback=capabilities,
+    callback=parse_capabilities,
     metavar="NAME|all",
     help="Run the cases under this vector capability of the backend's library, such as avx2, or under each that it can "
     "be told; several times for several.",
@@ -145,7 +145,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--isa-variable",
     "isa_variables",
     multiple=True,
-    callback=assignments,
+    callback=parse_assignments,
     metavar="NAME=VALUE,VALUE...",
     help="A variable that the backend's library reads its vector capability from, and the values to run under: for a C "
     "library, or a command.",
@@ -185,7 +185,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--resource",
     "resources",
     multiple=True,
-    callback=amounts,
+    callback=parse_amounts,
     metavar="NAME=AMOUNT",
     help="What a worker of --dask must offer, such as gpu=1; several times for several.",
 )
@@ -206,20 +206,20 @@ def run_command(context: click.Context, /, **options: Any) -> int:
     that no ledger knows; 4 opproof itself failed at some records (HARNESS_ERROR); 3 nothing ran that counts as
     evidence; 0 otherwise.
     """
-    from opproof.core.system import cores
+    from opproof.core.system import count_cores
     from opproof.harness.run import runner
-    from opproof.harness.run.results.resume import Settings, resumed
+    from opproof.harness.run.results.resume import Settings, settings_of_interrupted
 
     if options["resume"] is None and not options["backends"]:
         raise UsageError(
             "no backend: give one with -b, such as -b torch, -b ./my_backend.py, -b ./libmine.so or -b exec:COMMAND."
         )
-    number = options["seed"] if options["resume"] is not None else drawn(options["seed"])
+    number = options["seed"] if options["resume"] is not None else draw_seed(options["seed"])
     selection = selection_of(options, seed=number, shard=options["shard"])
     settings = Settings(
         backends=options["backends"],
         selection=selection,
-        jobs=options["jobs"] if options["jobs"] is not None else cores(),
+        jobs=options["jobs"] if options["jobs"] is not None else count_cores(),
         timeout=options["timeout"],
         memory=options["memory"],
         judge_memory=options["judge_memory"],
@@ -243,5 +243,5 @@ def run_command(context: click.Context, /, **options: Any) -> int:
     )
     if options["resume"] is not None:
         given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
-        settings = resumed(settings, options["resume"], anew=given)
+        settings = settings_of_interrupted(settings, options["resume"], anew=given)
     return runner.run(settings)

@@ -12,7 +12,7 @@ import click
 from opproof.cases._registry import LEVELS
 from opproof.core.errors import UsageError
 from opproof.core.text import dumped
-from opproof.harness.cli.options import Choice, listed
+from opproof.harness.cli.options import Choice, split_values
 
 
 @click.command("selfcheck")
@@ -28,7 +28,7 @@ def selfcheck_command(*, names: tuple[str, ...], level: str, seed: int, folders:
     from tqdm import tqdm
 
     from opproof.core.errors import UsageError
-    from opproof.harness.run.plan import Selection, cases, operators
+    from opproof.harness.run.plan import Selection, select_cases, select_operators
     from opproof.harness.selftest.selfcheck import cases_to_check, check
 
     try:
@@ -36,9 +36,9 @@ def selfcheck_command(*, names: tuple[str, ...], level: str, seed: int, folders:
     except ImportError:
         raise UsageError("selfcheck needs PyTorch, which is not installed; pip install 'opproof[torch]'.") from None
     torch.set_num_threads(1)
-    selection = Selection(ops=listed(names), level=level, folders=folders)
-    ops = {op.name: op for op in operators(selection)}
-    chosen = cases_to_check([c.with_seed(seed) for c in cases(selection)])
+    selection = Selection(ops=split_values(names), level=level, folders=folders)
+    ops = {op.name: op for op in select_operators(selection)}
+    chosen = cases_to_check([c.with_seed(seed) for c in select_cases(selection)])
     disagreements = []
     for case in tqdm(chosen, unit="case", disable=None, leave=False):
         disagreements += check(case, ops[case.op], torch)
@@ -77,26 +77,26 @@ def mutate_command(
     """
     from tqdm import tqdm
 
-    from opproof.harness.run.plan import Selection, operators
+    from opproof.harness.run.plan import Selection, select_operators
     from opproof.harness.selftest.mutation.report import (
         EQUIVALENT,
-        declared_page,
-        markdown_page,
         read_equivalent,
-        sorted_out,
+        render_declared_page,
+        render_markdown_page,
+        render_table,
+        sort_fates,
         summary,
-        table,
     )
-    from opproof.harness.selftest.mutation.trials import JUDGED, NARROW, TYPED, all_fates
+    from opproof.harness.selftest.mutation.trials import JUDGED, NARROW, TYPED, run_operators
 
-    chosen = listed(dtypes) or (NARROW if declared else JUDGED)
+    chosen = split_values(dtypes) or (NARROW if declared else JUDGED)
     for dtype in chosen:
         if dtype not in (*JUDGED, *TYPED):
             raise UsageError(f"unknown dtype {dtype!r}: mutants are judged in {', '.join((*JUDGED, *TYPED))}.")
-    ops = [op.name for op in operators(Selection(ops=listed(names)))]
+    ops = [op.name for op in select_operators(Selection(ops=split_values(names)))]
     every = []
     with tqdm(total=len(ops), unit="operator", disable=None, leave=False) as progress:
-        for fates in all_fates(ops, level, jobs, chosen, declared):
+        for fates in run_operators(ops, level, jobs, chosen, declared):
             every += fates
             progress.update()
     if listed_only:
@@ -104,8 +104,8 @@ def mutate_command(
             fate = f.killed_by or ("survives" if f.counts else "changes no answer")
             click.echo(f"{f.op} {f.dtype} {f.name}: {fate}")
     complete = not names and not dtypes and level == "standard" and declared is None
-    verdict = sorted_out(every, read_equivalent(EQUIVALENT), complete=complete)
-    click.echo(table(verdict))
+    verdict = sort_fates(every, read_equivalent(EQUIVALENT), complete=complete)
+    click.echo(render_table(verdict))
     for f in verdict.survivors:
         click.echo(f"survives: {f.op} {f.dtype} {f.name} ({f.why_alive})")
     for entry in verdict.idle:
@@ -113,7 +113,7 @@ def mutate_command(
     for line in verdict.summary:
         click.echo(line)
     if markdown is not None:
-        page = markdown_page(verdict) if declared is None else declared_page(verdict, declared)
+        page = render_markdown_page(verdict) if declared is None else render_declared_page(verdict, declared)
         markdown.write_text(page, encoding="utf-8")
     if json_file is not None:
         json_file.write_text(dumped(summary(verdict)), encoding="utf-8")

@@ -36,17 +36,17 @@ def export_command(folder: Path, **options: Any) -> int:
     Exit status: 3 where nothing was written.
     """
     from opproof.harness.run.finish import Exit
-    from opproof.harness.run.plan import cases, tasks
-    from opproof.harness.vectors.export import Room, export
+    from opproof.harness.run.plan import make_tasks, select_cases
+    from opproof.harness.vectors.export import ByteLimits, export
 
     selection = selection_of(options, seed=options["seed"])
-    planned = tasks(("",), cases(selection), selection)
+    planned = make_tasks(("",), select_cases(selection), selection)
     if not planned:
         click.echo(
             "opproof: no case matches; `opproof list cases` with the same options shows what there is.", err=True
         )
         return Exit.NO_EVIDENCE
-    made = export(folder, planned, Room(options["largest"] * 2**10, options["total"] * 2**20))
+    made = export(folder, planned, ByteLimits(options["largest"] * 2**10, options["total"] * 2**20))
     files = len({r.file for r in made.records})
     click.echo(f"{len(made.records)} records in {files} files: {folder / 'manifest.json'}")
     for reason in dict.fromkeys(r.reason for r in made.left_out):
@@ -81,7 +81,7 @@ def judge_command(folder: Path, answers: Path, **options: Any) -> int:
     import os
 
     from opproof.core.errors import UsageError
-    from opproof.core.system import cores
+    from opproof.core.system import count_cores
     from opproof.harness.run import runner
     from opproof.harness.run.hosts import answer_files
     from opproof.harness.run.hosts.answer_files import KIND
@@ -102,7 +102,7 @@ def judge_command(folder: Path, answers: Path, **options: Any) -> int:
     settings = Settings(
         backends=(f"{KIND}:{folder}{os.pathsep}{answers}",),
         selection=Selection(modes=modes, case_files=(str(folder / answer_files.CASES),), folders=exported.folders),
-        jobs=options["jobs"] if options["jobs"] is not None else cores(),
+        jobs=options["jobs"] if options["jobs"] is not None else count_cores(),
         convention=options["convention"],
         strict_subnormals=options["strict_subnormals"],
         ledger=options["ledger"],

@@ -27,49 +27,53 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
-from opproof.harness.diagnose.where import log2_choose
-from opproof.harness.diagnose.wrong import BITS, Wrong
+from opproof.harness.diagnose.where import log2_of_subsets
+from opproof.harness.diagnose.wrong import MIN_EVIDENCE_BITS, WrongTensor
 from opproof.harness.judge.bound import C
 from opproof.reference_ops import Trait
 
 #: Bits of the wrong elements' being the smallest, and how much larger than theirs the errors of others may be.
-_RANKED, _LIKE = 4.0, 4.0
+_MIN_RANK_BITS, _MAX_ERROR_RATIO = 4.0, 4.0
 
 
-def lost(w: Wrong) -> str | None:
+def find_lost_digits(w: WrongTensor) -> str | None:
     """Errors of one size, small beside 1 and large beside what is expected: of the smallest elements, or multiples."""
-    beside = _small_beside_one(w)
+    beside = _measure_beside_one(w)
     if beside is None or any(_is_far(one) for one in w.others):
         return None
     u, error, size = beside
-    wrong, telling = w.failing[_finite(w)], size > C * u
-    large = np.log2(size / (C * u), where=telling, out=np.zeros(size.shape))[wrong].sum() >= BITS
+    wrong, telling = w.failing[_is_finite(w)], size > C * u
+    large = np.log2(size / (C * u), where=telling, out=np.zeros(size.shape))[wrong].sum() >= MIN_EVIDENCE_BITS
     ranked = large and _of_one_size(error[telling], size[telling], wrong[telling])
-    return _said(w, error, u) if ranked or _multiples(w.got[_finite(w)], u / 2, DTYPES[w.dtype].u, wrong) else None
+    return (
+        _describe_loss(w, error, u)
+        if ranked or _multiples(w.got[_is_finite(w)], u / 2, DTYPES[w.dtype].u, wrong)
+        else None
+    )
 
 
-def _is_far(w: Wrong) -> bool:
+def _is_far(w: WrongTensor) -> bool:
     """Whether numbers are wrong by more than a few units of 1, which has another reason: it may be that here too."""
-    return bool(w.failing.any() and _finite(w)[w.failing].all() and _small_beside_one(w) is None)
+    return bool(w.failing.any() and _is_finite(w)[w.failing].all() and _measure_beside_one(w) is None)
 
 
-def perhaps(w: Wrong) -> str | None:
+def suggest_lost_digits(w: WrongTensor) -> str | None:
     """What is wrong is so small that nothing more can be told: of another record of the operator it may be known."""
-    beside = _small_beside_one(w)
-    return None if beside is None else _said(w, beside[1], beside[0])
+    beside = _measure_beside_one(w)
+    return None if beside is None else _describe_loss(w, beside[1], beside[0])
 
 
-def _said(w: Wrong, error: Array, u: float) -> str:
+def _describe_loss(w: WrongTensor, error: Array, u: float) -> str:
     size = f"at most {error.max() / u:.2g} × the unit roundoff"
     return f"{w.what} has errors of one size, however small it is ({size}): as where 1 is added and taken away again"
 
 
-def _small_beside_one(w: Wrong) -> tuple[float, Array, Array] | None:
+def _measure_beside_one(w: WrongTensor) -> tuple[float, Array, Array] | None:
     """Unit roundoff, errors and what is expected where no error has more than a few units of 1; None elsewhere.
 
     In 16 bits that of float32: what is stored in 16 bits between operations has another diagnosis.
     """
-    finite = _finite(w)
+    finite = _is_finite(w)
     if w.expected.dtype.kind != "f" or not finite[w.failing].all():
         return None
     kind = DTYPES[w.dtype]
@@ -78,15 +82,15 @@ def _small_beside_one(w: Wrong) -> tuple[float, Array, Array] | None:
     return (u, error, size) if (error <= C * u + stored * size).all() else None
 
 
-def _finite(w: Wrong) -> NDArray[np.bool_]:
+def _is_finite(w: WrongTensor) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(w.got) & np.isfinite(w.expected))
 
 
 def _of_one_size(error: Array, size: Array, wrong: NDArray[np.bool_]) -> bool:
     """Whether the wrong elements are the smallest, with errors like the others'; errors in proportion are not so."""
     n, k, smallest = size.size, int(wrong.sum()), int((size <= size[wrong].max()).sum())
-    like = (error / (1 + size))[~wrong].max(initial=0) <= _LIKE * error[wrong].max()
-    ranked = log2_choose(n, k) - log2_choose(smallest, k) >= _RANKED
+    like = (error / (1 + size))[~wrong].max(initial=0) <= _MAX_ERROR_RATIO * error[wrong].max()
+    ranked = log2_of_subsets(n, k) - log2_of_subsets(smallest, k) >= _MIN_RANK_BITS
     return bool(like and ranked and not _in_proportion(error[wrong], size[wrong]))
 
 
@@ -97,7 +101,7 @@ def _in_proportion(error: Array, size: Array) -> bool:
         return False
     small, large = order[:half], order[half:]
     sizes, errors = (np.median(v[large]) / max(np.median(v[small]), 1e-300) for v in (size, error))
-    return bool(sizes > _LIKE and errors > np.sqrt(sizes))
+    return bool(sizes > _MAX_ERROR_RATIO and errors > np.sqrt(sizes))
 
 
 def _multiples(got: Array, of: float, u: float, wrong: NDArray[np.bool_]) -> bool:
@@ -105,20 +109,20 @@ def _multiples(got: Array, of: float, u: float, wrong: NDArray[np.bool_]) -> boo
     if (np.fmod(got, of) != 0).any():
         return False
     spacing = 2 * u * np.exp2(np.frexp(got[wrong])[1] - 1.0)
-    return bool(np.log2(np.maximum(of / spacing, 1)[got[wrong] != 0]).sum() >= BITS)
+    return bool(np.log2(np.maximum(of / spacing, 1)[got[wrong] != 0]).sum() >= MIN_EVIDENCE_BITS)
 
 
 #: Units of the rounding of x² that errors have: at most, and the median of the wrong ones at least; how much smaller
 #: than x² what is expected is, and how many elements there are at least.
-_MOST, _LEAST, _SMALL, _FEWEST = 8.0, 0.02, 2.0**-6, 4
+_MAX_SQUARE_UNITS, _MIN_MEDIAN_SQUARE_UNITS, _MAX_RELATIVE_VARIANCE, _MIN_CANCELLED_ELEMENTS = 8.0, 0.02, 2.0**-6, 4
 
 
-def squares(w: Wrong) -> str | None:
+def find_cancelled_squares(w: WrongTensor) -> str | None:
     """Of a variance, or of its root, of numbers far from 0: sums are those of float32 where the dtype has 16 bits."""
     x = w.inputs[0]
     if w.mode is not Mode.FORWARD or Trait.STATISTIC not in w.op.traits or x is None or x.size <= w.got.size:
         return None
-    if "correction" not in w.params or not np.isfinite(x).all() or w.failing.sum() < _FEWEST:
+    if "correction" not in w.params or not np.isfinite(x).all() or w.failing.sum() < _MIN_CANCELLED_ELEMENTS:
         return None
     kind = DTYPES[w.dtype]
     u, stored = (DTYPES["f32"].u, 2 * kind.u) if kind.narrow else (kind.u, 0.0)
@@ -126,8 +130,10 @@ def squares(w: Wrong) -> str | None:
     for power in (1, 2):  # a variance, and a deviation
         expected, got = w.expected**power, np.sign(w.got) * np.abs(w.got) ** power
         error = np.abs(got - expected) - stored * power * np.abs(expected)
-        small = np.median(expected) < _SMALL * square
-        near = (error <= _MOST * u * square).all() and np.median(error[w.failing]) >= _LEAST * u * square
+        small = np.median(expected) < _MAX_RELATIVE_VARIANCE * square
+        near = (error <= _MAX_SQUARE_UNITS * u * square).all() and np.median(
+            error[w.failing]
+        ) >= _MIN_MEDIAN_SQUARE_UNITS * u * square
         if small and near:
             units = error.max() / (u * square)
             return (
@@ -137,17 +143,17 @@ def squares(w: Wrong) -> str | None:
     return None
 
 
-_ENDLESS = 1e300
+_ENDLESS_EPS = 1e300
 
 
-def other_side(w: Wrong) -> str | None:
+def find_eps_outside_root(w: WrongTensor) -> str | None:
     """Of outputs; gradients have q in other places too."""
-    ends = _ends(w)
+    ends = _evaluate_eps_ends(w)
     if ends is None:
         return None
     (bare, shift), eps = ends, w.params["eps"]
     share = _share(w, bare, shift)
-    outside = _root(share, eps)  # √q, if eps belongs under the root
+    outside = _compute_root(share, eps)  # √q, if eps belongs under the root
     inside = eps * share / (1 - share)  # √q, if it belongs outside
     for root, factor, said in (
         (outside, outside / (outside + eps), "outside the root: 1 / (√q + eps) in place of 1 / √(q + eps)"),
@@ -159,40 +165,40 @@ def other_side(w: Wrong) -> str | None:
     return None
 
 
-def of_samples(w: Wrong) -> str | None:
+def of_samples(w: WrongTensor) -> str | None:
     """A variance that is divided by n - 1 where it is one of all n."""
-    ends, x = _ends(w), w.inputs[0]
+    ends, x = _evaluate_eps_ends(w), w.inputs[0]
     if ends is None or x is None or Trait.STATISTIC not in w.op.traits:
         return None
     (bare, shift), eps = ends, w.params["eps"]
-    root = _root(_share(w, bare, shift), eps)
-    for n in _sizes(x.shape, w.params):
+    root = _compute_root(_share(w, bare, shift), eps)
+    for n in _list_sizes(x.shape, w.params):
         factor = root / np.sqrt(root**2 * (n / (n - 1)) + eps)
         if w.fits(np.where(np.isfinite(factor), shift + (bare - shift) * factor, w.expected)):
             return f"the variance is divided by n - 1, as of samples, not by n = {n}"
     return None
 
 
-def _ends(w: Wrong) -> tuple[Array, Array] | None:
+def _evaluate_eps_ends(w: WrongTensor) -> tuple[Array, Array] | None:
     """The output with no eps, and with an endless one; None where there is no eps, or no output."""
     eps = w.params.get("eps")
     if w.mode is not Mode.FORWARD or not isinstance(eps, float) or eps <= 0:
         return None
-    bare, shift = (w.again(params={**w.params, "eps": value}) for value in (0.0, _ENDLESS))
+    bare, shift = (w.again(params={**w.params, "eps": value}) for value in (0.0, _ENDLESS_EPS))
     return None if bare is None or shift is None else (bare, shift)
 
 
-def _share(w: Wrong, bare: Array, shift: Array) -> Array:
+def _share(w: WrongTensor, bare: Array, shift: Array) -> Array:
     """How near to the output with no eps the expected one is."""
     return np.asarray(np.divide(w.expected - shift, bare - shift, out=np.ones_like(bare), where=bare != shift))
 
 
-def _root(share: Array, eps: float) -> Array:
+def _compute_root(share: Array, eps: float) -> Array:
     """√q, where eps stands under the root."""
     return np.asarray(np.sqrt(eps * share**2 / (1 - share**2)))
 
 
-def _sizes(shape: tuple[int, ...], params: Mapping[str, Any]) -> list[int]:
+def _list_sizes(shape: tuple[int, ...], params: Mapping[str, Any]) -> list[int]:
     """How many elements a statistic may be of: of an axis, of the last ones, of a group, of a channel."""
     number = params.get("num_groups", 1)
     last = [math.prod(shape[k:]) for k in range(len(shape))]

@@ -41,84 +41,84 @@ from opproof.harness.diagnose import factor as scaled
 from opproof.harness.diagnose import precision as smooth
 from opproof.harness.diagnose import precision as undeclared
 from opproof.harness.diagnose import rows as statistics
-from opproof.harness.diagnose.wrong import Wrong, every, wrongs
+from opproof.harness.diagnose.wrong import WrongTensor, list_all_tensors, list_wrong_tensors
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.data import distances
-from opproof.harness.reference.question import Posed
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.data import measure_kink_distances
+from opproof.harness.reference.question import Question
 
 #: A sentence, or None; with a label of its own where one function finds several kinds.
-Pattern = Callable[[Wrong], str | tuple[str, str] | None]
+Pattern = Callable[[WrongTensor], str | tuple[str, str] | None]
 
 #: Label and function of every pattern, the most telling first.
 PATTERNS: tuple[tuple[str, Pattern], ...] = (
-    ("zeros", scaled.zeros),
-    ("stale", scaled.stale),
-    ("sign", scaled.sign),
-    ("cotangent ignored", other_call.cotangent_ignored),
-    ("rows left", other_call.rows_left),
-    ("sign", integers.sign_lost),
-    ("copy", scaled.copy),
-    ("offset ignored", positions.offset_ignored),
-    ("stride ignored", positions.stride_ignored),
-    ("transposed", positions.transposed),
-    ("wrong axis", parameters.wrong_axis),
-    ("parameter ignored", parameters.ignored),
-    ("swapped parameters", parameters.swapped),
-    ("parameter rounded", parameters.parameter_rounded),
-    ("other parameter", parameters.other_value),
-    ("eps", cancellation.other_side),
+    ("zeros", scaled.find_zeros),
+    ("stale", scaled.find_stale),
+    ("sign", scaled.find_sign),
+    ("cotangent ignored", other_call.find_ignored_cotangent),
+    ("rows left", other_call.find_rows_left),
+    ("sign", integers.find_lost_sign),
+    ("copy", scaled.find_copy),
+    ("offset ignored", positions.find_ignored_offset),
+    ("stride ignored", positions.find_ignored_stride),
+    ("transposed", positions.find_transposed),
+    ("wrong axis", parameters.find_wrong_axis),
+    ("parameter ignored", parameters.find_ignored_parameter),
+    ("swapped parameters", parameters.find_swapped_parameters),
+    ("parameter rounded", parameters.find_rounded_parameter),
+    ("other parameter", parameters.find_other_value),
+    ("eps", cancellation.find_eps_outside_root),
     ("unbiased", cancellation.of_samples),
-    ("overwritten", positions.overwritten),
-    ("causal edge", positions.causal_edge),
-    ("heads", positions.heads),
-    ("groups", positions.groups),
-    ("groups", positions.channels),
-    ("precision", precision.inputs_rounded),
-    ("precision", precision.results_rounded),
-    ("constant", scaled.constant),
-    ("factor", factor.factor),
-    ("not summed", other_call.not_summed),
-    ("swapped inputs", inputs.swapped_inputs),
-    ("input ignored", other_call.input_ignored),
-    ("input ignored", other_call.derivative_elsewhere),
-    ("input ignored", inputs.one_for_another),
-    ("input ignored", other_call.input_ignored_here),
-    ("factor", factor.times_tensor),
-    ("halves", integers.halves),
-    ("wrapped", integers.wrapped_codes),
-    ("wrapped", integers.wrapped),
-    ("saturated", integers.saturated),
-    ("unsigned", integers.misread),
-    ("one off", integers.off_by_one),
-    ("constant added", integers.constant_added),
-    ("constant added", scaled.constant_added),
-    ("other operator", other_call.other_operator),
-    ("other values", inputs.changed_values),
-    (NEAR_ONE, cancellation.lost),
-    ("squares cancelled", cancellation.squares),
-    ("precision", rows.rounded_statistic),
-    ("row factor", rows.factors),
-    ("statistic", statistics.mean_constant),
-    ("row shift", rows.shifts),
-    ("statistic", statistics.held_constant),
-    ("off by one", positions.off_by_one),
-    ("reversed", positions.reversed_),
-    ("first everywhere", positions.first_everywhere),
-    ("misread input", positions.moved),
-    ("direction", positions.direction),
-    ("terms dropped", inputs.left_out_of_one),
-    ("terms dropped", inputs.left_out_of_all),
-    ("precision", precision.held),
-    ("nan", nonfinite.explained),
-    ("overflow", nonfinite.large),
-    ("overflow", nonfinite.exponentials),
+    ("overwritten", positions.find_overwritten),
+    ("causal edge", positions.find_causal_edge),
+    ("heads", positions.find_interleaved_heads),
+    ("groups", positions.find_interleaved_groups),
+    ("groups", positions.find_swapped_channels),
+    ("precision", precision.find_rounded_inputs),
+    ("precision", precision.find_rounded_results),
+    ("constant", scaled.find_constant),
+    ("factor", factor.find_factor),
+    ("not summed", other_call.find_unsummed),
+    ("swapped inputs", inputs.find_swapped_inputs),
+    ("input ignored", other_call.find_ignored_input),
+    ("input ignored", other_call.find_derivative_elsewhere),
+    ("input ignored", inputs.find_one_for_another),
+    ("input ignored", other_call.find_input_ignored_here),
+    ("factor", factor.find_tensor_factor),
+    ("halves", integers.find_rounded_halves),
+    ("wrapped", integers.find_wrapped_codes),
+    ("wrapped", integers.find_wrapped),
+    ("saturated", integers.find_saturated),
+    ("unsigned", integers.find_unsigned),
+    ("one off", integers.find_off_by_one),
+    ("constant added", integers.find_added_integer),
+    ("constant added", scaled.find_added_constant),
+    ("other operator", other_call.find_other_operator),
+    ("other values", inputs.find_changed_values),
+    (NEAR_ONE, cancellation.find_lost_digits),
+    ("squares cancelled", cancellation.find_cancelled_squares),
+    ("precision", rows.find_rounded_statistic),
+    ("row factor", rows.find_row_factors),
+    ("statistic", statistics.find_constant_mean),
+    ("row shift", rows.find_row_shifts),
+    ("statistic", statistics.find_held_constant),
+    ("off by one", positions.find_shifted),
+    ("reversed", positions.find_reversed),
+    ("first everywhere", positions.find_first_everywhere),
+    ("misread input", positions.find_moved_input),
+    ("direction", positions.find_reversed_direction),
+    ("terms dropped", inputs.find_left_out_of_one),
+    ("terms dropped", inputs.find_left_out_of_all),
+    ("precision", precision.find_low_precision_results),
+    ("nan", nonfinite.explain_nan),
+    ("overflow", nonfinite.find_large_inputs),
+    ("overflow", nonfinite.find_overflowing_exponentials),
 )
 #: Those that say less than that a declaration would make the record pass.
 WEAKER: tuple[tuple[str, Pattern], ...] = (
-    ("region", where.only_there),
-    ("constant", nonfinite.everywhere),
+    ("region", where.find_only_there),
+    ("constant", nonfinite.find_nan_everywhere),
     (SIZE, precision.size_of_errors),
 )
 
@@ -128,11 +128,15 @@ TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignore
 #: Those that say more where every element is within its bound.
 WITHIN = tuple(p for p in PATTERNS if p[0] == "parameter rounded")
 #: Elements up to which every pattern is tried, not only those before the first that fits, and how many sentences.
-_SMALL, _MOST = 2**12, 8
+_MAX_FULLY_TRIED_ELEMENTS, _MAX_SENTENCES = 2**12, 8
 
 
 def diagnose(
-    posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None, others: Sequence[Wrong] = ()
+    posed: Question,
+    answer: Outputs,
+    judgement: Judgement,
+    rules: Rules | None = None,
+    others: Sequence[WrongTensor] = (),
 ) -> str:
     """What the error looks like; empty where no pattern fits.
 
@@ -141,39 +145,41 @@ def diagnose(
     return explain(posed, answer, judgement, rules, others)[1]
 
 
-def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[tuple[str, str], ...]:
+def find_other_patterns(
+    posed: Question, answer: Outputs, judgement: Judgement, said: str
+) -> tuple[tuple[str, str], ...]:
     """Label and sentence of what fits beside `said`, the most telling first: what explains several records is right.
 
     Where nothing is said no pattern fits, and there is only what another record may tell.
     """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tensors = wrongs(posed, answer, judgement)
-        small = [w for w in tensors if w.got.size <= _SMALL]
+        tensors = list_wrong_tensors(posed, answer, judgement)
+        small = [w for w in tensors if w.got.size <= _MAX_FULLY_TRIED_ELEMENTS]
         patterns, regions = (PATTERNS, tensors) if said else ((), [])
-        found = [_first([pattern], [w]) for pattern in patterns for w in small]
-        found += [("parameter ignored", s) for w in small if said for s in parameters.each_ignored(w)]
-        found += slight(tensors)
-        found += [("other parameter", value) for w in small if (value := parameters.perhaps(w))]
-        found += [(r.label, where.said(w, r)) for w in regions for r in where.as_good(w)]
+        found = [_find_first([pattern], [w]) for pattern in patterns for w in small]
+        found += [("parameter ignored", s) for w in small if said for s in parameters.list_ignored_parameters(w)]
+        found += find_small_errors(tensors)
+        found += [("other parameter", value) for w in small if (value := parameters.suggest_other_value(w))]
+        found += [(r.label, where.describe_region(w, r)) for w in regions for r in where.as_good(w)]
     labels: dict[str, str] = {}
     for label, sentence in found:
         labels.setdefault(sentence, label)
-    return tuple((label, s) for s, label in labels.items() if s and s != said)[:_MOST]
+    return tuple((label, s) for s, label in labels.items() if s and s != said)[:_MAX_SENTENCES]
 
 
-def slight(tensors: Sequence[Wrong]) -> list[tuple[str, str]]:
+def find_small_errors(tensors: Sequence[WrongTensor]) -> list[tuple[str, str]]:
     """Label and sentence of what is so small that digits lost beside 1 may be all that is wrong."""
-    return [(NEAR_ONE, said) for w in tensors if (said := cancellation.perhaps(w))]
+    return [(NEAR_ONE, said) for w in tensors if (said := cancellation.suggest_lost_digits(w))]
 
 
 def explain(
-    posed: Posed,
-    answer: Answer,
+    posed: Question,
+    answer: Outputs,
     judgement: Judgement,
     rules: Rules | None = None,
-    others: Sequence[Wrong] = (),
-    declarable: Callable[[Posed, Answer, Judgement, Rules], tuple[str, str]] = undeclared.storage,
+    others: Sequence[WrongTensor] = (),
+    declarable: Callable[[Question, Outputs, Judgement, Rules], tuple[str, str]] = undeclared.find_undeclared_storage,
 ) -> tuple[str, str]:
     """The label of the pattern and the sentence; both empty where no pattern fits.
 
@@ -182,30 +188,30 @@ def explain(
     rules = Rules() if rules is None else rules
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tensors = wrongs(posed, answer, judgement, others)
+        tensors = list_wrong_tensors(posed, answer, judgement, others)
         if not tensors:
-            label, said = _first(WITHIN, every(posed, answer, judgement))
+            label, said = _find_first(WITHIN, list_all_tensors(posed, answer, judgement))
             if not said:
-                label, said = _no_element(posed)
+                label, said = _diagnose_no_element(posed)
             if not said:
-                label, said = _first(TOGETHER, wrongs(posed, answer, judgement, together=True))
+                label, said = _find_first(TOGETHER, list_wrong_tensors(posed, answer, judgement, together=True))
             return (label, said) if said else declarable(posed, answer, judgement, rules)
-        label, said = _first(PATTERNS, tensors)
+        label, said = _find_first(PATTERNS, tensors)
         if not said:
-            label, said = _first(PATTERNS, [s for w in tensors if (s := w.from_saved()) is not None])
+            label, said = _find_first(PATTERNS, [s for w in tensors if (s := w.from_saved()) is not None])
         if not said and not any(smooth.follows(w) for w in tensors):
             label, said = declarable(posed, answer, judgement, rules)
-        return (label, said) if said else _first(WEAKER, tensors)
+        return (label, said) if said else _find_first(WEAKER, tensors)
 
 
-def _first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[Wrong]) -> tuple[str, str]:
+def _find_first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[WrongTensor]) -> tuple[str, str]:
     """Label and sentence of the first pattern that fits all tensors, else of the first that fits one; or empty."""
     best = "", ""
-    small = sum(w.got.size for w in tensors) <= 4 * _SMALL
+    small = sum(w.got.size for w in tensors) <= 4 * _MAX_FULLY_TRIED_ELEMENTS
     for label, pattern in patterns:
         found = []
         for wrong in tensors:
-            if said := _tried(pattern, wrong):
+            if said := _try_pattern(pattern, wrong):
                 found.append(said if isinstance(said, tuple) else (label, said))
             elif not small:
                 continue
@@ -217,31 +223,31 @@ def _first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[Wrong]) ->
     return best
 
 
-def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
+def _try_pattern(pattern: Pattern, wrong: WrongTensor) -> str | tuple[str, str] | None:
     """What `pattern` says; a pattern that cannot be computed on these shapes and values does not fit."""
     try:
-        with bounded():
+        with with_bounded_memory():
             return pattern(wrong)
     except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError):
         return None
 
 
-def _no_element(posed: Posed) -> tuple[str, str]:
+def _diagnose_no_element(posed: Question) -> tuple[str, str]:
     """No element is wrong by itself: the objection was to the sum of a gradient over kinks."""
     if posed.mode is Mode.FORWARD:
         return "", ""
     given = zip(posed.names, posed.inputs, strict=True)
     values = {name: v for name, v in given if name is not None and v is not None}
-    at_kink = (distances(posed.case, posed.op, values) == 0).any()
+    at_kink = (measure_kink_distances(posed.case, posed.op, values) == 0).any()
     return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")
 
 
 #: Bytes that a diagnosis may take beside what is there.
-ROOM = 2 << 30
+MAX_DIAGNOSIS_BYTES = 2 << 30
 
 
 @contextlib.contextmanager
-def bounded(room: int = ROOM) -> Iterator[None]:
+def with_bounded_memory(room: int = MAX_DIAGNOSIS_BYTES) -> Iterator[None]:
     """A block in which this process gets no more than `room` bytes: MemoryError is raised then. On Linux alone."""
     if sys.platform != "linux":
         yield

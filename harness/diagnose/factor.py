@@ -13,13 +13,13 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose import inputs
-from opproof.harness.diagnose.inputs import DISTINCT
-from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.diagnose.inputs import MIN_DISTINCT_VALUES
+from opproof.harness.diagnose.wrong import WrongTensor
 from opproof.harness.judge.bound import C, floor_of
 from opproof.reference_ops import Trait
 
 
-def factor(w: Wrong) -> str | None:
+def find_factor(w: WrongTensor) -> str | None:
     """One factor for all elements: a familiar one, else the least-squares one."""
     if w.expected.dtype.kind != "f":
         return None
@@ -30,24 +30,26 @@ def factor(w: Wrong) -> str | None:
     if not math.isfinite(fitted) or fitted == 0:
         return None
     plain = 1 + float(f"{fitted - 1:.1g}")
-    familiar = [*_familiar(w), *([] if _is_near(plain, fitted, e, y) else _less_one(w))]
+    familiar = [*_iter_familiar(w), *([] if _is_near(plain, fitted, e, y) else _iter_less_one(w))]
     for value, text, why in familiar:
         if abs(fitted - value) <= 0.02 * abs(value) and w.fits(value * w.stored):
             return f"every element of {w.what} is {text} × the expected value{why or _of_parameter(w, value)}"
     for simple in (float(f"{fitted:.2g}"), plain, float(f"{fitted:.3g}"), fitted):
         if abs(simple - 1) > 1e-6 and w.fits(simple * w.stored, free=1):
-            return f"every element of {w.what} is {_told(simple)} × the expected value{_of_parameter(w, simple)}"
+            return (
+                f"every element of {w.what} is {_format_factor(simple)} × the expected value{_of_parameter(w, simple)}"
+            )
     return None
 
 
-def times_tensor(w: Wrong) -> str | None:
+def find_tensor_factor(w: WrongTensor) -> str | None:
     """A factor too many, or one that is missing: an input, the cotangent or the output."""
     outputs = zip(w.op.outputs, w.posed.outputs, strict=False) if w.mode == "gradient" else ()
     named = [*zip(w.names, w.inputs, strict=True), *(("the cotangent", g) for g in w.cotangents), *outputs]
     for name, v in named:
         if v is None or v.dtype.kind != "f" or not _fills(v.shape, w.got.shape):
             continue
-        if np.unique(np.broadcast_to(v, w.got.shape)[w.failing & (w.expected != 0)]).size < DISTINCT:
+        if np.unique(np.broadcast_to(v, w.got.shape)[w.failing & (w.expected != 0)]).size < MIN_DISTINCT_VALUES:
             continue  # of few values another function does the same
         for said, candidate in ((f"× {name}", w.expected * v), (f"/ {name}", w.expected / v)):
             if w.fits(np.where(v == 0, w.got, candidate)):
@@ -69,13 +71,13 @@ def _is_near(factor: float, fitted: float, expected: Array, got: Array) -> bool:
     return abs(factor - fitted) <= 2 * math.sqrt(float(np.sum(left * left))) / float(np.sum(expected * expected))
 
 
-def _told(value: float) -> str:
+def _format_factor(value: float) -> str:
     """A factor in figures that tell it from 1."""
     off = value - 1
     return f"(1 {'-' if off < 0 else '+'} {abs(off):.2g})" if abs(off) < 1e-4 else f"{value:.6g}"
 
 
-def _of_parameter(w: Wrong, value: float) -> str:
+def _of_parameter(w: WrongTensor, value: float) -> str:
     """The parameter that has the factor for its value, or that it is one over."""
     for name, now in w.params.items():
         if isinstance(now, float) and math.isfinite(now) and now not in (0.0, 1.0):
@@ -85,7 +87,7 @@ def _of_parameter(w: Wrong, value: float) -> str:
     return ""
 
 
-def _familiar(w: Wrong) -> Iterator[tuple[float, str, str]]:
+def _iter_familiar(w: WrongTensor) -> Iterator[tuple[float, str, str]]:
     for n in (2, 3, 4):
         yield float(n), str(n), ""
         yield 1 / n, f"1/{n}", ""
@@ -93,20 +95,20 @@ def _familiar(w: Wrong) -> Iterator[tuple[float, str, str]]:
     yield 1 / math.log(2), "1 / ln 2 = 1.443", ""
     yield math.sqrt(2), "√2", ""
     yield math.sqrt(0.5), "1/√2", ""
-    for n, why in _sizes(w).items():
+    for n, why in _collect_sizes(w).items():
         yield float(n), str(n), why
         yield 1 / n, f"1/{n}", why
         yield math.sqrt(n), f"√{n}", why
         yield 1 / math.sqrt(n), f"1/√{n}", why
 
 
-def _less_one(w: Wrong) -> Iterator[tuple[float, str, str]]:
-    for n, why in _sizes(w).items():
+def _iter_less_one(w: WrongTensor) -> Iterator[tuple[float, str, str]]:
+    for n, why in _collect_sizes(w).items():
         yield (n - 1) / n, f"{n - 1}/{n}", why
         yield n / (n - 1), f"{n}/{n - 1}", why
 
 
-def _sizes(w: Wrong) -> dict[int, str]:
+def _collect_sizes(w: WrongTensor) -> dict[int, str]:
     """The sizes of tensors, of their axes and slices, with what they are; 1 is left out.
 
     Where every element is made of its own ones alone, no size has a part in it.
@@ -123,13 +125,13 @@ def _sizes(w: Wrong) -> dict[int, str]:
     return {n: why for n, why in sizes.items() if n > 1}
 
 
-def zeros(w: Wrong) -> str | None:
+def find_zeros(w: WrongTensor) -> str | None:
     if w.got.any() or not w.fits(np.zeros_like(w.expected)):
         return None
     return f"{w.what} is zero everywhere"
 
 
-def constant(w: Wrong) -> str | None:
+def find_constant(w: WrongTensor) -> str | None:
     if w.got.size < 2 or np.ptp(w.got) != 0 or np.ptp(w.expected) == 0:
         return None  # where one number is expected everywhere, any is as good as a constant
     if not w.fits(np.full_like(w.expected, w.got.flat[0])):
@@ -137,7 +139,7 @@ def constant(w: Wrong) -> str | None:
     return f"{w.what} is {w.got.flat[0]:.6g} everywhere"
 
 
-def stale(w: Wrong) -> str | None:
+def find_stale(w: WrongTensor) -> str | None:
     if w.stale is None or w.stale.shape != w.got.shape:
         return None
     same = np.array_equal(w.got[w.failing], w.stale[w.failing], equal_nan=w.got.dtype.kind == "f")
@@ -149,7 +151,7 @@ def stale(w: Wrong) -> str | None:
     return f"the wrong elements of {w.what} hold the answer of the call before, which had other data"
 
 
-def copy(w: Wrong) -> str | None:
+def find_copy(w: WrongTensor) -> str | None:
     for name, v in zip(w.names, w.inputs, strict=True):
         if v is not None and w.fits(v):
             return (
@@ -160,11 +162,11 @@ def copy(w: Wrong) -> str | None:
     return None
 
 
-def sign(w: Wrong) -> str | None:
+def find_sign(w: WrongTensor) -> str | None:
     if w.expected.dtype.kind == "b":
         return f"every element of {w.what} is negated" if w.fits(~w.expected) else None
     if w.fits(-w.expected):
-        reason = next((swap.as_if for swap in inputs.swaps(w) if swap.as_if), "")
+        reason = next((swap.as_if for swap in inputs.iter_swaps(w) if swap.as_if), "")
         return f"every element of {w.what} has the wrong sign{reason and f', as if {reason}'}"
     if w.fits(np.abs(w.expected)):
         return f"{w.what} has lost its sign: it is the absolute value of what is expected"
@@ -173,7 +175,7 @@ def sign(w: Wrong) -> str | None:
     return None
 
 
-def constant_added(w: Wrong) -> str | None:
+def find_added_constant(w: WrongTensor) -> str | None:
     """One constant added to all elements: the right ones are so large beside it that it does not show in them.
 
     It is taken from the wrong element of the least scale, which is rounded least, and must be that of every wrong
@@ -191,7 +193,7 @@ def constant_added(w: Wrong) -> str | None:
     return None
 
 
-def _of_all(w: Wrong, left: Array, size: Array, shift: float) -> bool:
+def _of_all(w: WrongTensor, left: Array, size: Array, shift: float) -> bool:
     """Whether what a constant leaves of the wrong elements' errors is rounding: of each itself, and of the constant."""
     kind = DTYPES[w.dtype]
     units = C if kind.digits >= 24 else 3.0

@@ -19,19 +19,19 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
-from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.diagnose.wrong import WrongTensor
 
 #: So many explanations are named side by side; more are none.
-_SEVERAL = 2
+_MAX_EXPLANATIONS = 2
 #: Values that a tensor has at least, where it tells a function: of fewer, another function does the same.
-DISTINCT = 4
+MIN_DISTINCT_VALUES = 4
 
 #: Elements of a call that is evaluated again for every change that there is.
-_SMALL = 2**14
+_MAX_REEVALUATED_ELEMENTS = 2**14
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorRef:
     """Which tensor of a call it is."""
 
     kind: str  # "inputs" or "cotangents"
@@ -40,56 +40,60 @@ class Place:
 
 
 #: Of a tensor others to put in its place, and how the tensor that is right is said then.
-Others = Callable[[Place, Array], Iterator[tuple[Array, str]]]
+IterOthers = Callable[[TensorRef, Array], Iterator[tuple[Array, str]]]
 
 
-def right_for(w: Wrong, others: Others) -> str | None:
+def find_changed_tensor(w: WrongTensor, others: IterOthers) -> str | None:
     """Right for one tensor changed, the first way that explains it; of two that explain as much both are named."""
     explanations: list[str] = []
-    for place, v in tensors(w) if few(w) else ():
-        said = next((said for other, said in others(place, v) if w.explained(**changed(w, place, other))), None)
+    for place, v in iter_tensors(w) if is_small(w) else ():
+        said = next((said for other, said in others(place, v) if w.explained(**change_tensor(w, place, other))), None)
         if said is not None:
             explanations.append(said)
-    return f"{w.what} is right for {', or for '.join(explanations)}" if 0 < len(explanations) <= _SEVERAL else None
+    return (
+        f"{w.what} is right for {', or for '.join(explanations)}"
+        if 0 < len(explanations) <= _MAX_EXPLANATIONS
+        else None
+    )
 
 
-def tensors(w: Wrong) -> Iterator[tuple[Place, Array]]:
+def iter_tensors(w: WrongTensor) -> Iterator[tuple[TensorRef, Array]]:
     """Every input that is there, and every cotangent."""
     for i, (name, v) in enumerate(zip(w.names, w.inputs, strict=True)):
         if v is not None:
-            yield Place("inputs", i, str(name)), v
+            yield TensorRef("inputs", i, str(name)), v
     for i, g in enumerate(w.cotangents):
         if g is not None:
-            yield Place("cotangents", i, "the cotangent"), g
+            yield TensorRef("cotangents", i, "the cotangent"), g
 
 
-def few(w: Wrong) -> bool:
+def is_small(w: WrongTensor) -> bool:
     """Whether the call is so small that it can be evaluated a hundred times."""
-    return w.got.size + sum(v.size for _, v in tensors(w)) <= _SMALL
+    return w.got.size + sum(v.size for _, v in iter_tensors(w)) <= _MAX_REEVALUATED_ELEMENTS
 
 
-def changed(w: Wrong, place: Place, other: Array | None) -> dict[str, Any]:
+def change_tensor(w: WrongTensor, place: TensorRef, other: Array | None) -> dict[str, Any]:
     """The inputs, or the cotangents, with one of them changed; as `Wrong.again` takes them."""
     values: list[Array | None] = [*w.inputs] if place.kind == "inputs" else [*w.cotangents]
     values[place.which] = other
     return {place.kind: values}
 
 
-def changed_values(w: Wrong) -> str | None:
+def find_changed_values(w: WrongTensor) -> str | None:
     """One tensor with other values; of two tensors that explain as much both are named."""
-    return right_for(w, _computable)
+    return find_changed_tensor(w, _iter_computable)
 
 
-def _computable(place: Place, v: Array) -> Iterator[tuple[Array, str]]:
-    for other, said in _others(place.name, v, cotangent=place.kind == "cotangents"):
+def _iter_computable(place: TensorRef, v: Array) -> Iterator[tuple[Array, str]]:
+    for other, said in _iter_other_values(place.name, v, cotangent=place.kind == "cotangents"):
         if (np.isfinite(other) | ~np.isfinite(v)).all():
             yield other, f"{said} in place of {place.name}"
 
 
-def _others(name: str, v: Array, *, cotangent: bool) -> Iterator[tuple[Array, str]]:
+def _iter_other_values(name: str, v: Array, *, cotangent: bool) -> Iterator[tuple[Array, str]]:
     if v.dtype.kind in "iub":
         yield from _of_integers(name, v)
-    elif np.unique(v).size < DISTINCT:
+    elif np.unique(v).size < MIN_DISTINCT_VALUES:
         return
     elif cotangent:
         yield np.full_like(v, v.mean()), f"the mean of {name}"
@@ -132,11 +136,11 @@ class Swap:
     as_if: str = ""  # empty where only one of two is another's
 
 
-def swapped_inputs(w: Wrong) -> str | None:
-    return next((swap.said for swap in swaps(w)), None)
+def find_swapped_inputs(w: WrongTensor) -> str | None:
+    return next((swap.said for swap in iter_swaps(w)), None)
 
 
-def swaps(w: Wrong) -> Iterator[Swap]:
+def iter_swaps(w: WrongTensor) -> Iterator[Swap]:
     """Two inputs for each other, or their gradients, or both: what comes of a kernel that takes them the other way."""
     present = [i for i, v in enumerate(w.inputs) if v is not None]
     alone = {i for i, v in enumerate(w.inputs) if v is not None and v.size == 1}
@@ -159,52 +163,55 @@ def swaps(w: Wrong) -> Iterator[Swap]:
             yield both
 
 
-def one_for_another(w: Wrong) -> str | None:
+def find_one_for_another(w: WrongTensor) -> str | None:
     """An input that is read in place of another one, which is not read at all."""
     present = [i for i, v in enumerate(w.inputs) if v is not None]
     for i, j in permutations(present, 2):
         v, other = w.inputs[i], w.inputs[j]
         if v is None or other is None or v.shape != other.shape or v.dtype.kind != other.dtype.kind:
             continue
-        instead = functools.partial(_instead, i=i, j=j)
-        if w.explained(inputs=instead(w)) and not w.refuted(instead):
+        instead = functools.partial(_replace_input, i=i, j=j)
+        if w.explained(inputs=instead(w)) and not w.is_refuted_by(instead):
             return f"the input {w.names[j]} is read in place of {w.names[i]} too"
     return None
 
 
-def _instead(w: Wrong, i: int, j: int) -> list[Array | None]:
+def _replace_input(w: WrongTensor, i: int, j: int) -> list[Array | None]:
     """The inputs, the j-th in place of the i-th too."""
-    return w.inputs_with(i, w.inputs[j])
+    return w.with_input(i, w.inputs[j])
 
 
-def left_out_of_all(w: Wrong) -> str | None:
+def find_left_out_of_all(w: WrongTensor) -> str | None:
     """Right without the last, or the first, of what lies along an axis: cut off from all inputs that have it."""
-    if w.mode is not Mode.FORWARD or not w.got[w.numbers].any() or not few(w):
+    if w.mode is not Mode.FORWARD or not w.got[w.numbers].any() or not is_small(w):
         return None
-    for axes in _shared(w):
+    for axes in _iter_shared_axes(w):
         size = next(v.shape[a] for a, v in zip(axes, w.inputs, strict=True) if a is not None and v is not None)
-        for dropped, width in _ends(size):
+        for dropped, width in _iter_ends(size):
             kept = np.delete(np.arange(size), dropped)
             inputs = [v if v is None or a is None else v.take(kept, a) for v, a in zip(w.inputs, axes, strict=True)]
             y = w.again(inputs=inputs)
             if y is not None and w.fits(y):
-                one, along = "the last element" if dropped.start else "the first element", " and ".join(_named(w, axes))
+                one, along = (
+                    "the last element" if dropped.start else "the first element",
+                    " and ".join(_name_axes(w, axes)),
+                )
                 what = one if width is None else f"the elements past {dropped.start} (the last multiple of {width})"
                 return f"{what} along {along} {'does' if width is None else 'do'} not enter {w.what}"
     return None
 
 
-def left_out_of_one(w: Wrong) -> str | None:
+def find_left_out_of_one(w: WrongTensor) -> str | None:
     """The first or last slices of an input (or the cotangent) do not enter a sum."""
     if not w.got[w.numbers].any():
         return None  # zeros are a region's, not a sum's
-    for place, v in tensors(w):
+    for place, v in iter_tensors(w):
         for axis in range(v.ndim) if v.dtype.kind == "f" else ():
-            for dropped, width in _ends(v.shape[axis]):
+            for dropped, width in _iter_ends(v.shape[axis]):
                 for neutral in (0.0, -np.inf):
                     other = v.copy()
                     np.moveaxis(other, axis, 0)[dropped] = neutral
-                    if w.explained(**changed(w, place, other)):
+                    if w.explained(**change_tensor(w, place, other)):
                         one = "the last slice" if dropped.start else "the first slice"
                         what = one if width is None else f"the last {dropped.stop - dropped.start} slices"
                         does = "does" if width is None else "do"
@@ -212,29 +219,29 @@ def left_out_of_one(w: Wrong) -> str | None:
     return None
 
 
-def _named(w: Wrong, axes: tuple[int | None, ...]) -> Iterator[str]:
+def _name_axes(w: WrongTensor, axes: tuple[int | None, ...]) -> Iterator[str]:
     for name, v, axis in zip(w.names, w.inputs, axes, strict=True):
         if v is not None and axis is not None:
             yield f"axis {axis + v.ndim} of {name}"
 
 
-def _shared(w: Wrong) -> Iterator[tuple[int | None, ...]]:
+def _iter_shared_axes(w: WrongTensor) -> Iterator[tuple[int | None, ...]]:
     """Of every input the axis of one size, counted from the last, where at least two have it; the last one of two."""
     for size in sorted({n for v in w.inputs if v is not None for n in v.shape if n > 1}):
         for at in (0, -1):
-            axes = tuple(_axis(v, size, at) for v in w.inputs)
+            axes = tuple(_find_axis(v, size, at) for v in w.inputs)
             first = next((i for i, a in enumerate(axes) if a is not None), 0)
             for chosen in (axes, (*axes[:first], None, *axes[first + 1 :])):  # a query may be as long as keys are
                 if sum(a is not None for a in chosen) > 1:
                     yield chosen
 
 
-def _axis(v: Array | None, size: int, at: int) -> int | None:
+def _find_axis(v: Array | None, size: int, at: int) -> int | None:
     axes = [a - v.ndim for a, n in enumerate(v.shape) if n == size] if v is not None else []
     return axes[at] if axes else None
 
 
-def _ends(n: int) -> Iterator[tuple[slice, int | None]]:
+def _iter_ends(n: int) -> Iterator[tuple[slice, int | None]]:
     """Slices that loops forget: the last, the first, and those past the last multiple of a vector width, and which."""
     if n < 2:
         return

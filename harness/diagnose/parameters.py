@@ -20,35 +20,35 @@ from opproof.cases import cases_of
 from opproof.cases._case import Param, format_param
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
-from opproof.harness.diagnose.wrong import MOST, Wrong
+from opproof.harness.diagnose.wrong import MAX_EVALUATED_ELEMENTS, WrongTensor
 from opproof.reference_ops import Op
 
 #: Up to here a number keeps something from 0: authors take another power of ten.
-FLOOR = 1e-3
+MAX_FLOOR_VALUE = 1e-3
 #: Parameters that name axes.
-_AXES = ("dim", "axis", "dim0", "dim1", "dims")
+_AXIS_PARAMETERS = ("dim", "axis", "dim0", "dim1", "dims")
 
 
-def wrong_axis(w: Wrong) -> str | None:
+def find_wrong_axis(w: WrongTensor) -> str | None:
     ranks = {len(s) for s in w.case.shapes.values()}
-    for name in (n for n in _AXES if n in w.params):
+    for name in (n for n in _AXIS_PARAMETERS if n in w.params):
         now = w.params[name]
         others = [None, *range(max(ranks, default=0))]
         if isinstance(now, tuple) and len(now) == 1:
             others = [(o,) for o in others if o is not None]
         for other in others:
-            if not same(other, now) and w.explained(params={**w.params, name: other}):
+            if not is_same(other, now) and w.explained(params={**w.params, name: other}):
                 return f"{w.what} is that of {name}={format_param(other)}, another axis than {name}={format_param(now)}"
     return None
 
 
-def swapped(w: Wrong) -> str | None:
+def find_swapped_parameters(w: WrongTensor) -> str | None:
     """Two parameters for each other, or the entries of parameters that have one per axis."""
     params, given = w.params, w.case.kwargs
     for a, b in combinations(params, 2):
-        if same(params[a], params[b]) or not (_one_is_none(params[a], params[b]) or {a, b} <= {*given}):
+        if is_same(params[a], params[b]) or not (_has_one_none(params[a], params[b]) or {a, b} <= {*given}):
             continue
-        if not (_one_is_none(params[a], params[b]) or _alike(params[a], params[b])):
+        if not (_has_one_none(params[a], params[b]) or _is_alike(params[a], params[b])):
             continue
         if w.explained(params={**params, a: params[b], b: params[a]}):
             return f"the parameters {a} and {b} are swapped"
@@ -59,50 +59,50 @@ def swapped(w: Wrong) -> str | None:
     return None
 
 
-def ignored(w: Wrong) -> str | None:
+def find_ignored_parameter(w: WrongTensor) -> str | None:
     """A parameter has its default whatever was asked for, or no effect at all; of two explanations both are named."""
-    given = {n: v for n, v in w.params.items() if n not in _AXES}
+    given = {n: v for n, v in w.params.items() if n not in _AXIS_PARAMETERS}
     for name, now in given.items():
-        instead = _instead(w, name, now)
+        instead = _find_replacements(w, name, now)
         if instead:
-            return _ignored(w, name, now, ", or of ".join(instead if len(instead) == 2 else instead[:1]))
-    several = {n: w.op.params[n] for n, v in given.items() if _has_default(w.op, n) and not same(w.op.params[n], v)}
+            return _describe_ignored(w, name, now, ", or of ".join(instead if len(instead) == 2 else instead[:1]))
+    several = {n: w.op.params[n] for n, v in given.items() if _has_default(w.op, n) and not is_same(w.op.params[n], v)}
     if len(several) > 1 and w.explained(params={**w.params, **several}):
         return f"the parameters {' and '.join(several)} are ignored: {w.what} is that of their defaults"
     return None
 
 
-def each_ignored(w: Wrong) -> list[str]:
+def list_ignored_parameters(w: WrongTensor) -> list[str]:
     """Of values that explain it each by itself: of 1e-05, the default, and 0 another record tells one."""
-    given = [(n, v) for n, v in w.params.items() if n not in _AXES]
-    return [_ignored(w, name, now, text) for name, now in given for text in _instead(w, name, now)]
+    given = [(n, v) for n, v in w.params.items() if n not in _AXIS_PARAMETERS]
+    return [_describe_ignored(w, name, now, text) for name, now in given for text in _find_replacements(w, name, now)]
 
 
-def _ignored(w: Wrong, name: str, now: Any, instead: str) -> str:
+def _describe_ignored(w: WrongTensor, name: str, now: Any, instead: str) -> str:
     return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {instead}"
 
 
-def _instead(w: Wrong, name: str, now: Any) -> list[str]:
+def _find_replacements(w: WrongTensor, name: str, now: Any) -> list[str]:
     """What a parameter is as where it is ignored, as it is said, of every value that explains the error."""
     found: dict[str, str] = {}
-    for value, why in without(w.op.params[name], now):
+    for value, why in iter_replacements(w.op.params[name], now):
         text = f"{name}={format_param(value)}"
-        if value == 0 and smaller_explains(w, name, now):  # then it need not be 0
+        if value == 0 and is_explained_by_smaller(w, name, now):  # then it need not be 0
             continue
-        if not same(value, now) and text not in found and w.explained(params={**w.params, name: value}):
+        if not is_same(value, now) and text not in found and w.explained(params={**w.params, name: value}):
             found[text] = text + why
     return list(found.values())
 
 
-def smaller_explains(w: Wrong, name: str, now: Any) -> bool:
+def is_explained_by_smaller(w: WrongTensor, name: str, now: Any) -> bool:
     """Whether a tenth of a default that keeps something from 0 explains the error, as another default does."""
-    floor = isinstance(now, float) and 0 < now <= FLOOR and same(w.op.params[name], now)
+    floor = isinstance(now, float) and 0 < now <= MAX_FLOOR_VALUE and is_same(w.op.params[name], now)
     return floor and w.explained(params={**w.params, name: now / 10})
 
 
-def without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
+def iter_replacements(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
     """Values that ignoring a parameter amounts to; one that is given as nothing, 0, is not ignored."""
-    if is_number(now) and now == 0 and same(now, default):
+    if is_number(now) and now == 0 and is_same(now, default):
         return
     if default is not inspect.Parameter.empty:
         yield default, ", its default"
@@ -119,11 +119,11 @@ def is_number(v: Any) -> bool:
     return isinstance(v, int | float) and not isinstance(v, bool)
 
 
-def _alike(a: Any, b: Any) -> bool:
+def _is_alike(a: Any, b: Any) -> bool:
     return (is_number(a) and is_number(b)) or (type(a) is type(b) and a is not None)
 
 
-def _one_is_none(a: Any, b: Any) -> bool:
+def _has_one_none(a: Any, b: Any) -> bool:
     """A bound that is given and one that is not."""
     return (a is None and is_number(b)) or (b is None and is_number(a))
 
@@ -132,21 +132,21 @@ def _has_default(op: Op, name: str) -> bool:
     return op.params[name] is not inspect.Parameter.empty
 
 
-def same(a: Param, b: Param) -> bool:
+def is_same(a: Param, b: Param) -> bool:
     """Equality of parameters in which nan equals itself."""
     return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
 
 
 #: How far off a value is that is to be told from the one that explains it, of the way to what was asked for: 1/16,
 #: for what is wrong by something else is explained by some value of a parameter to a tenth or so.
-_NEARER = 1 / 16
+_NEIGHBOUR_FRACTION = 1 / 16
 
 
-def other_value(w: Wrong) -> str | None:
+def find_other_value(w: WrongTensor) -> str | None:
     """Another value that the operator's own cases use, the opposite, or a neighbour."""
-    if name := next((n for n, now in w.params.items() if smaller_explains(w, n, now) and _is_none(w, n)), None):
+    if name := next((n for n, now in w.params.items() if is_explained_by_smaller(w, n, now) and _is_none(w, n)), None):
         return f"{w.what} is that of a smaller {name} than {format_param(w.params[name])}"
-    found = _other(w)
+    found = _find_value(w)
     if found is None or not _is_blurred(w, *found):
         return None if found is None else _said_of(w, *found)
     name, value = found
@@ -154,52 +154,52 @@ def other_value(w: Wrong) -> str | None:
     return f"{w.what} is that of {than}: {format_param(value)} explains it, and so do its neighbours"
 
 
-def _is_none(w: Wrong, name: str) -> bool:
+def _is_none(w: WrongTensor, name: str) -> bool:
     """Whether no such number at all explains it too."""
     return w.explained(params={**w.params, name: 0.0})
 
 
-def perhaps(w: Wrong) -> str | None:
+def suggest_other_value(w: WrongTensor) -> str | None:
     """Another value that explains numbers of 16 bits no better than its neighbours do: other records may tell it."""
-    found = _other(w)
+    found = _find_value(w)
     return _said_of(w, *found) if found is not None and _is_blurred(w, *found) else None
 
 
-def _other(w: Wrong) -> tuple[str, Any] | None:
+def _find_value(w: WrongTensor) -> tuple[str, Any] | None:
     """The parameter, and its value that explains what came."""
     for name, now in w.params.items():
-        for value in (*_alternatives(w.op, name, now), *_of_sizes(w, name, now)):
-            if not same(value, now) and w.explained(params={**w.params, name: value}):
+        for value in (*_iter_alternatives(w.op, name, now), *_of_sizes(w, name, now)):
+            if not is_same(value, now) and w.explained(params={**w.params, name: value}):
                 return name, value
     return None
 
 
-def _is_blurred(w: Wrong, name: str, value: Any) -> bool:
+def _is_blurred(w: WrongTensor, name: str, value: Any) -> bool:
     """Whether numbers of 16 bits leave open which value it is, as one beside it explains them too."""
     if not DTYPES[w.dtype].narrow:
         return False
-    beside = (v for v in _beside(value, w.params[name]) if not same(v, w.params[name]))
+    beside = (v for v in _list_neighbours(value, w.params[name]) if not is_same(v, w.params[name]))
     return any(w.explained(params={**w.params, name: v}) for v in beside)
 
 
-def _beside(value: Any, now: Any) -> tuple[Any, ...]:
+def _list_neighbours(value: Any, now: Any) -> tuple[Any, ...]:
     """Of a whole number those next to it, of another the two that are nearer to what was asked for, and farther."""
     if not (is_number(value) and is_number(now)) or not (math.isfinite(value) and math.isfinite(now)):
         return ()
     if isinstance(value, int) and isinstance(now, int):
         return value - 1, value + 1
-    return value + _NEARER * (now - value), value - _NEARER * (now - value)
+    return value + _NEIGHBOUR_FRACTION * (now - value), value - _NEIGHBOUR_FRACTION * (now - value)
 
 
-def _said_of(w: Wrong, name: str, value: Any) -> str:
+def _said_of(w: WrongTensor, name: str, value: Any) -> str:
     return f"{w.what} is that of {name}={format_param(value)} instead of {name}={format_param(w.params[name])}"
 
 
-def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
+def _iter_alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
     if isinstance(now, bool):
         yield not now
         return
-    yield from _used(op.name, tuple(op.rows.items()), name)
+    yield from _collect_used(op.name, tuple(op.rows.items()), name)
     if isinstance(now, int):
         yield from (now - 1, now + 1)
     if isinstance(now, tuple) and all(isinstance(v, int) for v in now):
@@ -208,12 +208,12 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
     if isinstance(now, float):
         yield from (-now, now * now, math.sqrt(abs(now)))
         yield from (1 / now,) if now else ()
-        yield from (now / 10, now * 10) if 0 < now <= FLOOR else ()
+        yield from (now / 10, now * 10) if 0 < now <= MAX_FLOOR_VALUE else ()
 
 
-def _of_sizes(w: Wrong, name: str, now: Any) -> Iterator[float]:
+def _of_sizes(w: WrongTensor, name: str, now: Any) -> Iterator[float]:
     """Of a factor, which an eps is none: 1, and 1 over a size or its root, as 1 / d in place of 1 / √d."""
-    used = _used(w.op.name, tuple(w.op.rows.items()), name)
+    used = _collect_used(w.op.name, tuple(w.op.rows.items()), name)
     if name == "eps" or not (
         isinstance(now, float) or (now is None and used and all(isinstance(v, float) for v in used))
     ):
@@ -224,19 +224,19 @@ def _of_sizes(w: Wrong, name: str, now: Any) -> Iterator[float]:
 
 
 @functools.cache
-def _used(op: str, rows: tuple[tuple[str, tuple[str, ...]], ...], name: str) -> tuple[Param, ...]:
+def _collect_used(op: str, rows: tuple[tuple[str, tuple[str, ...]], ...], name: str) -> tuple[Param, ...]:
     """The values that the operator's own cases give a parameter."""
     values = [c.kwargs[name] for c in cases_of(op, rows=dict(rows)) if name in c.kwargs]
     return tuple({format_param(v): v for v in values}.values())
 
 
 #: Elements that are stored to another number because of it, at least, and the share of them that came so.
-_FEWEST, _SHARE = 10, 0.95
+_MIN_CHANGED_ELEMENTS, _MIN_CHANGED_SHARE = 10, 0.95
 
 
-def parameter_rounded(w: Wrong) -> str | None:
+def find_rounded_parameter(w: WrongTensor) -> str | None:
     """By one factor for all: within the bound of every element, and the store then seems to round to one side."""
-    if w.expected.dtype.kind != "f" or w.got.size > MOST:
+    if w.expected.dtype.kind != "f" or w.got.size > MAX_EVALUATED_ELEMENTS:
         return None
     for name, now in w.params.items():
         if not isinstance(now, float) or not math.isfinite(now):
@@ -252,10 +252,10 @@ def parameter_rounded(w: Wrong) -> str | None:
     return None
 
 
-def _is_stored(w: Wrong, candidate: Array | None) -> bool:
+def _is_stored(w: WrongTensor, candidate: Array | None) -> bool:
     """Whether elements of 16 bits that are another number in `candidate` are that one."""
     if candidate is None or candidate.shape != w.got.shape or not DTYPES[w.dtype].narrow:
         return False
     this, other = (round_to(v, DTYPES[w.dtype]) for v in (candidate, w.expected))
     telling = np.isfinite(this) & np.isfinite(other) & (this != other)
-    return bool(telling.sum() >= _FEWEST and np.mean((w.got == this)[telling]) >= _SHARE)
+    return bool(telling.sum() >= _MIN_CHANGED_ELEMENTS and np.mean((w.got == this)[telling]) >= _MIN_CHANGED_SHARE)

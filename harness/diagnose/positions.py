@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
-from opproof.harness.diagnose.inputs import Place, right_for
-from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.diagnose.inputs import TensorRef, find_changed_tensor
+from opproof.harness.diagnose.wrong import WrongTensor
 
 
-def transposed(w: Wrong) -> str | None:
+def find_transposed(w: WrongTensor) -> str | None:
     for i, j in combinations(range(w.expected.ndim), 2):
         swapped = np.swapaxes(w.expected, i, j)
         if swapped.shape == w.expected.shape and w.fits(swapped):
@@ -34,7 +34,7 @@ def transposed(w: Wrong) -> str | None:
     return None
 
 
-def off_by_one(w: Wrong) -> str | None:
+def find_shifted(w: WrongTensor) -> str | None:
     """Every element is its neighbour's; the slice that has no neighbour may be anything."""
     for axis, n in enumerate(w.expected.shape):
         for step in (1, -1):
@@ -53,14 +53,14 @@ def off_by_one(w: Wrong) -> str | None:
     return None
 
 
-def reversed_(w: Wrong) -> str | None:
+def find_reversed(w: WrongTensor) -> str | None:
     for axis in range(w.expected.ndim):
         if w.fits(np.flip(w.expected, axis)):
             return f"{w.what} is reversed along axis {axis}"
     return None
 
 
-def first_everywhere(w: Wrong) -> str | None:
+def find_first_everywhere(w: WrongTensor) -> str | None:
     """The first slice in place of all of them: an index that stands still."""
     for axis, n in enumerate(w.expected.shape):
         if n > 1 and w.fits(np.broadcast_to(w.expected.take([0], axis), w.expected.shape)):
@@ -68,30 +68,30 @@ def first_everywhere(w: Wrong) -> str | None:
     return None
 
 
-def stride_ignored(w: Wrong) -> str | None:
+def find_ignored_stride(w: WrongTensor) -> str | None:
     def from_start(s: Storage, shape: tuple[int, ...]) -> Storage:
         return Storage(s.size, 0, row_major(shape))
 
-    for change in (contiguous, from_start):
-        if (name := _misread(w, change)) is not None:
+    for change in (make_contiguous, from_start):
+        if (name := _find_misread(w, change)) is not None:
             return f"the strides of {name} are ignored: it is read as if it were contiguous"
     return None
 
 
-def offset_ignored(w: Wrong) -> str | None:
-    name = _misread(w, from_the_beginning)
+def find_ignored_offset(w: WrongTensor) -> str | None:
+    name = _find_misread(w, from_the_beginning)
     return None if name is None else f"the storage offset of {name} is ignored: it is read from the storage's beginning"
 
 
-def _misread(w: Wrong, change: Callable[[Storage, tuple[int, ...]], Storage]) -> str | None:
+def _find_misread(w: WrongTensor, change: Callable[[Storage, tuple[int, ...]], Storage]) -> str | None:
     """Names of the inputs that, read through a changed storage, explain the error."""
-    for group, inputs in misreadings(w, change):
+    for group, inputs in iter_misreadings(w, change):
         if w.explained(inputs=inputs):
             return " and ".join(group)
     return None
 
 
-def contiguous(s: Storage, shape: tuple[int, ...]) -> Storage:
+def make_contiguous(s: Storage, shape: tuple[int, ...]) -> Storage:
     """The storage of a tensor whose strides are not heeded."""
     return Storage(s.size, s.offset, row_major(shape))
 
@@ -101,8 +101,8 @@ def from_the_beginning(s: Storage, _: tuple[int, ...]) -> Storage:
     return Storage(s.size, 0, s.strides)
 
 
-def misreadings(
-    w: Wrong, change: Callable[[Storage, tuple[int, ...]], Storage]
+def iter_misreadings(
+    w: WrongTensor, change: Callable[[Storage, tuple[int, ...]], Storage]
 ) -> Iterator[tuple[tuple[str, ...], list[Array | None]]]:
     """Inputs of which some are read through a changed storage, and their names: all of them, the floats, each alone."""
     layouts, misread = layouts_of(w.case), {}
@@ -130,34 +130,34 @@ def _read(v: Array, written: Storage, read: Storage) -> Array:
     return np.ndarray(v.shape, v.dtype, memory, read.offset * item, tuple(s * item for s in read.strides)).copy()
 
 
-def moved(w: Wrong) -> str | None:
+def find_moved_input(w: WrongTensor) -> str | None:
     """The elements of one input, or of the cotangent, in other places; of two that explain as much both are named."""
-    return right_for(w, _elsewhere)
+    return find_changed_tensor(w, _iter_moved)
 
 
-def direction(w: Wrong) -> str | None:
+def find_reversed_direction(w: WrongTensor) -> str | None:
     """A sum that runs along an axis, from the other end: right once all that has the axis is turned round."""
     for axis, n in enumerate(w.got.shape):
         if n < 3:
             continue
-        inputs = [_turned(v, axis, n) for v in w.inputs]
-        y = w.again(inputs=inputs, cotangents=[_turned(g, axis, n) for g in w.cotangents])
+        inputs = [_flip_axis(v, axis, n) for v in w.inputs]
+        y = w.again(inputs=inputs, cotangents=[_flip_axis(g, axis, n) for g in w.cotangents])
         if y is not None and w.fits(np.flip(y, axis)):
             return f"{w.what} is computed along axis {axis} from the other end"
     return None
 
 
-def _turned(v: Array | None, axis: int, n: int) -> Array | None:
+def _flip_axis(v: Array | None, axis: int, n: int) -> Array | None:
     return np.flip(v, axis) if v is not None and v.ndim > axis and v.shape[axis] == n else v
 
 
-def _elsewhere(place: Place, v: Array) -> Iterator[tuple[Array, str]]:
-    for other, said in _moves(v):
+def _iter_moved(place: TensorRef, v: Array) -> Iterator[tuple[Array, str]]:
+    for other, said in _iter_moves(v):
         if not np.array_equal(other, v, equal_nan=v.dtype.kind == "f"):
             yield other, f"{place.name} {said}"
 
 
-def _moves(v: Array) -> Iterator[tuple[Array, str]]:
+def _iter_moves(v: Array) -> Iterator[tuple[Array, str]]:
     """The tensor with its elements elsewhere, and how that is said; what is likelier first."""
     for i, j in combinations(range(v.ndim), 2):
         swapped = np.swapaxes(v, i, j)
@@ -181,7 +181,7 @@ def _moves(v: Array) -> Iterator[tuple[Array, str]]:
         yield np.broadcast_to(v.take([0], axis), v.shape), f"read at index 0 of axis {axis} everywhere"
 
 
-def overwritten(w: Wrong) -> str | None:
+def find_overwritten(w: WrongTensor) -> str | None:
     """Where indices name one place twice, one of the terms alone: what no atomic addition was made of."""
     if not w.op.repeats(w.mode):
         return None
@@ -192,7 +192,7 @@ def overwritten(w: Wrong) -> str | None:
         for i, v in enumerate(tensors):
             if v is None or v.dtype.kind != "f":
                 continue
-            for said, once in _once(index, v.shape, w.params.get("dim", 0)):
+            for said, once in _iter_kept_once(index, v.shape, w.params.get("dim", 0)):
                 if w.explained(**{kind: [*tensors[:i], np.where(once, v, 0), *tensors[i + 1 :]]}):
                     return (
                         f"where {name} names one place more than once, {w.what} has the {said} term alone, not the sum"
@@ -200,7 +200,7 @@ def overwritten(w: Wrong) -> str | None:
     return None
 
 
-def _once(index: Array, shape: tuple[int, ...], dim: Any) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _iter_kept_once(index: Array, shape: tuple[int, ...], dim: Any) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Masks of a tensor of `shape` that keep the last, or the first, of the elements that meet in one place."""
     places: Array = index.astype(np.int64)
     axis = dim if isinstance(dim, int) else 0
@@ -222,7 +222,7 @@ def _once(index: Array, shape: tuple[int, ...], dim: Any) -> Iterator[tuple[str,
         yield said, (kept[::-1] if said == "last" else kept).reshape(spread)
 
 
-def causal_edge(w: Wrong) -> str | None:
+def find_causal_edge(w: WrongTensor) -> str | None:
     """The causal mask one key too far, one too near, or aligned with the last key."""
     if not w.params.get("is_causal") or "keep" not in w.op.tensors:
         return None
@@ -241,7 +241,7 @@ def causal_edge(w: Wrong) -> str | None:
     return None
 
 
-def heads(w: Wrong) -> str | None:
+def find_interleaved_heads(w: WrongTensor) -> str | None:
     """Heads that read the keys and values of the groups in turn, not of one group after the other."""
     if not w.params.get("enable_gqa"):
         return None
@@ -253,7 +253,7 @@ def heads(w: Wrong) -> str | None:
     return None
 
 
-def groups(w: Wrong) -> str | None:
+def find_interleaved_groups(w: WrongTensor) -> str | None:
     """Channels dealt to the groups in turn."""
     number = w.params.get("num_groups", w.params.get("groups", 1))
     x = w.inputs[0]
@@ -271,7 +271,7 @@ def groups(w: Wrong) -> str | None:
     return None
 
 
-def channels(w: Wrong) -> str | None:
+def find_swapped_channels(w: WrongTensor) -> str | None:
     """Channels that get the weight or bias of another one."""
     number, x = w.params.get("num_groups", w.params.get("groups", 1)), w.inputs[0]
     if x is None or x.ndim < 2 or not isinstance(number, int):
@@ -284,6 +284,6 @@ def channels(w: Wrong) -> str | None:
         for i, v in enumerate(w.inputs):
             if v is None or v.shape != (count,):
                 continue
-            if w.explained(inputs=w.inputs_with(i, v[index])):
+            if w.explained(inputs=w.with_input(i, v[index])):
                 return f"channel c gets element {said} of {w.names[i]}, not element c"
     return None

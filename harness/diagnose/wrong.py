@@ -15,24 +15,24 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.question import Posed, evaluate_forward, evaluate_vjp, output_names, pose
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.question import Question, evaluate_forward, evaluate_vjp, make_question, name_outputs
 from opproof.reference_ops import Op
 
 #: An explanation must be less likely by chance than 2^-BITS.
-BITS = 10.0
+MIN_EVIDENCE_BITS = 10.0
 #: Beyond so many elements, inputs and results together, operators are not evaluated again.
-MOST = 2**17
+MAX_EVALUATED_ELEMENTS = 2**17
 #: Units of honest rounding that an explanation may leave: many for a backend of large rounding
 #: errors (16-bit dtypes are too coarse for that), or few, where more would not be telling.
-_UNITS = (C, 3.0, 1.25)
+_FIT_UNITS = (C, 3.0, 1.25)
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongTensor:
     """One wrong output or gradient, and all that it was made of. Arrays are float64 unless integers."""
 
-    posed: Posed
+    posed: Question
     which: int  # position among the outputs, or among the arguments
     what: str  # "y", or "the gradient of x"
     got: Array
@@ -42,7 +42,7 @@ class Wrong:
     units: Array
     stale: Array | None
     beside: frozenset[int] = frozenset()  # positions of all that are wrong in the record
-    others: tuple[Wrong, ...] = ()  # what came beside it: of the same answer, and of other calls of the backend
+    others: tuple[WrongTensor, ...] = ()  # what came beside it: of the same answer, and of other calls of the backend
 
     @property
     def case(self) -> Case:
@@ -114,14 +114,14 @@ class Wrong:
             return False
         inside = np.ones(self.got.shape, dtype=bool) if where is None else where
         candidate = candidate if self.expected.dtype.kind != "f" else candidate.astype(np.float64)
-        for units in _UNITS if DTYPES[self.dtype].digits >= 24 else _UNITS[1:]:
-            tolerance = self.tolerance(candidate, units, through)
-            near = _near(self.got, candidate, tolerance, self.dtype)
-            unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.dtype)
+        for units in _FIT_UNITS if DTYPES[self.dtype].digits >= 24 else _FIT_UNITS[1:]:
+            tolerance = self.tolerance_of(candidate, units, through)
+            near = _is_near(self.got, candidate, tolerance, self.dtype)
+            unaffected = ~self.failing & _is_near(self.expected, candidate, tolerance, self.dtype)
             if not (near | unaffected)[inside].all():
                 return False
-            bits = np.sort(self._bits(candidate, tolerance)[inside])
-            if bits[: max(len(bits) - free, 0)].sum() >= BITS:
+            bits = np.sort(self._count_bits(candidate, tolerance)[inside])
+            if bits[: max(len(bits) - free, 0)].sum() >= MIN_EVIDENCE_BITS:
                 return True
         return False
 
@@ -130,7 +130,7 @@ class Wrong:
         """Whether its elements are truth values or whole numbers: nothing rounds them, and they are met or not."""
         return self.expected.dtype.kind != "f" or DTYPES[self.dtype].whole
 
-    def tolerance(self, candidate: Array, units: float, through: Array | float = 0.0) -> Array:
+    def tolerance_of(self, candidate: Array, units: float, through: Array | float = 0.0) -> Array:
         """How far from `candidate` an honest computation of it may be."""
         if self.whole:
             return np.zeros(self.got.shape)
@@ -140,7 +140,7 @@ class Wrong:
         tolerance = units * kind.u * size + floor_of(kind)
         return np.where(np.isfinite(tolerance), tolerance, floor_of(kind))
 
-    def _bits(self, candidate: Array, tolerance: Array) -> Array:
+    def _count_bits(self, candidate: Array, tolerance: Array) -> Array:
         if self.whole:
             return np.where(self.failing, 1.0 if self.expected.dtype.kind == "b" else 3.0, 0.0)
         error, left = (np.log2(np.maximum(np.abs(self.got - v) / tolerance, 1.0)) for v in (self.expected, candidate))
@@ -160,7 +160,7 @@ class Wrong:
             return False
         return self.fits(self.again(**changes, saved=True)) and not self.fits(self.again(saved=True))
 
-    def refuted(self, inputs: Callable[[Wrong], Sequence[Array | None]]) -> bool:
+    def is_refuted_by(self, inputs: Callable[[WrongTensor], Sequence[Array | None]]) -> bool:
         """Whether something that is right would be another number, were it computed of such inputs.
 
         What is missing in every call is missing there too; in this call alone it is that call's own, or a coincidence.
@@ -173,7 +173,7 @@ class Wrong:
         if candidate is None or candidate.shape != self.got.shape:
             return False
         candidate = candidate if self.expected.dtype.kind != "f" else candidate.astype(np.float64)
-        near = _near(self.got, candidate, self.tolerance(candidate, C), self.dtype)
+        near = _is_near(self.got, candidate, self.tolerance_of(candidate, C), self.dtype)
         return bool((~near & ~self.failing).any())
 
     def _is_like(self, candidate: Array | None) -> bool:
@@ -183,7 +183,7 @@ class Wrong:
         size = np.abs(candidate) + np.median(np.abs(self.got))
         return bool(np.mean(np.abs(self.got - candidate) > 0.1 * size) <= 0.5)
 
-    def inputs_with(self, i: int, other: Array | None) -> list[Array | None]:
+    def with_input(self, i: int, other: Array | None) -> list[Array | None]:
         """The inputs, the i-th another."""
         return [*self.inputs[:i], other, *self.inputs[i + 1 :]]
 
@@ -203,7 +203,7 @@ class Wrong:
         `saved`: a gradient is computed from outputs rounded to the dtype, as backends keep them. `outputs`: those that
         it is computed from, whatever comes of the inputs.
         """
-        if self.got.size + sum(v.size for v in self.inputs if v is not None) > MOST:
+        if self.got.size + sum(v.size for v in self.inputs if v is not None) > MAX_EVALUATED_ELEMENTS:
             return None
         op = self.op if op is None else op
         inputs = self.inputs if inputs is None else inputs
@@ -224,7 +224,7 @@ class Wrong:
             return None
         if which >= len(results) or results[which] is None:
             return None
-        return _cropped(np.asarray(results[which]), self.got.shape)
+        return _take_corner(np.asarray(results[which]), self.got.shape)
 
     @property
     def stored(self) -> Array:
@@ -232,7 +232,7 @@ class Wrong:
         beyond = np.abs(self.expected) >= DTYPES[self.dtype].max
         return np.where(beyond, np.copysign(np.inf, self.expected), self.expected)
 
-    def from_saved(self) -> Wrong | None:
+    def from_saved(self) -> WrongTensor | None:
         """The same beside the gradient of outputs that were rounded to 16 bits, where that is another."""
         if self.mode is not Mode.GRADIENT or DTYPES[self.dtype].digits >= 24:
             return None
@@ -243,41 +243,48 @@ class Wrong:
 
     def before(self) -> Array | None:
         """The right answer to the call before, which had other data."""
-        other = pose(self.case, self.op, self.mode).other
+        other = make_question(self.case, self.op, self.mode).other
         return self.again(inputs=other.inputs, cotangents=other.cotangents)
 
 
-def wrongs(
-    posed: Posed, answer: Answer, judgement: Judgement, others: Sequence[Wrong] = (), *, together: bool = False
-) -> list[Wrong]:
+def list_wrong_tensors(
+    posed: Question,
+    answer: Outputs,
+    judgement: Judgement,
+    others: Sequence[WrongTensor] = (),
+    *,
+    together: bool = False,
+) -> list[WrongTensor]:
     """Every tensor of a judgement in which an element is wrong; or all, where elements are wrong `together` alone.
 
     `others`: what came of the backend in other calls: of the same mode, and values beside gradients.
     """
-    tensors = every(posed, answer, judgement, together=together)
+    tensors = list_all_tensors(posed, answer, judgement, together=together)
     wrong = [w for w in tensors if w.failing.any()]
     which = frozenset(w.which for w in wrong)
     return [replace(w, beside=which, others=(*(v for v in tensors if v is not w), *others)) for w in wrong]
 
 
-def every(posed: Posed, answer: Answer, judgement: Judgement, *, together: bool = False) -> list[Wrong]:
+def list_all_tensors(
+    posed: Question, answer: Outputs, judgement: Judgement, *, together: bool = False
+) -> list[WrongTensor]:
     """Every tensor of a wrong answer, those that are right too."""
     forward_mode = posed.mode is Mode.FORWARD
-    names = output_names(posed.op, len(answer.arrays)) if forward_mode else list(posed.names)
+    names = name_outputs(posed.op, len(answer.arrays)) if forward_mode else list(posed.names)
     tensors = []
     for judged in judgement.tensors:
         which, expected = names.index(judged.name), judged.expected
         floats = expected.values.dtype.kind == "f"
         stale = answer.before[which] if which < len(answer.before) else None
         tensors.append(
-            Wrong(
+            WrongTensor(
                 posed=posed,
                 which=which,
                 what=judged.name if forward_mode else f"the gradient of {judged.name}",
                 got=np.asarray(judged.got, dtype=np.float64) if floats else np.asarray(judged.got),
                 expected=expected.values,
                 scale=expected.scale,
-                failing=judged.comparison.units > _UNITS[1] if together else ~judged.comparison.passed,
+                failing=judged.comparison.units > _FIT_UNITS[1] if together else ~judged.comparison.passed,
                 units=judged.comparison.units,
                 stale=None if stale is None else np.asarray(stale, dtype=np.float64),
             )
@@ -285,14 +292,14 @@ def every(posed: Posed, answer: Answer, judgement: Judgement, *, together: bool 
     return tensors
 
 
-def _cropped(array: Array, shape: tuple[int, ...]) -> Array | None:
+def _take_corner(array: Array, shape: tuple[int, ...]) -> Array | None:
     """`array`, or its leading corner of `shape`: what is left of a larger result in a buffer of the right size."""
     if array.ndim != len(shape) or any(n < m for n, m in zip(array.shape, shape, strict=True)):
         return None
     return array[tuple(slice(n) for n in shape)]
 
 
-def _near(a: Array, b: Array, tolerance: Array, dtype: str) -> NDArray[np.bool_]:
+def _is_near(a: Array, b: Array, tolerance: Array, dtype: str) -> NDArray[np.bool_]:
     """Equal within `tolerance`; NaN meets NaN, and an infinity a value beyond the dtype's range."""
     if a.dtype.kind != "f" or b.dtype.kind != "f":
         return np.asarray(a == b)

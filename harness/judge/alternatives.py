@@ -29,22 +29,22 @@ from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, Kind
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import C, Comparison, compare, fails
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference import expected
-from opproof.harness.reference.error_scale import lost_by_flushing, reached
-from opproof.harness.reference.question import Expected, Posed
-from opproof.harness.reference.roundoff import COMPUTE_U, compute_roundoff, least_normal, quiet
+from opproof.harness.reference.error_scale import measure_flushing_loss, measure_reach
+from opproof.harness.reference.question import Expected, Question
+from opproof.harness.reference.roundoff import COMPUTE_U, compute_roundoff, ignore_fp_warnings, least_normal_of
 from opproof.reference_ops import Op, Trait
 
 #: So many times the least normal number a result may be, of which flushed terms make up a share; and so many times the
 #: RMS of what flushing loses it may be off.
-NEAR, MOST_LOST = 2.0**10, 4.0
+MAX_TINY_MULTIPLE, MAX_LOST_RMS = 2.0**10, 4.0
 
 Comparisons = Sequence[Comparison | None]
 
 
-def excusing(
-    posed: Posed,
+def waive_by_alternatives(
+    posed: Question,
     arrays: Sequence[Array | None],
     expected: Sequence[Expected | None],
     comparisons: Comparisons,
@@ -58,29 +58,29 @@ def excusing(
     flushes, plain = DTYPES[posed.case.dtype].kind is Kind.FLOAT, comparisons
     if flushes and not strict_subnormals and fails(comparisons):
         for answer in posed.flushed:
-            others = _against(answer, posed, arrays, expected)
+            others = _compare_with(answer, posed, arrays, expected)
             comparisons = [
-                c if o is None or c is None else c.excusing(~c.passed & o.passed)
+                c if o is None or c is None else c.with_waived(~c.passed & o.passed)
                 for c, o in zip(comparisons, others, strict=True)
             ]
-        comparisons = _partly_flushed(posed, arrays, expected, comparisons)
+        comparisons = _waive_partly_flushed(posed, arrays, expected, comparisons)
     if posed.mode is Mode.FORWARD and posed.op.conventions is not None and fails(comparisons):
-        with quiet():
+        with ignore_fp_warnings():
             answers = [tuple_of(answer) for answer in posed.op.conventions(*posed.inputs, **posed.params)]
         for answer in answers:
-            others = _against(answer, posed, arrays, expected, strict_subnormals)
+            others = _compare_with(answer, posed, arrays, expected, strict_subnormals)
             comparisons = [
                 c if c is None or p is None or o is None else _by_convention(posed.op, c, p, o)
                 for c, p, o in zip(comparisons, plain, others, strict=True)
             ]
     if posed.mode is Mode.GRADIENT and posed.op.symmetric and fails(comparisons):
         triples = zip(arrays, expected, comparisons, strict=True)
-        comparisons = [_symmetric(posed, i, *of, strict_subnormals) for i, of in enumerate(triples)]
+        comparisons = [_compare_symmetric_part(posed, i, *of, strict_subnormals) for i, of in enumerate(triples)]
     return comparisons
 
 
-def _partly_flushed(
-    posed: Posed, arrays: Sequence[Array | None], expected: Sequence[Expected | None], comparisons: Comparisons
+def _waive_partly_flushed(
+    posed: Question, arrays: Sequence[Array | None], expected: Sequence[Expected | None], comparisons: Comparisons
 ) -> Comparisons:
     """`comparisons`, right where next to nothing is as far off as flushing some of what is on the way makes it.
 
@@ -88,34 +88,36 @@ def _partly_flushed(
     """
     if posed.op.reference is not None or Trait.POINTWISE in posed.op.traits or posed.together < posed.runs:
         return comparisons
-    near = NEAR * least_normal(DTYPES[posed.case.dtype])
+    near = MAX_TINY_MULTIPLE * least_normal_of(DTYPES[posed.case.dtype])
     small = [
-        None if c is None or a is None or e is None else _wrong_and_small(c, a, e, near)
+        None if c is None or a is None or e is None else _find_wrong_and_small(c, a, e, near)
         for c, a, e in zip(comparisons, arrays, expected, strict=True)
     ]
     if not any(s is not None and s.any() for s in small):
         return comparisons
     return [
-        c if c is None or a is None or e is None or s is None or lost is None else _within(c, a, e, s, MOST_LOST * lost)
-        for c, a, e, s, lost in zip(comparisons, arrays, expected, small, lost_by_flushing(posed), strict=True)
+        c
+        if c is None or a is None or e is None or s is None or lost is None
+        else _waive_within(c, a, e, s, MAX_LOST_RMS * lost)
+        for c, a, e, s, lost in zip(comparisons, arrays, expected, small, measure_flushing_loss(posed), strict=True)
     ]
 
 
-def _wrong_and_small(c: Comparison, got: Array, want: Expected, near: float) -> NDArray[np.bool_] | None:
+def _find_wrong_and_small(c: Comparison, got: Array, want: Expected, near: float) -> NDArray[np.bool_] | None:
     if c.right or np.asarray(got).dtype.kind != "f" or want.values.dtype.kind != "f":
         return None
     size = np.maximum(np.abs(np.asarray(got, dtype=np.float64)), np.abs(want.values))
     return np.asarray(~c.passed & (size < near))
 
 
-def _within(c: Comparison, got: Array, want: Expected, where: NDArray[np.bool_], room: Array) -> Comparison:
+def _waive_within(c: Comparison, got: Array, want: Expected, where: NDArray[np.bool_], room: Array) -> Comparison:
     with np.errstate(all="ignore"):
         off = np.abs(np.asarray(got, dtype=np.float64) - want.values)
-    return c.excusing(where & (off <= room))
+    return c.with_waived(where & (off <= room))
 
 
-def _symmetric(
-    posed: Posed,
+def _compare_symmetric_part(
+    posed: Question,
     i: int,
     got: Array | None,
     want: Expected | None,
@@ -128,7 +130,7 @@ def _symmetric(
     assert got is not None
     assert want is not None
     value = np.asarray(got, dtype=np.float64)
-    with quiet():
+    with ignore_fp_warnings():
         other = compare(
             (value + np.swapaxes(value, -1, -2)) / 2, want, posed.dtype_of(i), strict_subnormals=strict_subnormals
         )
@@ -138,14 +140,14 @@ def _symmetric(
 def _by_convention(op: Op, c: Comparison, plain: Comparison, other: Comparison) -> Comparison:
     """`c`, right where the convention that `other` is compared with makes it so; `plain` is without flushed zeros."""
     if op.apart:
-        return c.excusing(~c.passed & other.passed)
+        return c.with_waived(~c.passed & other.passed)
     whole = (other.passed | (c.passed & ~plain.passed)).all()
-    return c.excusing(~c.passed) if whole else c
+    return c.with_waived(~c.passed) if whole else c
 
 
-def _against(
+def _compare_with(
     answer: Sequence[Array | None],
-    posed: Posed,
+    posed: Question,
     arrays: Sequence[Array | None],
     expected: Sequence[Expected | None],
     strict: bool = False,
@@ -159,8 +161,8 @@ def _against(
     ]
 
 
-def excused(
-    posed: Posed,
+def waive_large_noise(
+    posed: Question,
     arrays: Sequence[Array | None],
     comparisons: Sequence[Comparison | None],
     declared: str | None,
@@ -168,41 +170,41 @@ def excused(
     """The comparisons, with what noise of the declared size reaches right too; for references in NumPy."""
     if not fails(comparisons) or declared is None or not _is_coarse(posed, declared):
         return [*comparisons]
-    results = posed.once(f"reached {declared}", lambda: reached(posed, declared))
+    results = posed.once(f"reached {declared}", lambda: measure_reach(posed, declared))
     return [
-        c if c is None or got is None or ends is None else c.excusing(~c.passed & _inside(got, c.bound, *ends))
+        c if c is None or got is None or ends is None else c.with_waived(~c.passed & _is_inside(got, c.bound, *ends))
         for got, c, ends in zip(arrays, comparisons, results, strict=True)
     ]
 
 
-def _is_coarse(posed: Posed, declared: str) -> bool:
+def _is_coarse(posed: Question, declared: str) -> bool:
     rounds = posed.op.reference is None and not expected.is_bitwise(posed)
     return rounds and compute_roundoff(DTYPES[posed.case.dtype], declared) > COMPUTE_U["f32"]
 
 
-def _inside(got: Array, bound: Array, least: Array, most: Array) -> Array:
+def _is_inside(got: Array, bound: Array, least: Array, most: Array) -> Array:
     value = np.asarray(got, dtype=np.float64)
     with np.errstate(all="ignore"):
         inside: Array = (value >= least - bound) & (value <= most + bound)
         return inside
 
 
-def of_the_draw(posed: Posed, answer: Answer) -> tuple[Posed, str]:
+def of_the_draw(posed: Question, answer: Outputs) -> tuple[Question, str]:
     """The question with the draw of the answer given, and why that is no chance, empty where it may be."""
     outputs = answer.arrays if posed.mode is Mode.FORWARD else answer.drawn
     if not outputs:
         return posed, ""
     before = answer.before if posed.mode is Mode.FORWARD else ()
-    return given_the_draw(posed, outputs), unfair(posed, outputs, before)
+    return insert_draw(posed, outputs), explain_unfair_draw(posed, outputs, before)
 
 
-def given_the_draw(posed: Posed, outputs: Sequence[Any]) -> Posed:
+def insert_draw(posed: Question, outputs: Sequence[Any]) -> Question:
     """The question whose inputs have what was drawn to make `outputs`."""
     assert posed.op.drawn is not None
     return posed.given(inputs=tuple(posed.op.drawn(tuple(outputs), *posed.inputs, **posed.params)))
 
 
-def unfair(posed: Posed, outputs: Sequence[Any], before: Sequence[Any]) -> str:
+def explain_unfair_draw(posed: Question, outputs: Sequence[Any], before: Sequence[Any]) -> str:
     """Why a draw is no chance, in words; `before` are the outputs of another draw, none where there was no other."""
     if posed.op.unfair is None:
         return ""
@@ -224,7 +226,7 @@ def in_any_order(
     """
     if plain.right:
         return plain, ""
-    paired = _paired(got, expected, groups, dtype, strict_subnormals)
+    paired = _compare_paired(got, expected, groups, dtype, strict_subnormals)
     right = np.ones(groups.max() + 1, dtype=bool)
     np.logical_and.at(right, groups, paired.passed)
     shared = np.zeros_like(right)
@@ -233,12 +235,12 @@ def in_any_order(
         here = groups == g
         bound = plain.bound[here] + C * DTYPES[dtype].u * np.abs(expected.values[here])  # an average rounds
         shared[g] = _averages(np.asarray(got[here], dtype=np.float64), expected.values[here], bound)
-    result = plain.excusing((right | shared)[groups] & ~plain.passed)
+    result = plain.with_waived((right | shared)[groups] & ~plain.passed)
     how = "are shared among them" if shared.any() else "stand in another order"
     return result, f"gradients of equal elements {how}" if result.right else ""
 
 
-def _paired(got: Array, expected: Expected, groups: NDArray[np.int64], dtype: str, strict: bool) -> Comparison:
+def _compare_paired(got: Array, expected: Expected, groups: NDArray[np.int64], dtype: str, strict: bool) -> Comparison:
     """The smallest found of each group against the smallest expected, and so on."""
     labels = groups.ravel()
     there = np.lexsort((expected.values.ravel(), labels))

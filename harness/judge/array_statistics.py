@@ -24,38 +24,47 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, TRUNCATE, Dtype, round_to
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
-from opproof.harness.reference.array_bias import LEAST, SLOPE, SPREADS, clear_slope, leaning, varies
+from opproof.harness.reference.array_bias import (
+    MAX_SLOPE_ROUNDOFFS,
+    MAX_SLOPE_SPREADS,
+    MIN_WHOLE_VALUES,
+    clear_slope,
+    measure_rounding_bias,
+    varies,
+)
 from opproof.harness.reference.question import Expected
 
 #: Results that a store could round to either side, at least so many different ones, tell how it does; by
 #: so many units, and so many standard errors, may their mean be off.
-TELLING = 256
-LEAN = 0.3
-ERRORS = 8.0
+MIN_DISTINCT_RESULTS = 256
+MAX_LEAN_UNITS = 0.3
+MIN_LEAN_SIGMAS = 8.0
 #: Of the scale that a saved output makes, in sizes of the result, where results still tell: each errs for itself.
-LOOSE = 2.0
+MAX_SAVED_SCALE = 2.0
 #: The same of independent slices: so many tell, whose elements share the error of what was saved.
-SLICES = 64
-SHARED = 8.0
+MIN_INDEPENDENT_SLICES = 64
+MAX_SHARED_SCALE = 8.0
 #: The same where 16-bit intermediates are declared: results of so many mantissas, with noise of so many sizes of theirs
 #: at most. Numbers of float16 times a constant have 1024, and their roundings follow one another in order.
-STORED_TELLING = 2000
-NOISY = 8.0
+MIN_STORED_MANTISSAS = 2000
+MAX_NOISE_SIZES = 8.0
 #: Fills whose slices are like each other in nothing.
-ORDINARY = frozenset({"normal", "wide"})
+ORDINARY_FILLS = frozenset({"normal", "wide"})
 
 
-def lean(got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[np.bool_], dtype: str) -> float | None:
+def measure_lean(
+    got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[np.bool_], dtype: str
+) -> float | None:
     """By how many units results are off on average from those rounded to nearest; 0.0 if not clearly, None if too few.
 
     Where storing is most of what is rounded. Each value once: a constant that fills an array is rounded to the same
     side everywhere. None that lies in the middle of two numbers: either is the nearest.
     """
     chosen = mask & np.isfinite(nearest) & ~_in_the_middle(values, nearest, dtype)
-    if np.count_nonzero(chosen) < TELLING:
+    if np.count_nonzero(chosen) < MIN_DISTINCT_RESULTS:
         return None
     values, places = np.unique(values[chosen], return_index=True)
-    if values.size < TELLING:
+    if values.size < MIN_DISTINCT_RESULTS:
         return None
     off = np.sign(values) * (got[chosen][places] - nearest[chosen][places]) / (DTYPES[dtype].u * np.abs(values))
     return _clear(off)
@@ -69,7 +78,7 @@ def _in_the_middle(values: Array, nearest: Array, dtype: str) -> NDArray[np.bool
         return near
 
 
-def lean_beside_a_factor(
+def measure_lean_beside_factor(
     got: NDArray[np.float64], expected: Expected, mask: NDArray[np.bool_], dtype: str, slices: NDArray[np.intp]
 ) -> float | None:
     """The same where 16-bit intermediates are declared, and a constant that is one may move the whole by a unit.
@@ -78,16 +87,16 @@ def lean_beside_a_factor(
     elements, or slices, tell.
     """
     kind = DTYPES[dtype]
-    near = np.abs(expected.values) >= np.maximum(expected.scale / NOISY, kind.tiny)
+    near = np.abs(expected.values) >= np.maximum(expected.scale / MAX_NOISE_SIZES, kind.tiny)
     values, places = np.unique(expected.values[mask & near], return_index=True)
-    if np.unique(np.frexp(np.abs(values))[0]).size < STORED_TELLING:
+    if np.unique(np.frexp(np.abs(values))[0]).size < MIN_STORED_MANTISSAS:
         return None
-    found = leaning(got[mask & near][places] - values, values, kind)
+    found = measure_rounding_bias(got[mask & near][places] - values, values, kind)
     _, numbers = np.unique(slices[mask & near][places], return_inverse=True)
-    if found is None or np.max(numbers) + 1 < SLICES:
+    if found is None or np.max(numbers) + 1 < MIN_INDEPENDENT_SLICES:
         return None
     error = float(np.sqrt(np.sum(np.square(np.bincount(numbers, found.parts)))))
-    clear = abs(found.steps) > LEAN + (expected.leaning or 0.0) and abs(found.steps) > ERRORS * error
+    clear = abs(found.steps) > MAX_LEAN_UNITS + (expected.leaning or 0.0) and abs(found.steps) > MIN_LEAN_SIGMAS * error
     return found.units if clear else 0.0
 
 
@@ -101,16 +110,16 @@ def lean_of_slices(
     values, u = expected.values, DTYPES[dtype].u
     with np.errstate(all="ignore"):
         off = np.sign(values) * (np.asarray(got, dtype=np.float64) - values) / (u * np.abs(values))
-    counts = np.isfinite(comparison.signed) & np.isfinite(off) & (expected.scale <= SHARED * np.abs(values))
+    counts = np.isfinite(comparison.signed) & np.isfinite(off) & (expected.scale <= MAX_SHARED_SCALE * np.abs(values))
     within = tuple(k for k in range(values.ndim) if k not in {a % values.ndim for a in alone})
     number = np.sum(counts, axis=within)
     means = np.sum(np.where(counts, off, 0.0), axis=within)[number > 0] / number[number > 0]
-    return _clear(np.unique(means)) if np.unique(means).size >= SLICES else None
+    return _clear(np.unique(means)) if np.unique(means).size >= MIN_INDEPENDENT_SLICES else None
 
 
 def _clear(off: NDArray[np.float64]) -> float:
     mean, error = float(np.mean(off)), float(np.std(off)) / np.sqrt(off.size)
-    return 0.0 if abs(mean) <= LEAN or abs(mean) <= ERRORS * error else mean
+    return 0.0 if abs(mean) <= MAX_LEAN_UNITS or abs(mean) <= MIN_LEAN_SIGMAS * error else mean
 
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be
@@ -131,7 +140,7 @@ class Rounding(StrEnum):
 
 
 @dataclass(frozen=True)
-class Figures:
+class ArrayStatistics:
     """Of one array; None where it has too few elements that count."""
 
     rms: float | None = None  # of the units
@@ -147,7 +156,7 @@ class Figures:
 
     def fault(self, declared: str | None = None, *, declarable: bool = True) -> str:
         """What is wrong with the whole, or with how it is stored where the backend has not `declared` it."""
-        return self.objection or self.misrounded(declared, declarable=declarable)
+        return self.objection or self.find_misrounding(declared, declarable=declarable)
 
     @property
     def objection(self) -> str:
@@ -176,7 +185,7 @@ class Figures:
             return f"{within} numbers that need no rounding are {abs(self.moved):.2g} units too {how} on average"
         return ""
 
-    def misrounded(self, declared: str | None, *, declarable: bool = True) -> str:
+    def find_misrounding(self, declared: str | None, *, declarable: bool = True) -> str:
         """What is wrong with how results are stored; empty where nothing is, or the backend `declared` it.
 
         `declarable`: whether who reads this has a way to declare it, as the adapter of a backend has.
@@ -192,10 +201,10 @@ class Figures:
 
 
 #: Of an answer without floats enough.
-NO_FIGURES = Figures()
+NO_STATISTICS = ArrayStatistics()
 
 
-def figures(
+def measure_array(
     got: Array,
     expected: Expected,
     comparison: Comparison,
@@ -203,7 +212,7 @@ def figures(
     alone: tuple[int, ...] = (),
     *,
     repeated: bool = False,
-) -> Figures:
+) -> ArrayStatistics:
     """The figures of one array, over its elements that count; slices along the axes `alone` err for themselves.
 
     `repeated`: an input holds the same slice again and again, so that what is lost in one is lost in all, and elements
@@ -212,39 +221,43 @@ def figures(
     """
     counts = np.isfinite(comparison.signed)
     signed = comparison.signed[counts]
-    if signed.size < LEAST:
-        return NO_FIGURES
+    if signed.size < MIN_WHOLE_VALUES:
+        return NO_STATISTICS
     values, given = expected.values[counts], np.asarray(got, dtype=np.float64)[counts]
-    rms, bias = _moments(signed)
+    rms, bias = _compute_moments(signed)
     most = RMS if expected.stored is None else expected.stored
     if rms > most or abs(bias) > BIAS:  # that may be one error, where values repeat
         _, places = np.unique(np.abs(values), return_index=True)
-        if repeated or places.size < LEAST:
-            return NO_FIGURES
-        rms, bias = _moments(signed[places])
+        if repeated or places.size < MIN_WHOLE_VALUES:
+            return NO_STATISTICS
+        rms, bias = _compute_moments(signed[places])
     rounding, leaning, moved = Rounding.UNKNOWN, 0.0, 0.0
-    if not repeated and expected.faithful and (signed.size >= TELLING or alone):
+    if not repeated and expected.faithful and (signed.size >= MIN_DISTINCT_RESULTS or alone):
         clear = np.abs(values) > 8 * expected.scale[counts]
         nearest = round_to(values, DTYPES[dtype])
-        open_, held = (lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
+        open_, held = (
+            measure_lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values)
+        )
         if open_ is None and expected.each:
-            near = expected.scale[counts] <= LOOSE * np.abs(values)
-            open_ = lean(given, values, values, near, dtype)
+            near = expected.scale[counts] <= MAX_SAVED_SCALE * np.abs(values)
+            open_ = measure_lean(given, values, values, near, dtype)
         if open_ is None and alone:
             open_ = lean_of_slices(got, expected, comparison, dtype, alone)
-        rounding, leaning = _rounding(open_), open_ or 0.0
+        rounding, leaning = _classify_rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
     elif not repeated and expected.leaning is not None and (expected.each or alone):
         whole = np.asarray(got, dtype=np.float64)
-        open_ = lean_beside_a_factor(whole, expected, counts, dtype, _slices(values=expected.values, alone=alone))
-        rounding, leaning = _rounding(open_), open_ or 0.0
+        open_ = measure_lean_beside_factor(
+            whole, expected, counts, dtype, _number_slices(values=expected.values, alone=alone)
+        )
+        rounding, leaning = _classify_rounding(open_), open_ or 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
-    steepest = math.inf if repeated else _steepest(values, expected.spread, DTYPES[dtype].u)
+    steepest = math.inf if repeated else _limit_slope(values, expected.spread, DTYPES[dtype].u)
     steep = clear_slope(given - values, values, expected.scale[counts]) if math.isfinite(steepest) else 0.0
-    return Figures(
+    return ArrayStatistics(
         rms=rms, bias=bias, factor=factor, rounding=rounding, lean=leaning, moved=moved, most=most,
         slope=steep if abs(steep) > steepest else 0.0, steepest=steepest,
-        digits=fewer_digits(given, values, expected.scale[counts], DTYPES[dtype]),
+        digits=count_fewer_digits(given, values, expected.scale[counts], DTYPES[dtype]),
     )  # fmt: skip
 
 
@@ -254,53 +267,53 @@ def _those_of(digits: int) -> str:
     return f", those of {names[0]}" if names else ""
 
 
-def _slices(values: Array, alone: tuple[int, ...]) -> NDArray[np.intp]:
+def _number_slices(values: Array, alone: tuple[int, ...]) -> NDArray[np.intp]:
     """For each element the number of its slice along the axes `alone`; its own number where there are none."""
     kept = [n if not alone or k in {a % values.ndim for a in alone} else 1 for k, n in enumerate(values.shape)]
     return np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), values.shape)
 
 
-def _steepest(values: Array, spread: float | None, u: float) -> float:
+def _limit_slope(values: Array, spread: float | None, u: float) -> float:
     """By what factor the whole may be off; any where that is not measured, or too few values differ.
 
     Any too where it were more than the whole itself: sums that are 0 but for their rounding have no size.
     """
     if spread is None or not varies(values):
         return math.inf
-    most = max(SLOPE * u, SPREADS * spread)
+    most = max(MAX_SLOPE_ROUNDOFFS * u, MAX_SLOPE_SPREADS * spread)
     return most if most < 1 else math.inf
 
 
-def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:
+def _compute_moments(signed: NDArray[np.float64]) -> tuple[float, float]:
     return math.sqrt(np.add.reduce(np.square(signed)) / signed.size), float(np.add.reduce(signed)) / signed.size
 
 
-def _rounding(lean: float | None) -> Rounding:
+def _classify_rounding(lean: float | None) -> Rounding:
     if lean is None:
         return Rounding.UNKNOWN
     return Rounding.NEAREST if lean == 0 else Rounding.AWAY if lean > 0 else Rounding.TRUNCATE
 
 
 #: Zero bits at the end of every number that are no chance: what float16 has more than bfloat16.
-_ZERO_BITS = 3
+_MIN_ZERO_BITS = 3
 #: Different numbers that are expected off the grid, and answered on it.
-_TELLING = 16
+_MIN_OFF_GRID_VALUES = 16
 #: An element tells where its noise is below this share of the grid's step. What cancels k bits lies on a grid of 2^k
 #: for good reason: noise, a whole unit of what is stored, is half such a step there at least.
-_FINE = 1 / 4
+_MAX_NOISE_STEP_SHARE = 1 / 4
 
 
-def fewer_digits(given: Array, values: Array, scale: Array, kind: Dtype) -> int:
+def count_fewer_digits(given: Array, values: Array, scale: Array, kind: Dtype) -> int:
     """How many digits the answer's numbers have at most, where that is no chance; 0 where they may have all of `kind`.
 
     `given` and `values`, what is expected, are float64 and flat; `scale` is in units of u(kind).
     """
-    zeros = _zero_bits(given, kind)
-    tells = zeros >= _ZERO_BITS and _count_off(values, scale, kind, zeros) >= _TELLING
+    zeros = _count_zero_bits(given, kind)
+    tells = zeros >= _MIN_ZERO_BITS and _count_off(values, scale, kind, zeros) >= _MIN_OFF_GRID_VALUES
     return kind.digits - zeros if tells else 0
 
 
-def _zero_bits(values: Array, kind: Dtype) -> int:
+def _count_zero_bits(values: Array, kind: Dtype) -> int:
     """At the end of every number's digits, the least of all; 0 where no number is told apart from 0."""
     normal = np.abs(values[np.abs(values) >= kind.tiny])
     digits = (np.frexp(normal)[0] * 2.0**kind.digits).astype(np.int64)
@@ -313,5 +326,5 @@ def _count_off(values: Array, scale: Array, kind: Dtype, zeros: int) -> int:
     with np.errstate(all="ignore"):
         step = np.ldexp(2.0**zeros * kind.u, np.frexp(values)[1])
         off = np.abs(values - np.rint(values / step) * step)
-        tells = (np.abs(values) >= kind.tiny) & (off >= step / 4) & (scale * kind.u <= _FINE * step)
+        tells = (np.abs(values) >= kind.tiny) & (off >= step / 4) & (scale * kind.u <= _MAX_NOISE_STEP_SHARE * step)
     return int(np.unique(values[tells]).size)

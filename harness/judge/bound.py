@@ -68,7 +68,7 @@ class Comparison:
             return None
         return tuple(int(i) for i in np.unravel_index(int(np.argmax(self.shares)), self.units.shape))
 
-    def excusing(self, mask: NDArray[np.bool_]) -> Comparison:
+    def with_waived(self, mask: NDArray[np.bool_]) -> Comparison:
         """The same with the elements of `mask` right for another reason than the bound."""
         if not mask.any():
             return self
@@ -96,7 +96,7 @@ def bound_of(expected: Expected, dtype: Dtype, *, strict_subnormals: bool = Fals
     """The bound of every element; zero where the array is to be met bit for bit."""
     size = np.abs(expected.values)
     floor = floor_of(dtype, strict=strict_subnormals)
-    return _bound(expected, dtype, size, _held(expected, dtype, size), floor)
+    return _bound(expected, dtype, size, _find_held(expected, dtype, size), floor)
 
 
 def _bound(expected: Expected, dtype: Dtype, size: Array, held: Array | None, floor: float) -> NDArray[np.float64]:
@@ -105,11 +105,11 @@ def _bound(expected: Expected, dtype: Dtype, size: Array, held: Array | None, fl
         return np.zeros(size.shape)
     # By u first: 16 times the largest numbers of f64 is infinite.
     rounding, stored = dtype.u * expected.scale, dtype.u * size
-    allowed = _computed(expected, rounding, stored) + stored_of(expected) * stored + floor
+    allowed = _bound_computed(expected, rounding, stored) + stored_of(expected) * stored + floor
     return allowed if held is None else np.where(held, 0.0, allowed)
 
 
-def _computed(expected: Expected, scale: Array, size: Array) -> NDArray[np.float64]:
+def _bound_computed(expected: Expected, scale: Array, size: Array) -> NDArray[np.float64]:
     """What computing may cost, of a scale and a size in the same units."""
     whole: NDArray[np.float64] = C * scale
     if not (expected.each and expected.faithful):
@@ -117,7 +117,7 @@ def _computed(expected: Expected, scale: Array, size: Array) -> NDArray[np.float
     return whole - (C - SAVED) * np.minimum(scale, SPAN * size)
 
 
-def _held(expected: Expected, dtype: Dtype, size: Array) -> NDArray[np.bool_] | None:
+def _find_held(expected: Expected, dtype: Dtype, size: Array) -> NDArray[np.bool_] | None:
     """Which elements are to be met exactly, None for none: storing changes no number of the dtype, nor does anything.
 
     floor(7 / 2) is 3 in every format; 2.998, which is 2 units of bf16 away, is no whole number at all.
@@ -143,14 +143,14 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
         value, size = np.asarray(got, dtype=np.float64), np.abs(values)
         off, total = value - values, expected.scale + size
         error, honest = np.abs(off), kind.u * total
-        held = _held(expected, kind, size)
+        held = _find_held(expected, kind, size)
         floor = floor_of(kind, strict=strict_subnormals)
         bound, limit = _bound(expected, kind, size, held, floor), _limit(expected, size, total, held)
         bounded = np.isfinite(bound)
         within = bounded & (error <= bound)
         excess = np.maximum(error - (0.0 if expected.exact else floor), 0.0)
         units = np.where(excess > 0, excess / honest, 0.0)
-        flushed = None if strict_subnormals else _flushed(value, size, kind)
+        flushed = None if strict_subnormals else _find_flushed(value, size, kind)
         if flushed is not None:
             units = np.where(flushed, 0.0, units)
         passed = within
@@ -160,16 +160,16 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
             over = np.where(
                 np.isfinite(units) & ~np.isnan(error), np.maximum(units, np.nextafter(limit, np.inf)), np.inf
             )
-            passed = within | _otherwise(value, expected, bound, kind)
+            passed = within | _find_otherwise_right(value, expected, bound, kind)
             passed = passed if flushed is None else passed | flushed
             units = np.where(within, np.minimum(units, limit), np.where(passed, 0.0, over))
         counts = (size >= kind.tiny) & (value != 0)
-        signed = _signed(off, honest, expected, counts if flushed is None else counts & ~flushed)
+        signed = _sign_units(off, honest, expected, counts if flushed is None else counts & ~flushed)
         bound = np.where(bounded, bound, 0.0)
     return Comparison(*map(np.asarray, (units, limit, bound, passed, signed)))
 
 
-def _signed(off: Array, honest: Array, expected: Expected, counts: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _sign_units(off: Array, honest: Array, expected: Expected, counts: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Units away from zero, where they count."""
     if expected.exact:
         return np.full(counts.shape, np.nan)
@@ -177,19 +177,19 @@ def _signed(off: Array, honest: Array, expected: Expected, counts: NDArray[np.bo
     return np.where(counts & np.isfinite(signed), signed, np.nan)
 
 
-def _otherwise(value: Array, expected: Expected, bound: Array, kind: Dtype) -> NDArray[np.bool_]:
+def _find_otherwise_right(value: Array, expected: Expected, bound: Array, kind: Dtype) -> NDArray[np.bool_]:
     """Which elements are right for another reason than the bound: they are what storing makes, or overflow."""
     rounded = round_to(expected.values, kind)
     equal: NDArray[np.bool_] = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
-    return equal if expected.exact else equal | _overflows(value, expected.values, bound, kind)
+    return equal if expected.exact else equal | _find_overflows(value, expected.values, bound, kind)
 
 
-def far_off(got: Array, expected: Expected, dtype: str) -> bool:
+def is_clearly_wrong(got: Array, expected: Expected, dtype: str) -> bool:
     """Whether an element is so plainly wrong that no rule of `compare` passes it; quick, and False where in doubt."""
-    return far_from(expected, dtype)(got)
+    return make_clearly_wrong_test(expected, dtype)(got)
 
 
-def far_from(expected: Expected, dtype: str) -> Callable[[Array], bool]:
+def make_clearly_wrong_test(expected: Expected, dtype: str) -> Callable[[Array], bool]:
     """`far_off` of many answers, each of the shape of `expected` or one number for all its elements."""
     if expected.values.dtype.kind != "f" or DTYPES[dtype].whole:
         return lambda got: bool(np.any(got != expected.values))
@@ -212,12 +212,12 @@ def _limit(expected: Expected, size: Array, honest: Array, held: Array | None) -
     if expected.exact:
         return np.zeros(size.shape)
     part = np.divide(expected.scale, honest, out=np.ones_like(size), where=honest > 0)
-    units = _computed(expected, part, 1 - part) + stored_of(expected) * (1 - part)
+    units = _bound_computed(expected, part, 1 - part) + stored_of(expected) * (1 - part)
     limit = np.where(np.isfinite(part), units, C)
     return limit if held is None else np.where(held, 0.0, limit)
 
 
-def _flushed(value: Array, size: Array, dtype: Dtype) -> NDArray[np.bool_] | None:
+def _find_flushed(value: Array, size: Array, dtype: Dtype) -> NDArray[np.bool_] | None:
     """Zero for a result below the normal range, and a number below it for a truth that is nearer to zero than any.
 
     Zero up to FLUSHED times the least normal number, since what is flushed may be a part: asin(x) as 2 atan(x / 2).
@@ -235,7 +235,7 @@ def _flushed(value: Array, size: Array, dtype: Dtype) -> NDArray[np.bool_] | Non
     return flushed | (below & left & (np.abs(value) < dtype.tiny))
 
 
-def _overflows(value: Array, expected: Array, bound: Array, dtype: Dtype) -> NDArray[np.bool_]:
+def _find_overflows(value: Array, expected: Array, bound: Array, dtype: Dtype) -> NDArray[np.bool_]:
     """Infinities of the right sign where honest rounding may carry a finite value past the largest one.
 
     In 8 bits the largest number is as right, and NaN where there is no infinity: both are in use (OCP 8-bit floating

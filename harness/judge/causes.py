@@ -3,7 +3,8 @@
 The reference is changed as the entry says: another formula, another arithmetic. An element that failed is explained
 where it lies within the ordinary bound of the changed reference, noise of the arithmetic's size included, or between
 what the formula gives in that arithmetic itself, rounded to nearest and by chance, range included
-(harness/reference/rounded_arithmetic.py). Every element that failed has to be; then the array as a whole is held to what any array is.
+(harness/reference/rounded_arithmetic.py). Every element that failed has to be; then the array as a whole is held to
+what any array is.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.errors import OpError
 from opproof.core.verdicts import WRONG, Mode, Verdict
-from opproof.harness.judge.array_statistics import figures
+from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import bound_of, stored_of
 from opproof.harness.judge.gradient import Rules
-from opproof.harness.judge.judgement import Judged, Judgement, compare_answer, judge
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.judgement import JudgedTensor, Judgement, compare_answer, judge
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.known_failures.causes import function_of
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.expected import expected_of, values_of
-from opproof.harness.reference.question import Expected, Posed, output_names
-from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, arithmetics, unwrap, wrap
-from opproof.harness.reference.roundoff import quiet
+from opproof.harness.reference.question import Expected, Question, name_outputs
+from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, iter_arithmetics, unwrap, wrap
+from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.reference_ops import Op, gradients_of
 
 #: Numbers of a question, inputs and results together, up to which causes are executed.
@@ -51,7 +52,7 @@ _DECLINES = (
 )
 
 
-def find_causes(known: Sequence[Known], posed: Posed, judgement: Judgement, rules: Rules) -> tuple[str, ...]:
+def find_causes(known: Sequence[Known], posed: Question, judgement: Judgement, rules: Rules) -> tuple[str, ...]:
     """The causes, as records name them, of the entries that explain the failure of the question `posed`.
 
     One whose functions raised is followed by the error: it explains nothing.
@@ -67,7 +68,7 @@ def find_causes(known: Sequence[Known], posed: Posed, judgement: Judgement, rule
     return tuple(found)
 
 
-def explains(entry: Known, posed: Posed, judgement: Judgement, rules: Rules) -> bool:
+def explains(entry: Known, posed: Question, judgement: Judgement, rules: Rules) -> bool:
     """Whether the cause of `entry` explains the failure. Raises what its functions raise."""
     speaks = entry.covers_mode(posed.mode) and entry.covers_case(str(posed.case))
     if not speaks or not entry.is_named(judgement.verdict):
@@ -80,24 +81,24 @@ def explains(entry: Known, posed: Posed, judgement: Judgement, rules: Rules) -> 
     return judgement.verdict in WRONG and _is_right_when_changed(entry, posed, judgement, rules)
 
 
-def _is_right_when_changed(entry: Known, posed: Posed, judgement: Judgement, rules: Rules) -> bool:
+def _is_right_when_changed(entry: Known, posed: Question, judgement: Judgement, rules: Rules) -> bool:
     sizes = [v.size for v in posed.inputs if v is not None] + [j.got.size for j in judgement.tensors]
     if not judgement.tensors or sum(sizes) > MAX_NUMBERS:
         return False
-    changed = _changed(entry, posed)
+    changed = _change_formulas(entry, posed)
     kinds = _Kinds.of(entry, posed, rules)
     rules = replace(rules, declared=kinds.declared, rounding=entry.rounding or rules.rounding)
     answer = _answer_of(posed, judgement)
-    names = _names(posed, answer)
-    expected = _expected(changed, kinds.declared)
+    names = _name_results(posed, answer)
+    expected = _expect_changed(changed, kinds.declared)
     if all(j.comparison.right for j in judgement.tensors):  # the objection was to a whole
         if judge(changed, answer, rules, expected).verdict in (Verdict.PASS, Verdict.MISTRUSTED):
             return True
-        return _is_reproduced(changed, _evaluated(changed, kinds, str(posed.case), sum(sizes)), judgement, names)
+        return _is_reproduced(changed, _evaluate_changed(changed, kinds, str(posed.case), sum(sizes)), judgement, names)
     if judgement.zeros and not _are_zero(changed, kinds, judgement, names):
         return False
     compared = compare_answer(changed, answer, rules, expected)
-    masks = _undefined(entry, posed, len(answer.arrays))
+    masks = _find_undefined(entry, posed, len(answer.arrays))
     ends: Sequence[_Ends | None] | None = None
     for judged in judgement.tensors:
         which = names.index(judged.name)
@@ -106,36 +107,36 @@ def _is_right_when_changed(entry: Known, posed: Posed, judgement: Judgement, rul
             return False
         explained = judged.comparison.passed | now.passed | masks[which]
         if not explained.all():
-            ends = _evaluated(changed, kinds, str(posed.case), sum(sizes)) if ends is None else ends
-            explained |= _lies_between(ends[which], judged, want, posed.dtype_of(which))
+            ends = _evaluate_changed(changed, kinds, str(posed.case), sum(sizes)) if ends is None else ends
+            explained |= _find_between(ends[which], judged, want, posed.dtype_of(which))
         if not explained.all():
             return False
         if kinds.leans:
             continue
-        counted = now.excusing(~now.passed)
-        if figures(judged.got, want, counted, posed.dtype_of(which)).fault(rules.rounding):
-            ends = _evaluated(changed, kinds, str(posed.case), sum(sizes)) if ends is None else ends
+        counted = now.with_waived(~now.passed)
+        if measure_array(judged.got, want, counted, posed.dtype_of(which)).fault(rules.rounding):
+            ends = _evaluate_changed(changed, kinds, str(posed.case), sum(sizes)) if ends is None else ends
             return _is_reproduced(changed, ends, judgement, names)
     return True
 
 
-def _is_reproduced(changed: Posed, ends: Sequence[_Ends | None], judgement: Judgement, names: Sequence[str]) -> bool:
+def _is_reproduced(changed: Question, ends: Sequence[_Ends | None], judgement: Judgement, names: Sequence[str]) -> bool:
     """Whether every element lies between the evaluations in the arithmetic itself, but for one more store."""
     for judged in judgement.tensors:
         which = names.index(judged.name)
         exact = replace(judged.expected, exact=True, faithful=True)
-        if not _lies_between(ends[which], judged, exact, changed.dtype_of(which)).all():
+        if not _find_between(ends[which], judged, exact, changed.dtype_of(which)).all():
             return False
     return True
 
 
-def _are_zero(changed: Posed, kinds: _Kinds, judgement: Judgement, names: Sequence[str]) -> bool:
+def _are_zero(changed: Question, kinds: _Kinds, judgement: Judgement, names: Sequence[str]) -> bool:
     """Whether what came as nothing but zeros is so by the changed reference: where sums cancel, many bounds hold 0."""
-    nearest = next(arithmetics(kinds.operations, kinds.sums, str(changed.case), truncates=kinds.truncates))
+    nearest = next(iter_arithmetics(kinds.operations, kinds.sums, str(changed.case), truncates=kinds.truncates))
     failing = [names.index(j.name) for j in judgement.tensors if not j.comparison.right]
     return any(
         not any(r is not None and r.any() for r in (results[which] for which in failing))
-        for results in _every_result(changed, nearest)
+        for results in _iter_results(changed, nearest)
     )
 
 
@@ -154,7 +155,7 @@ class _Kinds:
         return self.truncates or self.sums in ("f16", "bf16", "tf32")
 
     @staticmethod
-    def of(entry: Known, posed: Posed, rules: Rules) -> _Kinds:
+    def of(entry: Known, posed: Question, rules: Rules) -> _Kinds:
         """Those of an entry; where it names none, those by which the backend is judged."""
         dtype, said = posed.case.dtype, entry.arithmetic or rules.declared or ""
         said = dtype if said == "dtype" else said
@@ -167,7 +168,7 @@ class _Kinds:
         return _Kinds(plain, plain, said or None, truncates)
 
 
-def _changed(entry: Known, posed: Posed) -> Posed:
+def _change_formulas(entry: Known, posed: Question) -> Question:
     """The question, put to the operator with the formulas of the entry in place of its own."""
     forward, vjp = function_of(entry.folder, entry.forward), function_of(entry.folder, entry.vjp)
     op: Op = posed.op
@@ -184,7 +185,7 @@ def _changed(entry: Known, posed: Posed) -> Posed:
     return changed
 
 
-def _expected(changed: Posed, declared: str | None) -> list[Expected | None]:
+def _expect_changed(changed: Question, declared: str | None) -> list[Expected | None]:
     """What the changed reference gives, with its scale; without one where the formula has no rule under noise."""
     try:
         return expected_of(changed, declared)
@@ -192,20 +193,22 @@ def _expected(changed: Posed, declared: str | None) -> list[Expected | None]:
         return [None if v is None else Expected(v, np.zeros(v.shape)) for v in values_of(changed)]
 
 
-def _answer_of(posed: Posed, judgement: Judgement) -> Answer:
+def _answer_of(posed: Question, judgement: Judgement) -> Outputs:
     by_name = {j.name: j.got for j in judgement.tensors}
     if posed.mode is Mode.GRADIENT:
-        return Answer([by_name.get(str(n)) if need else None for n, need in zip(posed.names, posed.needs, strict=True)])
-    return Answer([by_name.get(n) for n in output_names(posed.op, len(posed.outputs))])
+        return Outputs(
+            [by_name.get(str(n)) if need else None for n, need in zip(posed.names, posed.needs, strict=True)]
+        )
+    return Outputs([by_name.get(n) for n in name_outputs(posed.op, len(posed.outputs))])
 
 
-def _names(posed: Posed, answer: Answer) -> list[str]:
+def _name_results(posed: Question, answer: Outputs) -> list[str]:
     if posed.mode is Mode.GRADIENT:
         return [str(n) for n in posed.names]
-    return output_names(posed.op, len(answer.arrays))
+    return name_outputs(posed.op, len(answer.arrays))
 
 
-def _undefined(entry: Known, posed: Posed, count: int) -> list[Any]:
+def _find_undefined(entry: Known, posed: Question, count: int) -> list[Any]:
     """By result the elements where anything may stand; False where there is none."""
     function = function_of(entry.folder, entry.undefined)
     if function is None:
@@ -223,10 +226,10 @@ class _Ends:
     nan: NDArray[np.bool_]
 
 
-def _evaluated(changed: Posed, kinds: _Kinds, key: str, numbers: int) -> list[_Ends | None]:
+def _evaluate_changed(changed: Question, kinds: _Kinds, key: str, numbers: int) -> list[_Ends | None]:
     """Of every result what the changed reference gives in its arithmetic; None of truth values, and where none is."""
     ends: list[_Ends | None] = []
-    evaluations = (r for how in _evaluations(kinds, key, numbers) for r in _every_result(changed, how))
+    evaluations = (r for how in _iter_arithmetics(kinds, key, numbers) for r in _iter_results(changed, how))
     for results in evaluations:
         if not ends:
             ends = [None if r is None or r.dtype.kind == "b" else _Ends(r, r, np.isnan(r)) for r in results]
@@ -237,27 +240,27 @@ def _evaluated(changed: Posed, kinds: _Kinds, key: str, numbers: int) -> list[_E
     return ends
 
 
-def _evaluations(kinds: _Kinds, key: str, numbers: int) -> Iterator[RoundedArithmetic]:
-    every = arithmetics(kinds.operations, kinds.sums, key, truncates=kinds.truncates)
+def _iter_arithmetics(kinds: _Kinds, key: str, numbers: int) -> Iterator[RoundedArithmetic]:
+    every = iter_arithmetics(kinds.operations, kinds.sums, key, truncates=kinds.truncates)
     if numbers > MAX_NUMBERS_BY_CHANCE:
         yield next(every)
     else:
         yield from every
 
 
-def _every_result(changed: Posed, how: RoundedArithmetic) -> Iterator[list[Array | None]]:
+def _iter_results(changed: Question, how: RoundedArithmetic) -> Iterator[list[Array | None]]:
     """The results; gradients once of outputs that are right, and once of outputs in the same arithmetic."""
-    yield _results(changed, how)
+    yield _evaluate_results(changed, how)
     if changed.mode is Mode.GRADIENT:
         try:
-            yield _results(changed, how, saves=True)
+            yield _evaluate_results(changed, how, saves=True)
         except _DECLINES:  # a forward that does not bear it
             return
 
 
-def _results(changed: Posed, how: RoundedArithmetic, *, saves: bool = False) -> list[Array | None]:
+def _evaluate_results(changed: Question, how: RoundedArithmetic, *, saves: bool = False) -> list[Array | None]:
     """Results as they are stored, each in its dtype; gradients of right outputs, or where `saves` of computed ones."""
-    with quiet():
+    with ignore_fp_warnings():
         inputs = [v if v is None or v.dtype.kind != "f" else wrap(v, how) for v in changed.inputs]
         if changed.mode is Mode.FORWARD:
             results: Sequence[Any] = tuple_of(changed.op.forward(*inputs, **changed.params))
@@ -276,7 +279,7 @@ def _results(changed: Posed, how: RoundedArithmetic, *, saves: bool = False) -> 
     ]
 
 
-def _lies_between(ends: _Ends | None, judged: Judged, want: Expected, dtype: str) -> NDArray[np.bool_]:
+def _find_between(ends: _Ends | None, judged: JudgedTensor, want: Expected, dtype: str) -> NDArray[np.bool_]:
     """Which elements lie between the evaluations, the bound added at either end; integers between two neighbours."""
     if ends is None or ends.low.shape != judged.got.shape:
         return np.zeros(judged.got.shape, dtype=bool)

@@ -14,14 +14,14 @@ from opproof.harness.judge.bound import bound_of, compare
 from opproof.harness.reference.question import Expected
 
 #: Elements that are compared at once, and suspects that are kept: those farthest out.
-AT_ONCE = 2**18
-KEPT = 4096
+MAX_COMPARED_ELEMENTS = 2**18
+MAX_KEPT_SUSPECTS = 4096
 
 Place = tuple[slice, ...]
 
 
 @dataclass(frozen=True, order=True)
-class Suspect:
+class SuspectElement:
     """An element: its error as a share of the narrow bound, and, in `out`, of the wide one."""
 
     share: float
@@ -35,7 +35,7 @@ class Screen:
 
     dtype: str
     strict: bool = False  # numbers below the normal range are not to be flushed
-    kept: list[Suspect] = field(default_factory=list)  # a heap: the least share first
+    kept: list[SuspectElement] = field(default_factory=list)  # a heap: the least share first
     suspects: int = 0
     out: int = 0  # beyond the wide bound as well
     nonfinite: int = 0
@@ -49,17 +49,17 @@ class Screen:
 
     def add(self, got: Array, narrow: Expected, wide: Expected, *, at: tuple[int, ...]) -> None:
         """Look at a block of the tensor whose first element is `at`."""
-        for part in pieces(got.shape):
+        for part in split_array(got.shape):
             begins = tuple(a + s.start for a, s in zip(at, part, strict=True))
-            self._piece(np.asarray(got[part]), _part(narrow, part), _part(wide, part), begins)
+            self._add_piece(np.asarray(got[part]), _take_part(narrow, part), _take_part(wide, part), begins)
 
-    def _piece(self, got: Array, narrow: Expected, wide: Expected, at: tuple[int, ...]) -> None:
+    def _add_piece(self, got: Array, narrow: Expected, wide: Expected, at: tuple[int, ...]) -> None:
         values = narrow.values
         self.zeros = self.zeros and not got.any()
         self.nothing = self.nothing and not values.any()
         if values.dtype.kind == "f":
             self.finite += int(np.count_nonzero(np.isfinite(values)))
-            if self._within(got, narrow, at):
+            if self._is_within(got, narrow, at):
                 return
         comparison = compare(got, narrow, self.dtype, strict_subnormals=self.strict)
         failing = np.flatnonzero(~comparison.passed)
@@ -74,13 +74,13 @@ class Screen:
         if values.dtype.kind == "f":
             finite = np.isfinite(np.asarray(got, dtype=np.float64)) & np.isfinite(values)
             self.nonfinite += int(np.count_nonzero(~finite.ravel()[failing] & (out > 1)))
-        for k in np.argsort(-shares, kind="stable")[:KEPT]:
+        for k in np.argsort(-shares, kind="stable")[:MAX_KEPT_SUSPECTS]:
             local = np.unravel_index(int(failing[k]), values.shape)
             index = tuple(int(a + i) for a, i in zip(at, local, strict=True))
-            suspect = Suspect(float(shares[k]), index, float(out[k]))
-            (heapq.heappush if len(self.kept) < KEPT else heapq.heappushpop)(self.kept, suspect)
+            suspect = SuspectElement(float(shares[k]), index, float(out[k]))
+            (heapq.heappush if len(self.kept) < MAX_KEPT_SUSPECTS else heapq.heappushpop)(self.kept, suspect)
 
-    def _within(self, got: Array, narrow: Expected, at: tuple[int, ...]) -> bool:
+    def _is_within(self, got: Array, narrow: Expected, at: tuple[int, ...]) -> bool:
         """Whether all is plainly within the bound: numbers near numbers. Quick: of most pieces it is all there is."""
         kind = DTYPES[self.dtype]
         with np.errstate(all="ignore"):
@@ -97,21 +97,21 @@ class Screen:
             local = np.unravel_index(worst, share.shape)
             self.share, self.closest = largest, tuple(int(a + i) for a, i in zip(at, local, strict=True))
             one = tuple(slice(int(i), int(i) + 1) for i in local)
-            near = compare(got[one], _part(narrow, one), self.dtype, strict_subnormals=self.strict)
+            near = compare(got[one], _take_part(narrow, one), self.dtype, strict_subnormals=self.strict)
             self.units, self.limit = float(near.units.max()), float(near.limit.max())
         return True
 
 
-def _part(expected: Expected, part: Place) -> Expected:
+def _take_part(expected: Expected, part: Place) -> Expected:
     return replace(expected, values=expected.values[part], scale=expected.scale[part])
 
 
-def pieces(shape: tuple[int, ...]) -> Iterator[Place]:
+def split_array(shape: tuple[int, ...]) -> Iterator[Place]:
     """An array of `shape` in pieces of AT_ONCE elements or fewer, or of one row."""
     sizes = list(shape)
     for k in range(len(sizes)):
         rest = int(np.prod(sizes[k + 1 :]))
-        sizes[k] = max(1, min(sizes[k], AT_ONCE // max(rest, 1)))
+        sizes[k] = max(1, min(sizes[k], MAX_COMPARED_ELEMENTS // max(rest, 1)))
     starts = [range(0, n, size) for n, size in zip(shape, sizes, strict=True)]
     for corner in np.ndindex(*map(len, starts)):
         begins = [r[i] for r, i in zip(starts, corner, strict=True)]

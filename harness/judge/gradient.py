@@ -15,14 +15,14 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.judge import alternatives
 from opproof.harness.judge import kinks as beside
 from opproof.harness.judge import kinks as far
-from opproof.harness.judge.alternatives import excusing
+from opproof.harness.judge.alternatives import waive_by_alternatives
 from opproof.harness.judge.bound import C, Comparison, compare, fails
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference import expected as reference
 from opproof.harness.reference import finite_differences, kinks
 from opproof.harness.reference import kinks as subgradient
-from opproof.harness.reference.data import distances
-from opproof.harness.reference.question import Expected, Posed, evaluate_vjp
+from opproof.harness.reference.data import measure_kink_distances
+from opproof.harness.reference.question import Expected, Question, evaluate_vjp
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Rules:
     rounding: str | None = None  # how the backend stores this op's results, where not to nearest
 
 
-def plain(dtype: str, got: Array | None, expected: Expected | None, rules: Rules) -> Comparison | None:
+def compare_by_bound(dtype: str, got: Array | None, expected: Expected | None, rules: Rules) -> Comparison | None:
     """The comparison of a result of `dtype` by the bound alone; None where nothing was asked."""
     if got is None or expected is None:
         return None
@@ -44,19 +44,19 @@ def plain(dtype: str, got: Array | None, expected: Expected | None, rules: Rules
     return compare(got, expected, dtype, strict_subnormals=rules.strict_subnormals)
 
 
-def bounded(
-    posed: Posed, arrays: Sequence[Array | None], expected: Sequence[Expected | None], rules: Rules
+def compare_results(
+    posed: Question, arrays: Sequence[Array | None], expected: Sequence[Expected | None], rules: Rules
 ) -> list[Comparison | None]:
     """`plain` of every result, each in its own dtype."""
     pairs = enumerate(zip(arrays, expected, strict=True))
     slices = equal_slices(posed.case)
     return [
-        for_equal(slices, want, lambda e, i=i, got=got: plain(posed.dtype_of(i), got, e, rules))  # type: ignore[misc]
+        compare_equal_slices(slices, want, lambda e, i=i, got=got: compare_by_bound(posed.dtype_of(i), got, e, rules))  # type: ignore[misc]
         for i, (got, want) in pairs
     ]
 
 
-def for_equal(
+def compare_equal_slices(
     slices: int, expected: Expected | None, compared: Callable[[Expected | None], Comparison | None]
 ) -> Comparison | None:
     """What `compared` says of an array; where it fails, of one to which the errors of `slices` equal slices add up.
@@ -71,7 +71,7 @@ def for_equal(
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedArrays:
     """The arrays of an answer beside what is expected of them; None where nothing was asked."""
 
     arrays: Sequence[Array | None]
@@ -82,21 +82,21 @@ class Compared:
     doubt: str = ""  # why nothing can be said
 
 
-def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
+def by_differences(posed: Question, answer: Outputs, rules: Rules) -> ComparedArrays:
     """By finite differences, for operators without a vjp."""
-    estimates = posed.once("differences", lambda: finite_differences.gradients(posed))
+    estimates = posed.once("differences", lambda: finite_differences.estimate_gradients(posed))
     expected = [None if e is None else e.expected for e in estimates]
-    comparisons = bounded(posed, answer.arrays, expected, rules)
+    comparisons = compare_results(posed, answer.arrays, expected, rules)
     skipped = total = 0
     for i, (estimate, comparison) in enumerate(zip(estimates, comparisons, strict=True)):
         if estimate is None or comparison is None:
             continue
         skipped, total = skipped + int((~estimate.smooth).sum()), total + estimate.smooth.size
         counted = replace(comparison, signed=np.full(comparison.units.shape, np.nan))  # its scale is no roundings'
-        comparisons[i] = counted.excusing(~estimate.smooth)
+        comparisons[i] = counted.with_waived(~estimate.smooth)
     left_out = f", {skipped} of {total} elements near kinks left out" if skipped else ""
     doubt = "the function is not smooth enough within a difference step at any element"
-    return Compared(
+    return ComparedArrays(
         answer.arrays,
         expected,
         comparisons,
@@ -105,16 +105,16 @@ def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
     )
 
 
-def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], rules: Rules) -> Compared:
+def by_vjp(posed: Question, answer: Outputs, expected: Sequence[Expected | None], rules: Rules) -> ComparedArrays:
     """By the reference's vjp, kinks and saved overflows allowed for."""
-    compared = bounded(posed, answer.arrays, expected, rules)
-    comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
+    compared = compare_results(posed, answer.arrays, expected, rules)
+    comparisons = [*waive_by_alternatives(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
     comparisons = far.waive_at_infinity(posed, answer.arrays, expected, comparisons)
     if rules.convention == "any":
         comparisons = beside.waive_near_kinks(
             posed, answer.arrays, comparisons, rules.declared, flushes=not rules.strict_subnormals
         )
-    comparisons = alternatives.excused(posed, answer.arrays, comparisons, rules.declared)
+    comparisons = alternatives.waive_large_noise(posed, answer.arrays, comparisons, rules.declared)
     notes: list[str] = []
     if posed.op.reference is not None and rules.convention == "any":
         comparisons = _of_torch(posed, answer, comparisons, rules)
@@ -127,32 +127,32 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
                 )
                 notes.append(note)
     shapes = [None if c is None else c.units.shape for c in comparisons]
-    at_kinks = {} if posed.op.ties is not None or rules.convention != "any" else kinked(posed, shapes)
+    at_kinks = {} if posed.op.ties is not None or rules.convention != "any" else find_kinked(posed, shapes)
     for i, k in at_kinks.items():
         got, comparison = answer.arrays[i], comparisons[i]
         assert got is not None
         assert comparison is not None
-        comparisons[i] = _within(got, comparison, k, slack(comparison.bound, k, posed.dtype_of(i)))
-        notes.append(kinks.convention(got, k))
-    objection = _together(posed, answer, comparisons, at_kinks)
+        comparisons[i] = _pass_within(got, comparison, k, slack_of(comparison.bound, k, posed.dtype_of(i)))
+        notes.append(kinks.describe_convention(got, k))
+    objection = _explain_no_subgradient(posed, answer, comparisons, at_kinks)
     for i, (want, comparison) in enumerate(zip(expected, comparisons, strict=True)):
         if want is not None and comparison is not None:
-            comparisons[i] = _saved(posed, want, comparison, i)
-    return Compared(answer.arrays, expected, comparisons, next(filter(None, notes), ""), objection)
+            comparisons[i] = _waive_saved_overflow(posed, want, comparison, i)
+    return ComparedArrays(answer.arrays, expected, comparisons, next(filter(None, notes), ""), objection)
 
 
 def _of_torch(
-    posed: Posed, answer: Answer, comparisons: Sequence[Comparison | None], rules: Rules
+    posed: Question, answer: Outputs, comparisons: Sequence[Comparison | None], rules: Rules
 ) -> list[Comparison | None]:
     """Of a PyTorch function alone, which does not say where its kinks are."""
     if not fails(comparisons):
         return [*comparisons]
     from opproof.harness.judge.kinks import waive_at_kinks
     from opproof.harness.reference.torch.evaluate import question_of
-    from opproof.harness.reference.torch.kinks import between
+    from opproof.harness.reference.torch.kinks import find_kink_gradients
 
     question = question_of(posed, rules.declared)
-    known, kinds = between(question), question.kinds
+    known, kinds = find_kink_gradients(question), question.kinds
     return [
         c
         if c is None or got is None or where is None
@@ -161,30 +161,30 @@ def _of_torch(
     ]
 
 
-def kinked(posed: Posed, shapes: Sequence[tuple[int, ...] | None]) -> dict[int, kinks.Kinked]:
+def find_kinked(posed: Question, shapes: Sequence[tuple[int, ...] | None]) -> dict[int, kinks.KinkIntervals]:
     """By argument, the elements at kinks; `shapes` are those of the gradients, None where none is asked for."""
 
-    def intervals() -> dict[int, kinks.Kinked]:
+    def intervals() -> dict[int, kinks.KinkIntervals]:
         if posed.op.kinks is None:
             return {}
         values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
-        at_kink = distances(posed.case, posed.op, values) == 0
+        at_kink = measure_kink_distances(posed.case, posed.op, values) == 0
         if not at_kink.any():
             return {}
         of = {i: shape for i, shape in enumerate(shapes) if shape is not None}
-        masks = {i: at_kink if i == 0 else _reached(at_kink, shape) for i, shape in of.items()}
-        return {i: kinks.intervals(posed, i, mask) for i, mask in masks.items()}
+        masks = {i: at_kink if i == 0 else _find_reached(at_kink, shape) for i, shape in of.items()}
+        return {i: kinks.find_intervals(posed, i, mask) for i, mask in masks.items()}
 
     return posed.once("kinked", intervals)
 
 
-def slack(bound: Array, at: kinks.Kinked, dtype: str) -> Array:
+def slack_of(bound: Array, at: kinks.KinkIntervals, dtype: str) -> Array:
     """How far a gradient may be from every interval: by the bound, and by the size of the interval's larger end."""
     reach = np.maximum(np.abs(at.left).sum(axis=-1), np.abs(at.right).sum(axis=-1))
     return np.asarray(np.maximum(bound, C * DTYPES[dtype].u * reach) + 1e-9)
 
 
-def _reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def _find_reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Elements of another tensor, of `shape`, that meet a kinked element of the first where the two broadcast."""
     try:
         common = np.broadcast_shapes(at_kink.shape, shape)
@@ -196,7 +196,7 @@ def _reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.b
     return np.reshape(np.any(met, axis=axes), shape)
 
 
-def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, slack: Array) -> Comparison:
+def _pass_within(got: Array, comparison: Comparison, kinked: kinks.KinkIntervals, slack: Array) -> Comparison:
     """Elements at kinks pass between their one-sided derivatives, and where they pass anyhow, as NaN for NaN."""
     value = np.asarray(got, dtype=np.float64)
     inside = comparison.passed | ((value >= kinked.low - slack) & (value <= kinked.high + slack))
@@ -209,18 +209,23 @@ def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, slack: Arr
     )
 
 
-def _together(
-    posed: Posed, answer: Answer, comparisons: Sequence[Comparison | None], kinked: Mapping[int, kinks.Kinked]
+def _explain_no_subgradient(
+    posed: Question,
+    answer: Outputs,
+    comparisons: Sequence[Comparison | None],
+    kinked: Mapping[int, kinks.KinkIntervals],
 ) -> str:
     """Why gradients that may stand at each kink by itself are no subgradient together; empty where they are one."""
     if fails(comparisons):
         return ""
     u = max((DTYPES[posed.dtype_of(i)].u for i, c in enumerate(comparisons) if c is not None), default=0.0)
-    for limit in posed.once("limits", lambda: [*subgradient.limits(posed, kinked)]):
+    for limit in posed.once("limits", lambda: [*subgradient.find_slope_intervals(posed, kinked)]):
         terms = [np.asarray(answer.arrays[i], dtype=np.float64) * d for i, d in limit.directions.items()]
         total, size = (float(sum(np.sum(f(t)) for t in terms)) for f in (np.asarray, np.abs))
         room = C * u * (size + abs(limit.low) + abs(limit.high)) + 1e-6 * max(abs(limit.low), abs(limit.high))
-        room = max(room, _allowed(comparisons, limit.directions))  # a sum of thousands of terms has one tie among them
+        room = max(
+            room, _sum_allowed(comparisons, limit.directions)
+        )  # a sum of thousands of terms has one tie among them
         if np.isnan(limit.low + limit.high):
             continue  # the function itself is NaN there
         if not limit.low - room <= total <= limit.high + room:
@@ -231,18 +236,18 @@ def _together(
     return ""
 
 
-def _allowed(comparisons: Sequence[Comparison | None], directions: Mapping[int, Array]) -> float:
+def _sum_allowed(comparisons: Sequence[Comparison | None], directions: Mapping[int, Array]) -> float:
     """By how much the gradient along directions may be off where every element is as far off as it may be."""
     bounds = ((c, d) for i, d in directions.items() if (c := comparisons[i]) is not None)
     return float(sum(np.sum(c.bound * np.abs(d)) for c, d in bounds))
 
 
-def _saved(posed: Posed, want: Expected, comparison: Comparison, i: int) -> Comparison:
+def _waive_saved_overflow(posed: Question, want: Expected, comparison: Comparison, i: int) -> Comparison:
     """Where an output that a backward saves overflows the dtype, non-finite gradients pass with it."""
-    if comparison.right or not reference.saved_overflow(posed.case, posed.outputs):
+    if comparison.right or not reference.has_saved_overflow(posed.case, posed.outputs):
         return comparison
     kind = DTYPES[posed.case.dtype]
     stored = [round_to(y, kind) if y.dtype.kind == "f" else y for y in posed.outputs]
     given = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, stored)[i]
     excused = ~np.isfinite(np.asarray(given)) & np.isfinite(want.values)
-    return comparison.excusing(excused)
+    return comparison.with_waived(excused)

@@ -19,33 +19,33 @@ from numpy.typing import NDArray
 
 from opproof.cases._every import is_part
 from opproof.cases._layouts import cotangent_layout, layouts_of
-from opproof.core.arrays import Array, same_bits
+from opproof.core.arrays import Array, has_same_bits
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge import alternatives
-from opproof.harness.judge.alternatives import excusing, of_the_draw
-from opproof.harness.judge.array_statistics import NO_FIGURES, ORDINARY, Figures, figures
-from opproof.harness.judge.bound import Comparison, compare, far_from
-from opproof.harness.judge.gradient import Compared, Rules, bounded, by_differences, by_vjp
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.alternatives import of_the_draw, waive_by_alternatives
+from opproof.harness.judge.array_statistics import NO_STATISTICS, ORDINARY_FILLS, ArrayStatistics, measure_array
+from opproof.harness.judge.bound import Comparison, compare, make_clearly_wrong_test
+from opproof.harness.judge.gradient import ComparedArrays, Rules, by_differences, by_vjp, compare_results
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.chunks.blocks import Axis, axes_of
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.expected import evaluate_expected, expected_of
-from opproof.harness.reference.question import Expected, Posed, output_names, pose
+from opproof.harness.reference.question import Expected, Question, make_question, name_outputs
 from opproof.reference_ops import Trait
 from opproof.reports import Worst
 
-__all__ = ["Judged", "Judgement", "Rules", "element", "judge", "number"]
+__all__ = ["JudgedTensor", "Judgement", "Rules", "describe_element", "judge", "number"]
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedTensor:
     """One output or gradient beside what is expected of it."""
 
     name: str
     got: Array
     expected: Expected
     comparison: Comparison
-    figures: Figures
+    figures: ArrayStatistics
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,24 @@ class Judgement:
     message: str = ""
     units: float | None = None  # of the element that has the largest share of its bound
     limit: float | None = None  # how many it may have
-    figures: Figures = NO_FIGURES  # of the array whose RMS is the largest
+    figures: ArrayStatistics = NO_STATISTICS  # of the array whose RMS is the largest
     nonfinite: int = 0  # elements where a number and none meet
     finite_units: float = 0.0  # of the failing elements that are none of these, the largest
     share: float | None = None  # of a failing tensor's elements that are to be finite, how many fail; the largest such
     zeros: bool = False  # nothing but zeros came, and more was expected
     worst: Worst | None = None
-    tensors: tuple[Judged, ...] = ()  # of a wrong answer, for the diagnosis
+    tensors: tuple[JudgedTensor, ...] = ()  # of a wrong answer, for the diagnosis
     left_out: tuple[str, ...] = ()  # outputs that did not come, and need not
     stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
 
 
 def judge(
-    posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None = None, *, whole: bool = True
+    posed: Question,
+    answer: Outputs,
+    rules: Rules,
+    expected: Sequence[Expected | None] | None = None,
+    *,
+    whole: bool = True,
 ) -> Judgement:
     """Judge an answer of the right number, shapes and dtypes.
 
@@ -78,45 +83,45 @@ def judge(
     unfair = ""
     if posed.op.drawn_from:
         posed, unfair, expected = *of_the_draw(posed, answer), None
-    left_out = missing(posed, answer)
+    left_out = find_missing(posed, answer)
     if left_out:
         wanted = expected_of(posed, rules.declared) if expected is None else expected
         expected = [None if a is None else e for a, e in zip(answer.arrays, wanted, strict=True)]
     compared = compare_answer(posed, answer, rules, expected)
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
-    tensors = _tensors(posed, compared, rules)
+    tensors = _judge_tensors(posed, compared, rules)
     together = of_the_whole(tensors, lambda j: j.figures.fault(rules.rounding)) if whole else ""
     objection = compared.objection or unfair or together
     failing = [j for j in tensors if not j.comparison.right]
-    judgement = measured(tensors, failing)
+    judgement = make_passing_judgement(tensors, failing)
     if left_out:
         judgement = replace(judgement, left_out=left_out)
     if failing or objection:
         verdict = Verdict.WRONG_VALUE if posed.mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
         message = objection or compared.note
         return replace(judgement, verdict=verdict, message=message, tensors=tensors, stale=is_stale(answer))
-    if objection := _vacuous(posed, compared.expected, rules.declared, given=expected is not None):
+    if objection := _find_vacuous(posed, compared.expected, rules.declared, given=expected is not None):
         return replace(judgement, verdict=Verdict.MISTRUSTED, message=objection)
     return replace(judgement, message=compared.note) if compared.note else judgement
 
 
-def missing(posed: Posed, answer: Answer) -> tuple[str, ...]:
+def find_missing(posed: Question, answer: Outputs) -> tuple[str, ...]:
     """Names of the outputs for which None came."""
     if posed.mode is not Mode.FORWARD or not posed.op.on_request:
         return ()
-    names = output_names(posed.op, len(answer.arrays))
+    names = name_outputs(posed.op, len(answer.arrays))
     return tuple(str(n) for n, a in zip(names, answer.arrays, strict=True) if a is None)
 
 
-def _vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None, *, given: bool) -> str:
+def _find_vacuous(posed: Question, expected: Sequence[Expected | None], declared: str | None, *, given: bool) -> str:
     """See `vacuous`; it follows from the question, unless what is expected is `given` from elsewhere."""
     if given:
-        return vacuous(posed, expected, declared)
-    return posed.once(f"vacuous {declared or ''}", lambda: vacuous(posed, expected, declared))
+        return find_vacuous_answers(posed, expected, declared)
+    return posed.once(f"vacuous {declared or ''}", lambda: find_vacuous_answers(posed, expected, declared))
 
 
-def of_the_whole(tensors: Sequence[Judged], fault: Callable[[Judged], str]) -> str:
+def of_the_whole(tensors: Sequence[JudgedTensor], fault: Callable[[JudgedTensor], str]) -> str:
     """What is wrong with an array all elements of which pass, and of several with which; empty where nothing is."""
     for judged in tensors:
         if judged.comparison.right and (objection := fault(judged)):
@@ -124,9 +129,9 @@ def of_the_whole(tensors: Sequence[Judged], fault: Callable[[Judged], str]) -> s
     return ""
 
 
-def measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:
+def make_passing_judgement(tensors: Sequence[JudgedTensor], failing: Sequence[JudgedTensor]) -> Judgement:
     """A judgement that nothing is wrong, with the numbers of the answer."""
-    farthest = max(failing or tensors, key=_largest, default=None)
+    farthest = max(failing or tensors, key=_largest_share_of, default=None)
     if farthest is None or farthest.comparison.worst is None:
         return Judgement(Verdict.PASS, units=0.0)
     comparison, index = farthest.comparison, farthest.comparison.worst
@@ -135,41 +140,41 @@ def measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:
         Verdict.PASS,
         units=units,
         limit=float(comparison.limit[index]),
-        worst=element(farthest, index) if failing or units > 0 else None,
+        worst=describe_element(farthest, index) if failing or units > 0 else None,
         figures=max((j.figures for j in tensors), key=lambda f: -1.0 if f.rms is None else f.rms),
-        nonfinite=sum(int(np.count_nonzero(_nonfinite(j))) for j in failing),
-        finite_units=max((_finite_units(j) for j in failing), default=0.0),
+        nonfinite=sum(int(np.count_nonzero(_find_nonfinite(j))) for j in failing),
+        finite_units=max((_measure_finite_units(j) for j in failing), default=0.0),
         share=max(map(_share, failing), default=0.0),
         zeros=bool(failing) and all(not j.got.any() and j.expected.values.any() for j in failing),
     )
 
 
-def _nonfinite(judged: Judged) -> NDArray[np.bool_]:
+def _find_nonfinite(judged: JudgedTensor) -> NDArray[np.bool_]:
     """Elements that fail because one of the two is no finite number."""
-    both = _finite(judged.got) & _finite(judged.expected.values)
+    both = _is_finite(judged.got) & _is_finite(judged.expected.values)
     return ~both & ~judged.comparison.passed
 
 
-def _finite_units(judged: Judged) -> float:
+def _measure_finite_units(judged: JudgedTensor) -> float:
     """The largest error of the elements that fail though both are finite numbers; inf where no number says how far."""
-    mask = ~judged.comparison.passed & ~_nonfinite(judged)
+    mask = ~judged.comparison.passed & ~_find_nonfinite(judged)
     return float(np.max(judged.comparison.units, where=mask, initial=0.0))
 
 
-def _share(judged: Judged) -> float:
+def _share(judged: JudgedTensor) -> float:
     """How many fail of the elements that are to be finite; 0 where none is to be."""
-    finite = _finite(judged.expected.values)
+    finite = _is_finite(judged.expected.values)
     failing = int(np.count_nonzero(finite & ~judged.comparison.passed))
     return failing / max(1, int(np.count_nonzero(finite)))
 
 
-def _finite(values: Array) -> NDArray[np.bool_]:
+def _is_finite(values: Array) -> NDArray[np.bool_]:
     return np.isfinite(values) if values.dtype.kind not in "iub" else np.ones(values.shape, dtype=bool)
 
 
 def compare_answer(
-    posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None = None
-) -> Compared:
+    posed: Question, answer: Outputs, rules: Rules, expected: Sequence[Expected | None] | None = None
+) -> ComparedArrays:
     """Compare every result with what is expected of it, conventions, kinks and flushed zeros allowed for."""
     if posed.mode is Mode.GRADIENT:
         if posed.op.vjp is None and expected is None:
@@ -179,20 +184,26 @@ def compare_answer(
     arrays = answer.arrays
     if posed.op.settled is not None:
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
-    comparisons: Sequence[Comparison | None] = bounded(posed, arrays, expected, rules)
-    comparisons = excusing(posed, arrays, expected, comparisons, rules.strict_subnormals)
-    return Compared(arrays, expected, alternatives.excused(posed, arrays, comparisons, rules.declared))
+    comparisons: Sequence[Comparison | None] = compare_results(posed, arrays, expected, rules)
+    comparisons = waive_by_alternatives(posed, arrays, expected, comparisons, rules.strict_subnormals)
+    return ComparedArrays(arrays, expected, alternatives.waive_large_noise(posed, arrays, comparisons, rules.declared))
 
 
-def _tensors(posed: Posed, compared: Compared, rules: Rules) -> tuple[Judged, ...]:
+def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> tuple[JudgedTensor, ...]:
     forward = posed.mode is Mode.FORWARD
-    names = output_names(posed.op, len(compared.arrays)) if forward else posed.names
+    names = name_outputs(posed.op, len(compared.arrays)) if forward else posed.names
     by_slice = not forward or rules.declared == "storage"
-    by_slice = by_slice and posed.case.fill in ORDINARY and Trait.POINTWISE not in posed.op.traits
+    by_slice = by_slice and posed.case.fill in ORDINARY_FILLS and Trait.POINTWISE not in posed.op.traits
     axes = axes_of(posed.case, posed.op) if by_slice else ()
     repeated = "broadcast" in (*layouts_of(posed.case).values(), cotangent_layout(posed.case))
     return tuple(
-        Judged(str(n), a, e, c, figures(a, e, c, posed.dtype_of(i), _alone(axes, str(n), a), repeated=repeated))
+        JudgedTensor(
+            str(n),
+            a,
+            e,
+            c,
+            measure_array(a, e, c, posed.dtype_of(i), _find_independent_axes(axes, str(n), a), repeated=repeated),
+        )
         for i, (n, a, e, c) in enumerate(
             zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
         )
@@ -200,18 +211,18 @@ def _tensors(posed: Posed, compared: Compared, rules: Rules) -> tuple[Judged, ..
     )
 
 
-def _alone(axes: Sequence[Axis], name: str, array: Array) -> tuple[int, ...]:
+def _find_independent_axes(axes: Sequence[Axis], name: str, array: Array) -> tuple[int, ...]:
     """Along which axes of a gradient its slices are independent."""
-    within = (axis.within(name, array.shape) for axis in axes if axis.sharing(name, array.shape) == 1)
+    within = (axis.within(name, array.shape) for axis in axes if axis.count_sharing(name, array.shape) == 1)
     return tuple(k for k in within if k is not None)
 
 
-def _largest(judged: Judged) -> float:
+def _largest_share_of(judged: JudgedTensor) -> float:
     comparison = judged.comparison
     return 0.0 if comparison.worst is None else float(comparison.shares[comparison.worst])
 
 
-def element(judged: Judged, index: tuple[int, ...]) -> Worst:
+def describe_element(judged: JudgedTensor, index: tuple[int, ...]) -> Worst:
     """What came and what was expected at `index`."""
     return Worst(
         tensor=judged.name,
@@ -228,15 +239,15 @@ def number(value: Any) -> float | str:
     return x if math.isfinite(x) else str(x)
 
 
-def is_stale(answer: Answer) -> bool:
+def is_stale(answer: Outputs) -> bool:
     """Whether the judged call answered exactly what the call before it did: the data, or the call, was ignored."""
     if not answer.before:
         return False
     pairs = [(a, b) for a, b in zip(answer.arrays, answer.before, strict=True) if a is not None and b is not None]
-    return any(a.size for a, _ in pairs) and all(same_bits(a, b) for a, b in pairs if a.size)
+    return any(a.size for a, _ in pairs) and all(has_same_bits(a, b) for a, b in pairs if a.size)
 
 
-def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None = None) -> str:
+def find_vacuous_answers(posed: Question, expected: Sequence[Expected | None], declared: str | None = None) -> str:
     """Which trivial answer would pass as every one of `expected`, in words; empty when none would.
 
     `declared` is the backend's lower precision, by which `expected` was found.
@@ -247,36 +258,36 @@ def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | N
     # A part of every value, on which the operator may be constant, is evidence together with the other parts.
     if is_part(case.fill) or any(0 in s for s in shapes) or all(e.values.size == 1 for e in expected if e is not None):
         return ""
-    objections = _passing(posed, expected, (*posed.inputs, *posed.cotangents)) - posed.op.trivial(mode)
+    objections = _find_passing(posed, expected, (*posed.inputs, *posed.cotangents)) - posed.op.trivial(mode)
     if objections and any(1 in s or s == () for s in shapes):
         right = set().union(*(_by_shape(posed, declared, seed) for seed in (1, 2, 3)))
         objections -= right | ({"copy"} if "constant" in right else set())  # a constant that an input is near, no copy
     return f"{min(objections)} would pass as well" if objections else ""
 
 
-def _passing(posed: Posed, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
+def _find_passing(posed: Question, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
     """Trivial answers that pass as every one of `expected`."""
     tensors = [v for v in given if v is not None]
     passing: set[str] | None = None
     for i, e in enumerate(expected):
         if e is not None:
             dtype = posed.dtype_of(i)
-            far = far_from(e, dtype)
-            names = {kind for kind, answer in _trivial(e, tensors) if _passes(dtype, e, answer, far)}
+            far = make_clearly_wrong_test(e, dtype)
+            names = {kind for kind, answer in _make_trivial_answers(e, tensors) if _passes(dtype, e, answer, far)}
             passing = names if passing is None else passing & names
     return passing if passing is not None else set()
 
 
-def _by_shape(posed: Posed, declared: str | None, seed: int) -> set[str]:
+def _by_shape(posed: Question, declared: str | None, seed: int) -> set[str]:
     """Trivial answers that pass on ordinary data of the same shapes too, drawn `seed` seeds further on."""
     if posed.mode is Mode.GRADIENT and posed.op.vjp is None:
         return set()
     plain = replace(posed.case, fill="normal", seed=posed.case.seed + seed)
-    again = pose(plain, posed.op, posed.mode).asked
-    return _passing(again, evaluate_expected(again, declared), (*again.inputs, *again.cotangents))
+    again = make_question(plain, posed.op, posed.mode).asked
+    return _find_passing(again, evaluate_expected(again, declared), (*again.inputs, *again.cotangents))
 
 
-def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:
+def _make_trivial_answers(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:
     """By kind, trivial answers: of the expected shape, or one number for all elements."""
     shape = expected.values.shape
     yield "zeros", np.zeros(())

@@ -23,18 +23,18 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Kind
 from opproof.harness.judge.bound import STORED, C, Comparison, fails
-from opproof.harness.reference.data import distances
-from opproof.harness.reference.question import Expected, Posed, evaluate_vjp
+from opproof.harness.reference.data import measure_kink_distances
+from opproof.harness.reference.question import Expected, Question, evaluate_vjp
 from opproof.harness.reference.roundoff import compute_roundoff
-from opproof.harness.reference.torch.kinks import Between
+from opproof.harness.reference.torch.kinks import KinkGradients
 from opproof.reference_ops import Trait
 
 #: How near, and how far to either side gradients are looked at, in interior roundoffs of the element.
-_NEAR, _ASIDE = 2.0, 4.0
+_NEAR_KINK_ROUNDOFFS, _SIDE_STEP_ROUNDOFFS = 2.0, 4.0
 
 
 def waive_near_kinks(
-    posed: Posed,
+    posed: Question,
     arrays: Sequence[Array | None],
     comparisons: Sequence[Comparison | None],
     declared: str | None,
@@ -46,29 +46,29 @@ def waive_near_kinks(
     if not fails(comparisons) or first is None or Trait.POINTWISE not in posed.op.traits:
         return [*comparisons]
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
-    distance = distances(posed.case, posed.op, values)
+    distance = measure_kink_distances(posed.case, posed.op, values)
     dtype = DTYPES[posed.case.dtype]
-    room = _NEAR * compute_roundoff(dtype, declared) * np.abs(first)
+    room = _NEAR_KINK_ROUNDOFFS * compute_roundoff(dtype, declared) * np.abs(first)
     if flushes and dtype.kind is Kind.FLOAT:
         room = np.where(np.abs(first) < dtype.tiny, np.maximum(room, np.abs(first)), room)
     near = np.isfinite(first) & (distance > 0) & (distance <= room)
     if not near.any():
         return [*comparisons]
-    aside = np.where(near, _ASIDE / _NEAR * room, 0.0)
-    below, above = (_gradients(posed, first + sign * aside) for sign in (-1, 1))
+    aside = np.where(near, _SIDE_STEP_ROUNDOFFS / _NEAR_KINK_ROUNDOFFS * room, 0.0)
+    below, above = (_evaluate_moved_gradients(posed, first + sign * aside) for sign in (-1, 1))
     return [
         c if c is None or got is None or a is None or b is None or c.passed.shape != near.shape
-        else c.excusing(near & ~c.passed & _between(np.asarray(got, np.float64), a, b, c.bound, posed.dtype_of(i)))
+        else c.with_waived(near & ~c.passed & _is_inside(np.asarray(got, np.float64), a, b, c.bound, posed.dtype_of(i)))
         for i, (got, c, a, b) in enumerate(zip(arrays, comparisons, below, above, strict=True))
     ]  # fmt: skip
 
 
-def _gradients(posed: Posed, first: Array) -> Sequence[Array | None]:
+def _evaluate_moved_gradients(posed: Question, first: Array) -> Sequence[Array | None]:
     moved = posed.given(inputs=(first, *posed.inputs[1:]))
     return evaluate_vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
 
 
-def _between(got: Array, a: Array, b: Array, bound: Array, dtype: str) -> Array:
+def _is_inside(got: Array, a: Array, b: Array, bound: Array, dtype: str) -> Array:
     with np.errstate(all="ignore"):
         slack = np.maximum(bound, C * DTYPES[dtype].u * np.maximum(np.abs(a), np.abs(b)))
         inside: Array = (got >= np.minimum(a, b) - slack) & (got <= np.maximum(a, b) + slack)
@@ -76,10 +76,10 @@ def _between(got: Array, a: Array, b: Array, bound: Array, dtype: str) -> Array:
 
 
 #: Binary digits of a float32, in which interior arithmetic is no more precise than what is stored.
-_WIDE = 24
+_FLOAT32_DIGITS = 24
 
 
-def waive_at_kinks(got: Array, comparison: Comparison, where: Between, kind: str) -> Comparison:
+def waive_at_kinks(got: Array, comparison: Comparison, where: KinkGradients, kind: str) -> Comparison:
     """The comparison with what lies between both sides right; not where the sum over all kinks is no subgradient.
 
     `kind`: the dtype. The bound is that of the side that the reference takes, which may be 0; what is on the other is
@@ -88,19 +88,19 @@ def waive_at_kinks(got: Array, comparison: Comparison, where: Between, kind: str
     dtype = DTYPES[kind]
     with np.errstate(all="ignore"):
         side = np.maximum(np.abs(where.low), np.abs(where.high))
-        slack = comparison.bound + dtype.u * (C if dtype.digits >= _WIDE else STORED) * side + 1e-9
+        slack = comparison.bound + dtype.u * (C if dtype.digits >= _FLOAT32_DIGITS else STORED) * side + 1e-9
         mask = where.at & (got >= where.low - slack) & (got <= where.high + slack)
         total, room = float(np.sum(got, where=where.at)), float(np.sum(slack, where=where.at))
         inside = where.sums[0] - room <= total <= where.sums[1] + room
-    return comparison.excusing(mask & ~comparison.passed) if inside else comparison
+    return comparison.with_waived(mask & ~comparison.passed) if inside else comparison
 
 
 #: Where "far out" is: of both float64 has the square and the cube.
-_PLACES = (1e30, 1e60)
+_FAR_OUT_SIZES = (1e30, 1e60)
 
 
 def waive_at_infinity(
-    posed: Posed,
+    posed: Question,
     arrays: Sequence[Array | None],
     expected: Sequence[Expected | None],
     comparisons: Sequence[Comparison | None],
@@ -112,16 +112,18 @@ def waive_at_infinity(
     (got,), (want,), (comparison,) = arrays, expected, comparisons
     if got is None or want is None or comparison is None or comparison.passed.shape != x.shape:
         return [*comparisons]
-    near, far = (_gradient(posed, np.where(np.isinf(x), np.copysign(place, x), x)) for place in _PLACES)
+    near, far = (
+        _evaluate_far_gradient(posed, np.where(np.isinf(x), np.copysign(place, x), x)) for place in _FAR_OUT_SIZES
+    )
     if near is None or far is None:
         return [*comparisons]
     with np.errstate(all="ignore"):
         slack = C * DTYPES[posed.case.dtype].u * np.abs(near)
         right = np.isinf(x) & np.isnan(want.values) & (near == far) & (np.abs(got - near) <= slack)
-    return [comparison.excusing(right & ~comparison.passed)]
+    return [comparison.with_waived(right & ~comparison.passed)]
 
 
-def _gradient(posed: Posed, x: Array) -> Array | None:
+def _evaluate_far_gradient(posed: Question, x: Array) -> Array | None:
     moved = posed.given(inputs=(x,))
     (found,) = evaluate_vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
     return None if found is None else np.asarray(found)

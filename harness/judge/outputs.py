@@ -9,7 +9,7 @@ from opproof.core.arrays import Array
 
 
 @dataclass(frozen=True)
-class Answer:
+class Outputs:
     """Outputs, or gradients by argument, None where none was asked for; in the dtype under test."""
 
     arrays: Sequence[Array | None]

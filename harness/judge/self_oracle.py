@@ -24,9 +24,9 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
 from opproof.harness.judge.judgement import Judgement, number
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.question import Posed
-from opproof.harness.run.request import Settled
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.question import Question
+from opproof.harness.run.request import EarlyVerdict
 from opproof.reports import Worst
 
 #: The backend's outputs at given inputs.
@@ -35,14 +35,14 @@ Forward: TypeAlias = Callable[[Sequence[Array | None]], Sequence[Array | None]]
 Loss: TypeAlias = Callable[[Array], tuple[float, float]]
 
 #: Directions per argument: so many move every element, and as many about eight elements each.
-DIRECTIONS = 3
+DIRECTIONS_PER_ARGUMENT = 3
 #: Rungs of the ladder, from a step of a quarter of the input's size down.
-RUNGS = 12
+LADDER_RUNGS = 12
 #: Roundings of the outputs that a difference of losses is granted, and how far the estimate of its error may be off.
-_ROUNDINGS = 4.0
-_TRUST = 8.0
+_GRANTED_ROUNDINGS = 4.0
+_MAX_ESTIMATE_RATIO = 8.0
 #: The largest error, relative to the gradient along the direction, with which a difference is evidence.
-_RESOLUTION = 0.1
+_MAX_RELATIVE_ERROR = 0.1
 _WRONG = "the gradient along a direction is not the slope of the backend's own forward"
 
 
@@ -60,7 +60,7 @@ class Slope:
         return max(abs(self.got), abs(self.value))
 
 
-def judge_by_self(forward: Forward, posed: Posed, answer: Answer) -> Judgement:
+def judge_by_self(forward: Forward, posed: Question, answer: Outputs) -> Judgement:
     """Judge the gradients of `answer` by calls of the backend's forward. Reads no reference but for shapes.
 
     `forward` gives the outputs at other inputs, and raises Settled where the backend does not.
@@ -72,15 +72,15 @@ def judge_by_self(forward: Forward, posed: Posed, answer: Answer) -> Judgement:
             continue
         gradient = np.asarray(answer.arrays[i], dtype=np.float64)
         try:
-            loss = functools.partial(_loss, forward, posed, i)
-            resolved = [_slope(loss, case, x, gradient, v) for v in _directions(case, str(name), x.shape)]
-        except Settled as settled:
+            loss = functools.partial(_compute_loss, forward, posed, i)
+            resolved = [_estimate_slope(loss, case, x, gradient, v) for v in _draw_directions(case, str(name), x.shape)]
+        except EarlyVerdict as settled:
             reason = f"the forward could not be differentiated: {settled.message}"
             return Judgement(Verdict.INCONCLUSIVE, reason)
         for slope in resolved:
             if not abs(slope.got - slope.value) <= slope.error:
-                return Judgement(Verdict.WRONG_GRADIENT, _WRONG, worst=_worst(str(name), slope))
-        sharp = [s.error / s.size for s in resolved if s.error <= _RESOLUTION * s.size]
+                return Judgement(Verdict.WRONG_GRADIENT, _WRONG, worst=_describe_worst(str(name), slope))
+        sharp = [s.error / s.size for s in resolved if s.error <= _MAX_RELATIVE_ERROR * s.size]
         if not sharp and any(s.size > 0 for s in resolved):
             doubtful.append(str(name))
         finest = max([finest, *sharp])
@@ -93,23 +93,27 @@ def judge_by_self(forward: Forward, posed: Posed, answer: Answer) -> Judgement:
     return Judgement(Verdict.PASS, note)
 
 
-def _worst(name: str, slope: Slope) -> Worst:
+def _describe_worst(name: str, slope: Slope) -> Worst:
     return Worst(tensor=name, index=(), got=number(slope.got), expected=number(slope.value), bound=number(slope.error))
 
 
-def _directions(case: Case, name: str, shape: tuple[int, ...]) -> list[Array]:
+def _draw_directions(case: Case, name: str, shape: tuple[int, ...]) -> list[Array]:
     """Signs for all elements, then for a few."""
     size = int(np.prod(shape))
     words = bits_of(f"{case} directions of {name}")
     directions = []
-    for k in range(2 * DIRECTIONS):
+    for k in range(2 * DIRECTIONS_PER_ARGUMENT):
         signs = np.where(words(size) & np.uint64(1), 1.0, -1.0)
-        kept = words(size) % np.uint64(max(1, size // 8)) == 0 if k >= DIRECTIONS else np.ones(size, dtype=bool)
+        kept = (
+            words(size) % np.uint64(max(1, size // 8)) == 0
+            if k >= DIRECTIONS_PER_ARGUMENT
+            else np.ones(size, dtype=bool)
+        )
         directions.append(np.reshape(np.where(kept, signs, 0.0), shape))
     return [v for v in directions if v.any()]
 
 
-def _loss(forward: Forward, posed: Posed, which: int, moved: Array) -> tuple[float, float]:
+def _compute_loss(forward: Forward, posed: Question, which: int, moved: Array) -> tuple[float, float]:
     """Sum of g y over all float outputs with argument `which` replaced, and how far rounding may have moved it."""
     outputs = forward([*posed.inputs[:which], moved, *posed.inputs[which + 1 :]])
     kind, total, squares = DTYPES[posed.case.dtype], 0.0, 0.0
@@ -122,13 +126,13 @@ def _loss(forward: Forward, posed: Posed, which: int, moved: Array) -> tuple[flo
     return total, kind.u * squares**0.5 + kind.tiny
 
 
-def _slope(loss: Loss, case: Case, x: Array, gradient: Array, v: Array) -> Slope:
+def _estimate_slope(loss: Loss, case: Case, x: Array, gradient: Array, v: Array) -> Slope:
     """The most trustworthy rung of the ladder along `v`, in steps relative to the input's size."""
     kind = DTYPES[case.dtype]
     direction = v * np.maximum(np.abs(x), max(1e-3, float(np.sqrt(np.mean(np.square(x))))))
     middle, noise = loss(x)
     rungs: list[tuple[float, Slope, float]] = []  # step, slope with the error of rounding alone, one-sided disagreement
-    for k in range(2, 2 + RUNGS):
+    for k in range(2, 2 + LADDER_RUNGS):
         h = 2.0**-k
         up, down = round_to(x + h * direction, kind), round_to(x - h * direction, kind)
         if (up == down)[direction != 0].any():
@@ -138,11 +142,11 @@ def _slope(loss: Loss, case: Case, x: Array, gradient: Array, v: Array) -> Slope
         got = float(np.sum(gradient * (up - down))) / (2 * h)
         uneven = float(np.sum(gradient * (up + down - 2 * x)))
         bend = abs(high + low - 2 * middle - uneven) / h
-        rungs.append((h, Slope(got, (high - low) / (2 * h), _ROUNDINGS * noise / h), bend))
+        rungs.append((h, Slope(got, (high - low) / (2 * h), _GRANTED_ROUNDINGS * noise / h), bend))
     trusted = [_with_truncation(rungs, k) for k in range(1, len(rungs))]
     best = min(trusted, key=lambda s: s.error, default=Slope(0.0, 0.0, np.inf))
     own = 16 * kind.u * float(np.sum(np.abs(gradient * direction)))
-    return Slope(best.got, best.value, _TRUST * best.error + own)
+    return Slope(best.got, best.value, _MAX_ESTIMATE_RATIO * best.error + own)
 
 
 def _with_truncation(rungs: list[tuple[float, Slope, float]], k: int) -> Slope:

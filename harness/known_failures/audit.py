@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opproof.harness.known_failures.findings import Finding, findings
-from opproof.harness.known_failures.known import Known, seedless
-from opproof.harness.known_failures.limits import Limits, allowed, is_high, limits_of, seen
+from opproof.harness.known_failures.findings import Finding, make_findings
+from opproof.harness.known_failures.known import Known, strip_seed
+from opproof.harness.known_failures.limits import ErrorLimits, calculate_limit, find_largest_figures, is_high, limits_of
 from opproof.reports import Result
-from opproof.reports._text import line, number, plural
+from opproof.reports._text import format_count, format_line, number
 from opproof.reports.files import write
 
 
 @dataclass(frozen=True)
-class Check:
+class EntryCheck:
     """An entry, what its cases did, and the limits that follow from it."""
 
     finding: Finding
@@ -27,7 +27,7 @@ class Check:
     unexplained: tuple[Result, ...]  # failures of its cases that no entry explains
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ErrorLimits:
         """What the entry would say if it were written today."""
         return limits_of(self.own)
 
@@ -41,10 +41,12 @@ class Check:
         said = [f"raised: {error}" for error in sorted(errors)]
         if entry.operators:
             return [*said, *([] if self.own else ["not seen: it explained nothing"]), *self._unexplained]
-        failing = {(seedless(r.case), r.mode) for r in self.finding.failing}
-        passing = {(seedless(r.case), r.mode) for r in self.finding.passing} - failing
+        failing = {(strip_seed(r.case), r.mode) for r in self.finding.failing}
+        passing = {(strip_seed(r.case), r.mode) for r in self.finding.passing} - failing
         if len(passing) > len(failing) > 0:
-            said.append(f"too wide: {plural(len(passing), 'case')} of {len(passing) + len(failing):,} never failed")
+            said.append(
+                f"too wide: {format_count(len(passing), 'case')} of {len(passing) + len(failing):,} never failed"
+            )
         said += [f"too high: {name} = {old:g}, at most {largest:.3g} was seen" for name, old, largest in self._high]
         if not self.own:
             said.append("not seen: nothing failed so")
@@ -57,7 +59,7 @@ class Check:
     def _unexplained(self) -> list[str]:
         if not self.unexplained:
             return []
-        r, count = self.unexplained[0], plural(len(self.unexplained), "failure")
+        r, count = self.unexplained[0], format_count(len(self.unexplained), "failure")
         limits = "" if self.finding.entry.operators else " outside the limits"
         return [f"unexplained: {count}{limits}, such as {r.case} {r.mode} {r.verdict}"]
 
@@ -68,12 +70,12 @@ class Check:
     @property
     def sentences(self) -> list[str]:
         """The objections, each with the entry's name."""
-        return [f"{self.finding.entry.name}: {line(said)}" for said in self.objections]
+        return [f"{self.finding.entry.name}: {format_line(said)}" for said in self.objections]
 
     @property
     def _figures(self) -> list[tuple[str, float, float]]:
         """The limits that are numbers: name, what the entry has, and the largest that was seen."""
-        entry, largest = self.finding.entry, seen(self.own)
+        entry, largest = self.finding.entry, find_largest_figures(self.own)
         pairs = (("units", entry.units, largest.units), ("rms", entry.rms, largest.rms))
         return [(name, old, new) for name, old, new in pairs if old is not None and new is not None]
 
@@ -85,16 +87,18 @@ class Check:
     def changes(self) -> dict[str, float]:
         """The limits to write instead of those that are too high, or lower than what was seen."""
         return {
-            name: allowed(largest) for name, old, largest in self._figures if old < largest or is_high(old, largest)
+            name: calculate_limit(largest)
+            for name, old, largest in self._figures
+            if old < largest or is_high(old, largest)
         }
 
 
-def checks(known: Iterable[Known], results: Sequence[Result]) -> list[Check]:
+def check_entries(known: Iterable[Known], results: Sequence[Result]) -> list[EntryCheck]:
     """A check for every entry, from records over some seeds."""
-    found = findings(known, results)
+    found = make_findings(known, results)
     explained = {id(r) for f in found for r in f.explained}
     return [
-        Check(
+        EntryCheck(
             f,
             tuple(r for r in f.named if f.entry.explains(r) or (id(r) not in explained and not f.entry.operators)),
             tuple(r for r in f.failing if id(r) not in explained),
@@ -109,34 +113,39 @@ def rewrite(path: Path, changes: Mapping[int, Mapping[str, float]]) -> None:
 
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
     for place, numbers in changes.items():
-        for name, number in numbers.items():
-            document["known"][place][name] = int(number) if number == int(number) else number
+        for name, value in numbers.items():
+            document["known"][place][name] = int(value) if value == int(value) else value
     write(path, tomlkit.dumps(document))
 
 
 _HEAD = ("entry", "covered", "failed", "passed", "largest units", "units allowed")
 
 
-def table(checks: Sequence[Check]) -> str:
+def format_table(checks: Sequence[EntryCheck]) -> str:
     """A row for each entry: how many records it covers, fail, pass, and the largest error beside its limit."""
     from tabulate import tabulate
 
-    rows = [_row(c) for c in checks]
+    rows = [_format_row(c) for c in checks]
     return str(tabulate(rows, _HEAD, disable_numparse=True, colalign=("left", *["right"] * 5)))
 
 
-def summary(checks: Sequence[Check], seeds: int) -> str:
+def format_summary(checks: Sequence[EntryCheck], seeds: int) -> str:
     """The last line."""
     objections = sum(len(c.objections) for c in checks)
     entries = "1 entry" if len(checks) == 1 else f"{len(checks):,} entries"
-    records = plural(sum(len(c.finding.covered) for c in checks), "record")
-    return f"{entries}, {records} over {plural(seeds, 'seed')}: {plural(objections, 'objection')}"
+    records = format_count(sum(len(c.finding.covered) for c in checks), "record")
+    return f"{entries}, {records} over {format_count(seeds, 'seed')}: {format_count(objections, 'objection')}"
 
 
-def _row(c: Check) -> tuple[str, ...]:
+def _format_row(c: EntryCheck) -> tuple[str, ...]:
     f = c.finding
     more = len(f.entry.globs) - 1
     limit = ", ".join(f.entry.failures) if f.entry.is_fault else number(f.entry.units, 3)
-    what = f"{', '.join(f.entry.operators)} ({f.entry.cause})" if f.entry.operators else line(f.entry.globs[0])
+    what = f"{', '.join(f.entry.operators)} ({f.entry.cause})" if f.entry.operators else format_line(f.entry.globs[0])
     counts = (f"{len(some):,}" for some in (f.covered, f.failing, f.passing))
-    return what + (f" and {more} more" if more > 0 else ""), *counts, number(seen(c.own).units, 3), limit
+    return (
+        what + (f" and {more} more" if more > 0 else ""),
+        *counts,
+        number(find_largest_figures(c.own).units, 3),
+        limit,
+    )

@@ -1,6 +1,7 @@
 """Causes of known failures: the functions that a list names, and the machines that it speaks of.
 
-The functions lie in `causes.py` beside the list, or in harness/known_failures/formulas.py where several libraries share them:
+The functions lie in `causes.py` beside the list, or in harness/known_failures/formulas.py where several libraries share
+them:
 
     forward(*tensors, **params)           what the library computes, with the operator's own signature, in NumPy
     vjp(g, y, *tensors, **params)         its gradients, as reference_ops say them
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opproof.core.errors import UsageError, meant
+from opproof.core.errors import UsageError, suggest
 from opproof.core.system import spec_of
 
 #: In what a changed reference is computed, with what it means for operations and for sums.
@@ -56,12 +57,12 @@ class Where:
             return False
         if not (self.features or self.without):
             return True
-        has = processor_features() if features is None else frozenset(features)
+        has = read_processor_features() if features is None else frozenset(features)
         return has.issuperset(self.features) and has.isdisjoint(self.without)
 
 
 @functools.cache
-def processor_features() -> frozenset[str]:
+def read_processor_features() -> frozenset[str]:
     """The processor's features in Linux's words, such as avx2 or asimd; none where the system does not tell."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
@@ -79,15 +80,15 @@ def check_names(path: Path, named: Iterable[tuple[int, str, str]]) -> None:
     known: list[str] | None = None
     for number, key, name in named:
         if known is None:
-            known = [*_functions_in(path.parent / FILE), *_functions_in(SHARED)]
+            known = [*_list_functions(path.parent / FILE), *_list_functions(SHARED)]
         if name not in known:
             raise UsageError(
                 f"{path}, entry {number}: {key} names {name!r}, which {path.parent / FILE} does not define"
-                f"{meant(name, known)}"
+                f"{suggest(name, known)}"
             )
 
 
-def _functions_in(path: Path) -> list[str]:
+def _list_functions(path: Path) -> list[str]:
     if not path.is_file():
         return []
     try:
@@ -104,7 +105,7 @@ def function_of(folder: str, name: str) -> Callable[..., Any] | None:
     if not name:
         return None
     for path in (Path(folder) / FILE, SHARED):
-        function = getattr(_module(path), name, None) if path.is_file() else None
+        function = getattr(_load_module(path), name, None) if path.is_file() else None
         if callable(function):
             found: Callable[..., Any] = function
             return found
@@ -112,7 +113,7 @@ def function_of(folder: str, name: str) -> Callable[..., Any] | None:
 
 
 @functools.cache
-def _module(path: Path) -> Any:
+def _load_module(path: Path) -> Any:
     spec = spec_of(f"opproof_causes_{path.parent.name}_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file.")

@@ -17,10 +17,10 @@ from opproof.core.capabilities import backend_of
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, OPEN, Verdict
 from opproof.harness.known_failures.known import Known, read_known
-from opproof.harness.known_failures.limits import finite_size
+from opproof.harness.known_failures.limits import measure_finite_size
 from opproof.harness.run.plan import Extent
 from opproof.reports import Result
-from opproof.reports._text import plural
+from opproof.reports._text import format_count
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,18 @@ class Finding:
         return any(r.verdict not in OPEN and r.verdict != Verdict.UNSUPPORTED for r in self.covered)
 
 
-def findings(known: Iterable[Known], results: Iterable[Result]) -> list[Finding]:
+def make_findings(known: Iterable[Known], results: Iterable[Result]) -> list[Finding]:
     """A finding for every entry."""
     by_op: dict[str, list[Result]] = {}
     for result in results:
         by_op.setdefault(result.op, []).append(result)
     return [
-        Finding(entry, tuple(r for op, some in by_op.items() if entry.may_name(op) for r in some if entry.covers(r)))
+        Finding(entry, tuple(r for op, some in by_op.items() if entry.can_name(op) for r in some if entry.covers(r)))
         for entry in known
     ]
 
 
-def objections(
+def find_ledger_errors(
     found: Iterable[Finding], results: Iterable[Result], today: datetime.date, *, extent: Extent = Extent.ALL
 ) -> list[str]:
     """What is wrong with the user's list itself after a run, a sentence each; they fail the run.
@@ -73,7 +73,7 @@ def objections(
     operators were tried in full, and one of which everything passes after every run.
     """
     sentences = []
-    sizes = Counter(map(_whole, results))
+    sizes = Counter(map(_operator_key_of, results))
     for f in found:
         if f.entry.built_in:
             continue
@@ -82,20 +82,20 @@ def objections(
         elif not f.covered:
             said = "matches no case of this run: remove it, or mend its pattern." if extent is Extent.ALL else ""
         else:
-            wide = _too_wide(f, sizes) if extent >= Extent.OPERATORS else ""
-            said = _idle(f, extent) or wide
+            wide = _describe_too_wide(f, sizes) if extent >= Extent.OPERATORS else ""
+            said = _describe_idle(f, extent) or wide
         if said:
             sentences.append(f"{f.entry.name} {said}")
     return sentences
 
 
-def _idle(f: Finding, extent: Extent) -> str:
+def _describe_idle(f: Finding, extent: Extent) -> str:
     """That an entry explains none of its cases, though it should."""
     if f.explained or not (f.ran or extent is Extent.ALL):
         return ""
     if f.named:  # what another entry explains needs no other limit
         beyond = [r for r in f.named if not r.known]
-        return _beyond(f.entry, beyond) if beyond else ""
+        return _describe_excess(f.entry, beyond) if beyond else ""
     if f.entry.operators and f.failing:
         return ""
     if f.failing and extent is not Extent.ALL:
@@ -106,26 +106,26 @@ def _idle(f: Finding, extent: Extent) -> str:
     return f"no longer fails ({verdicts}): remove it."
 
 
-def _beyond(entry: Known, failures: Iterable[Result]) -> str:
+def _describe_excess(entry: Known, failures: Iterable[Result]) -> str:
     """How far outside its limits an entry fails."""
     if entry.operators:
         return "explains no failure: the answer is wrong under the changed reference too; find out why."
-    largest = max(map(finite_size, failures))
+    largest = max(map(measure_finite_size, failures))
     if entry.units is not None and largest > entry.units:
         said = f"fails with {largest:.3g} units, more than its {entry.units:g}"
         return f"{said}: find out why, or give a larger number."
     return "fails outside its limits (zeros, nonfinite, share or rms): find out why, or mend the entry."
 
 
-def _whole(r: Result) -> tuple[str, str, str]:
+def _operator_key_of(r: Result) -> tuple[str, str, str]:
     return r.op, r.mode, r.backend
 
 
-def _too_wide(f: Finding, sizes: Counter[tuple[str, str, str]]) -> str:
+def _describe_too_wide(f: Finding, sizes: Counter[tuple[str, str, str]]) -> str:
     """That an entry covers an operator whose records are more right than wrong."""
     if f.entry.is_fault or f.entry.operators:
         return ""
-    covered, passing, failing = (Counter(map(_whole, some)) for some in (f.covered, f.passing, f.failing))
+    covered, passing, failing = (Counter(map(_operator_key_of, some)) for some in (f.covered, f.passing, f.failing))
     for key, count in covered.items():
         if count == sizes[key] and passing[key] > failing[key]:
             return (
@@ -135,23 +135,23 @@ def _too_wide(f: Finding, sizes: Counter[tuple[str, str, str]]) -> str:
     return ""
 
 
-def news(found: Iterable[Finding]) -> list[str]:
+def list_news(found: Iterable[Finding]) -> list[str]:
     """What does not fail the run: patterns of the user's of which some cases pass now."""
-    return [f"{f.entry.name} {said}" for f in found if not f.entry.built_in and (said := _news(f))]
+    return [f"{f.entry.name} {said}" for f in found if not f.entry.built_in and (said := _describe_news(f))]
 
 
-def idle(found: Iterable[Finding]) -> list[Finding]:
+def find_idle(found: Iterable[Finding]) -> list[Finding]:
     """The built-in entries whose operators ran and that explained nothing."""
     return [f for f in found if f.entry.built_in and f.ran and not f.explained]
 
 
-def _news(f: Finding) -> str:
+def _describe_news(f: Finding) -> str:
     if f.entry.operators or not f.explained or not f.passing:
         return ""
-    return f"is mended in part: {_some(f.passing)} of {len(f.covered):,} pass; leave them out of its patterns."
+    return f"is mended in part: {_describe_some(f.passing)} of {len(f.covered):,} pass; leave them out of its patterns."
 
 
-def _some(passing: Sequence[Result]) -> str:
+def _describe_some(passing: Sequence[Result]) -> str:
     """How many, and the first of them."""
     names = ", ".join(f"{r.case} {r.mode}" for r in passing[:3])
     return f"{len(passing):,} ({names}{', …' if len(passing) > 3 else ''})"
@@ -167,7 +167,7 @@ def ledger_of(spec: str) -> Path | None:
     return path if path.is_file() else None
 
 
-def built_in(spec: str) -> list[Known]:
+def read_built_in(spec: str) -> list[Known]:
     """Of the list that comes with a library the entries for `spec`.
 
     A variant or another build, such as torch:cuda or ggml:PATH, inherits every cause that is executed: it explains
@@ -176,10 +176,10 @@ def built_in(spec: str) -> list[Known]:
     path = ledger_of(spec)
     if path is None:
         return []
-    return [replace(entry, backend=spec, backends=(), built_in=True) for _, entry in own_entries(path, spec)]
+    return [replace(entry, backend=spec, backends=(), built_in=True) for _, entry in read_own_entries(path, spec)]
 
 
-def own_entries(path: Path, spec: str) -> list[tuple[int, Known]]:
+def read_own_entries(path: Path, spec: str) -> list[tuple[int, Known]]:
     """The entries for `spec` in a ledger that comes with a library, each with its place in the file."""
     library = path.parent.name
     entries = (e if e.specs else replace(e, backends=_speaks_of(e, library)) for e in read_known(path))
@@ -191,13 +191,13 @@ def _speaks_of(entry: Known, library: str) -> tuple[str, ...]:
     return (library, f"{library}:*", f"{library}@*") if entry.operators else (library,)
 
 
-def entries_for(spec: str, ledger: Path | None) -> tuple[Path, list[tuple[int, Known]]]:
+def find_entries(spec: str, ledger: Path | None) -> tuple[Path, list[tuple[int, Known]]]:
     """`ledger`, or that which comes with the library, and what it says of `spec`. Raises UsageError."""
     path = ledger_of(spec) if ledger is None else ledger
     if path is None:
         raise UsageError(f"{spec} comes without a ledger; give one with --known FILE.")
     if ledger is None:
-        return path, own_entries(path, spec)
+        return path, read_own_entries(path, spec)
     return path, [(place, e) for place, e in enumerate(read_known(path)) if e.covers_backend(spec)]
 
 
@@ -221,8 +221,8 @@ def of_versions(known: Iterable[Known], backends: Sequence[Mapping[str, str]]) -
         if same:
             speaking.append(replace(entry, backend="", backends=tuple(same)))
     return speaking, [
-        f"{plural(count, 'known failure')} of {spec} {'was' if count == 1 else 'were'} seen in other versions than "
-        f"{version}, and {'explains' if count == 1 else 'explain'} nothing in this run."
+        f"{format_count(count, 'known failure')} of {spec} {'was' if count == 1 else 'were'} seen in other versions "
+        f"than {version}, and {'explains' if count == 1 else 'explain'} nothing in this run."
         for (spec, version), count in silent.items()
     ]
 

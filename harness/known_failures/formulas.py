@@ -1,4 +1,4 @@
-"""Changed references that lists of several libraries name: see harness/known_failures/causes.py for what the functions take."""
+"""Changed references that lists of several libraries name: what they take is said in known_failures/causes.py."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import scipy.special
 from opproof.cases._layouts import Storage, layouts_of, storage_of
 from opproof.core.dtypes import round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.montecarlo.array import Noisy
-from opproof.harness.reference.rounded_arithmetic import FORMATS, Rounded, RoundedArithmetic, unwrap, wrap
+from opproof.harness.reference.montecarlo.array import NoisyArray
+from opproof.harness.reference.rounded_arithmetic import FORMATS, RoundedArithmetic, RoundedArray, unwrap, wrap
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
@@ -29,35 +29,37 @@ ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.0614
 GELU_SCALE = 0.7978845608028654
 
 
-def stored(x: Any, name: str) -> Any:
+def store_as(x: Any, name: str) -> Any:
     """`x` stored in the format `name` (f16, bf16, f32), its range included, in whatever arithmetic it is."""
     kind = FORMATS[name]
-    if isinstance(x, Noisy):
+    if isinstance(x, NoisyArray):
         exact = np.asarray(round_to(x.exact, kind))
-        return Noisy(exact, np.repeat(exact[None], x.source.runs, axis=0), x.source)
-    if isinstance(x, Rounded):
+        return NoisyArray(exact, np.repeat(exact[None], x.source.runs, axis=0), x.source)
+    if isinstance(x, RoundedArray):
         return wrap(round_to(unwrap(x), kind), x.arithmetic)
     return np.asarray(round_to(np.asarray(x), kind))
 
 
-def exact(x: Any) -> Any:
+def extract_numbers(x: Any) -> Any:
     """The numbers of `x` as a plain array, in whatever arithmetic it is: what is decided by them is decided once."""
-    if isinstance(x, Noisy):
+    if isinstance(x, NoisyArray):
         return np.asarray(x.exact)
     return unwrap(x)
 
 
-def lies(question: Any, name: str) -> Storage:
+def find_storage(question: Any, name: str) -> Storage:
     """Where the elements of the question's tensor of that name lie in memory."""
     return storage_of(question.inputs[question.names.index(name)].shape, layouts_of(question.case)[name])
 
 
-def computed(function: Callable[[Any], Any], x: Any) -> Any:
+def compute_once(function: Callable[[Any], Any], x: Any) -> Any:
     """What `function` makes of the numbers of `x`, once and for all, in whatever arithmetic they are."""
-    if isinstance(x, Noisy):
+    if isinstance(x, NoisyArray):
         exact = np.asarray(function(np.asarray(x.exact)))
-        return Noisy(exact, np.repeat(exact[None], x.source.runs, axis=0), x.source)
-    return wrap(function(unwrap(x)), x.arithmetic) if isinstance(x, Rounded) else np.asarray(function(np.asarray(x)))
+        return NoisyArray(exact, np.repeat(exact[None], x.source.runs, axis=0), x.source)
+    return (
+        wrap(function(unwrap(x)), x.arithmetic) if isinstance(x, RoundedArray) else np.asarray(function(np.asarray(x)))
+    )
 
 
 def cut_off(x: Any, name: str) -> Any:
@@ -69,12 +71,12 @@ def cut_off(x: Any, name: str) -> Any:
         past = np.abs(values) >= 2.0 ** (kind.max_exponent + 1)
         return np.where(past, np.copysign(np.inf, values), how.rounded(values))
 
-    return computed(cut, x)
+    return compute_once(cut, x)
 
 
 def multiply_in_turn(a: Any, b: Any, first: Any, step: int = 1) -> Any:
     """Add a @ b to `first`, `step` products at a time, in float32, every sum stored in the format of sums."""
-    if not isinstance(b, Rounded):
+    if not isinstance(b, RoundedArray):
         return first + np.matmul(a, b)
     left, right, total = unwrap(a), unwrap(b), unwrap(first)
     for k in range(0, right.shape[-2], step):
@@ -184,12 +186,12 @@ def halve_over_length_by_sign(g: Any, y: Any, x: Any, *, p: float, dim: Dim, kee
 
 def store_exponents_in_f16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
     """Store 1 / p in float16: a power of sums near 30,000 tells the difference."""
-    return _slope_of_size(g, y, x, p, dim, float(stored(np.asarray(1 / p), "f16"))) * np.sign(x)
+    return _slope_of_size(g, y, x, p, dim, float(store_as(np.asarray(1 / p), "f16"))) * np.sign(x)
 
 
 def store_exponents_in_bf16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
     """Store 1 / p in bfloat16: a power of sums near 30,000 tells the difference."""
-    return _slope_of_size(g, y, x, p, dim, float(stored(np.asarray(1 / p), "bf16"))) * np.sign(x)
+    return _slope_of_size(g, y, x, p, dim, float(store_as(np.asarray(1 / p), "bf16"))) * np.sign(x)
 
 
 def halve_over_deviation(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
@@ -249,13 +251,13 @@ def average_masked_rows(*tensors: Any, **params: Any) -> Any:
     y = attention.forward(*tensors, **params)
     mean = np.mean(value, axis=-2, keepdims=True)
     groups = query.shape[-3] // value.shape[-3]
-    return np.where(_masked_rows(query, key, *tensors[3:], **params), np.repeat(mean, groups, axis=-3), y)
+    return np.where(_find_masked_rows(query, key, *tensors[3:], **params), np.repeat(mean, groups, axis=-3), y)
 
 
 def average_masked_rows_of_gradient(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
     """Hand the cotangent of a row whose keys are all masked to the values, in equal shares."""
     query, key, value = tensors[:3]
-    masked = _masked_rows(query, key, *tensors[3:], **params)
+    masked = _find_masked_rows(query, key, *tensors[3:], **params)
     found = list(attention.vjp(np.where(masked, 0, g), y, *tensors, **params))
     share = np.sum(np.where(masked, g, 0), axis=-2, keepdims=True) / key.shape[-2]
     split = np.reshape(share, (*share.shape[:-3], value.shape[-3], -1, *share.shape[-2:]))
@@ -263,7 +265,7 @@ def average_masked_rows_of_gradient(g: Any, y: Any, *tensors: Any, **params: Any
     return tuple(found)
 
 
-def _masked_rows(query: Any, key: Any, attn_mask: Any = None, keep: Any = None, *rest: Any, **params: Any) -> Any:
+def _find_masked_rows(query: Any, key: Any, attn_mask: Any = None, keep: Any = None, *rest: Any, **params: Any) -> Any:
     if keep is None:
         return np.zeros((*query.shape[:-1], 1), dtype=bool)
     seen = np.broadcast_to(np.asarray(keep) != 0, (*query.shape[:-1], key.shape[-2]))
@@ -280,7 +282,7 @@ def divide_by_root_of_square_plus_one(g: Any, y: Any, x: Any) -> Any:
     return g / np.sqrt(x * x + 1)
 
 
-def _erf(x: Any) -> Any:
+def _approximate_erf(x: Any) -> Any:
     t = 1 / (1 + ERF_SCALE * np.abs(x))
     series = 0.0
     for coefficient in reversed(ERF_COEFFICIENTS):
@@ -288,7 +290,7 @@ def _erf(x: Any) -> Any:
     return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
 
 
-def _standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
+def _find_standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
     """The tensor x in the shape in which it is standardised, and the axes of its moments."""
     if "normalized_shape" in params:
         return x, tuple(range(-len(params["normalized_shape"]), 0))
@@ -298,14 +300,14 @@ def _standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
     return x, (0, *range(2, x.ndim)) if "training" in params else tuple(range(2, x.ndim))
 
 
-def _moments(groups: Any, axes: tuple[int, ...], x: Any, given: Any) -> tuple[Any, Any]:
+def _compute_moments(groups: Any, axes: tuple[int, ...], x: Any, given: Any) -> tuple[Any, Any]:
     if given is not None:
         return per_channel(given[0], x.ndim), per_channel(given[1], x.ndim)
     mean = np.mean(groups, axis=axes, keepdims=True)
     return mean, np.mean(np.square(groups - mean), axis=axes, keepdims=True)
 
 
-def _shaped(v: Any, x: Any, params: Any) -> Any:
+def _reshape_parameter(v: Any, x: Any, params: Any) -> Any:
     return v if v is None or "normalized_shape" in params else per_channel(v, x.ndim)
 
 
@@ -315,22 +317,22 @@ def _split(tensors: tuple[Any, ...], params: Any) -> tuple[Any, Any, Any]:
     return moments, *tensors[-2:]
 
 
-def standardised_back(g: Any, x: Any, tensors: Any, params: Any, eps: float, stores: str = "") -> Any:
+def differentiate_standardisation(g: Any, x: Any, tensors: Any, params: Any, eps: float, stores: str = "") -> Any:
     """Gradients of a standardisation whose 1 / sqrt(variance + eps) is differentiated step by step.
 
     `stores`: the format in which the variance, and the sum of products that is to meet its derivative, are stored.
     """
     moments, weight, bias = _split(tensors, params)
-    groups, axes = _standard_axes(x, params)
-    h = np.reshape(g if weight is None else g * _shaped(weight, x, params), groups.shape)
-    mean, variance = _moments(groups, axes, x, moments)
-    variance = stored(variance, stores) if stores else variance
+    groups, axes = _find_standard_axes(x, params)
+    h = np.reshape(g if weight is None else g * _reshape_parameter(weight, x, params), groups.shape)
+    mean, variance = _compute_moments(groups, axes, x, moments)
+    variance = store_as(variance, stores) if stores else variance
     centred, root = groups - mean, 1 / np.sqrt(variance + eps)
     dx = h * root
     if moments is None:
         n = math.prod(groups.shape[a] for a in axes)
         sums = np.sum(h * centred, axis=axes, keepdims=True)
-        slope = (stored(sums, stores) if stores else sums) * (-0.5 * (root / (variance + eps)))
+        slope = (store_as(sums, stores) if stores else sums) * (-0.5 * (root / (variance + eps)))
         dx = dx + slope / n * (2 * centred)
         dx = dx - np.mean(dx, axis=axes, keepdims=True)
     whole = "normalized_shape" in params
@@ -346,22 +348,22 @@ def standardised_back(g: Any, x: Any, tensors: Any, params: Any, eps: float, sto
 
 def differentiate_scale(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
     """Differentiate 1 / sqrt(variance + eps) step by step: its cube overflows, and meets an infinite sum or 0."""
-    return standardised_back(g, x, tensors, params, params["eps"])
+    return differentiate_standardisation(g, x, tensors, params, params["eps"])
 
 
 def store_variance(x: Any, *tensors: Any, **params: Any) -> Any:
     """Store the variance in float16, where it overflows, and nothing else."""
     moments, weight, bias = _split(tensors, params)
-    groups, axes = _standard_axes(x, params)
-    mean, variance = _moments(groups, axes, x, moments)
-    unit = np.reshape((groups - mean) / np.sqrt(stored(variance, "f16") + params["eps"]), x.shape)
-    y = unit if weight is None else unit * _shaped(weight, x, params)
-    return y if bias is None else y + _shaped(bias, x, params)
+    groups, axes = _find_standard_axes(x, params)
+    mean, variance = _compute_moments(groups, axes, x, moments)
+    unit = np.reshape((groups - mean) / np.sqrt(store_as(variance, "f16") + params["eps"]), x.shape)
+    y = unit if weight is None else unit * _reshape_parameter(weight, x, params)
+    return y if bias is None else y + _reshape_parameter(bias, x, params)
 
 
 def store_variance_of_gradient(g: Any, y: Any, x: Any, *tensors: Any, **params: Any) -> Any:
     """Store the variance, and the sum of products that is to meet its derivative, in float16."""
-    return standardised_back(g, x, tensors, params, params["eps"], "f16")
+    return differentiate_standardisation(g, x, tensors, params, params["eps"], "f16")
 
 
 def floor_rounded_quotient(a: Any, b: Any) -> Any:
@@ -369,20 +371,20 @@ def floor_rounded_quotient(a: Any, b: Any) -> Any:
     return np.floor(a / b)
 
 
-def _cells(n: int, out: int) -> Any:
+def _find_cells(n: int, out: int) -> Any:
     scale = np.float32(n) / np.float32(out)
     return np.minimum(np.floor(np.arange(out, dtype=np.float32) * scale).astype(np.int64), n - 1)
 
 
 def find_cells_in_float32(x: Any, *, size: tuple[int, int]) -> Any:
     """Read the cell at i times the scale, which float32 rounds below a whole number."""
-    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
+    h, w = (_find_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
     return x[:, :, h[:, None], w]
 
 
 def find_cells_in_float32_of_gradient(g: Any, _y: Any, x: Any, *, size: tuple[int, int]) -> Any:
     """Add to the cells that `find_cells_in_float32` reads."""
-    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
+    h, w = (_find_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
     dx = np.zeros(x.shape, dtype=g.dtype, like=g)
     where: Any = (slice(None), slice(None), h[:, None], w)
     np.add.at(dx, where, g)

@@ -11,8 +11,8 @@
     link = "https://..."                  # optional
     until = 2027-01-01                    # optional; from that day on the entry fails the run
 
-and one cause, which is executed (harness/known_failures/causes.py): the answer is explained where it is right, within the
-ordinary bound, under the changed reference, in every element that fails.
+and one cause, which is executed (harness/known_failures/causes.py): the answer is explained where it is right, within
+the ordinary bound, under the changed reference, in every element that fails.
 
     vjp = "multiply_stored_factor"        # a function of causes.py beside the file, in place of the operator's own;
     forward = "look_up_in_f16_table"      # of values
@@ -70,27 +70,27 @@ from opproof.core.capabilities import backend_of
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.known_failures.causes import ARITHMETICS, FUNCTIONS, Where, check_names
-from opproof.harness.known_failures.limits import SIZED, Limits
+from opproof.harness.known_failures.limits import SIZED, ErrorLimits
 from opproof.reports import Result
 
 _SEED = re.compile(r";seed=\d+(?=\]$)")  # the last part of an id
 
 
 @functools.cache
-def pattern_regex(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Of the texts that match."""
     return re.compile(".*".join(map(re.escape, pattern.split("*"))))
 
 
 @functools.lru_cache(2**16)
-def seedless(case: str) -> str:
+def strip_seed(case: str) -> str:
     """The id of the same case with the seed left out."""
     return _SEED.sub("", case)
 
 
 def matches(pattern: str, case: str) -> bool:
     """Whether the pattern covers the id."""
-    return pattern_regex(pattern).fullmatch(case if ";seed=" in pattern else seedless(case)) is not None
+    return compile_pattern(pattern).fullmatch(case if ";seed=" in pattern else strip_seed(case)) is not None
 
 
 def covers_all(pattern: str) -> bool:
@@ -111,10 +111,10 @@ def read_entries(path: Path, name: str, kind: type[T]) -> list[T]:
 
     What `kind` itself refuses, a ValueError of its __post_init__, becomes the sentence.
     """
-    return decoded(path, name, kind, tables(path, name))
+    return decode_entries(path, name, kind, read_tables(path, name))
 
 
-def tables(path: Path, name: str) -> Sequence[Any]:
+def read_tables(path: Path, name: str) -> Sequence[Any]:
     """The [[name]] tables of the file as they are. Raises UsageError."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -128,15 +128,17 @@ def tables(path: Path, name: str) -> Sequence[Any]:
     return entries
 
 
-def decoded(path: Path, name: str, kind: type[T], entries: Sequence[Any]) -> list[T]:
+def decode_entries(path: Path, name: str, kind: type[T], entries: Sequence[Any]) -> list[T]:
     """`entries` of the file as `kind`, as in read_entries."""
-    return [_entry(f"{path}, entry {number}", name, kind, entry) for number, entry in enumerate(entries, start=1)]
+    return [
+        _decode_entry(f"{path}, entry {number}", name, kind, entry) for number, entry in enumerate(entries, start=1)
+    ]
 
 
-def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
+def _decode_entry(where: str, name: str, kind: type[T], entry: Any) -> T:
     if not isinstance(entry, dict):
         raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
-    fields = _fields(typing.cast("Hashable", kind))
+    fields = _find_fields(typing.cast("Hashable", kind))
     needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]  # type: ignore[arg-type]
     if missing := [field for field in needed if field not in entry]:
         raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
@@ -146,7 +148,7 @@ def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
         try:
             msgspec.convert(value, fields[key])
         except msgspec.ValidationError:
-            raise UsageError(f"{where}: {key} is {value!r}; expected {_words(fields[key])}.") from None
+            raise UsageError(f"{where}: {key} is {value!r}; expected {_describe_type(fields[key])}.") from None
     try:
         return msgspec.convert(entry, kind)
     except msgspec.ValidationError as error:  # what the type itself refuses
@@ -154,17 +156,17 @@ def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
 
 
 @functools.cache
-def _fields(kind: Hashable) -> dict[str, Any]:
+def _find_fields(kind: Hashable) -> dict[str, Any]:
     """The types of the fields of a dataclass: slow to find out, and asked for every entry."""
     hints = typing.get_type_hints(kind)
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     return {f.name: hints[f.name] for f in fields if f.metadata != NOT_OF_THE_FILE}
 
 
-def _words(hint: Any) -> str:
+def _describe_type(hint: Any) -> str:
     """A type in words: a str, one of forward, gradient, a list, each a str."""
     if typing.get_origin(hint) is tuple:
-        return f"a list, each {_words(typing.get_args(hint)[0])}"
+        return f"a list, each {_describe_type(typing.get_args(hint)[0])}"
     kinds = [k for k in typing.get_args(hint) if k is not type(None)]
     kind = kinds[0] if kinds else hint
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -237,11 +239,11 @@ class Known:
         elif self.cause:
             raise ValueError(f"{self.cause.partition('=')[0]} is given with patterns; a cause speaks of operators")
         elif not self.is_fault:
-            self._limited()
+            self._check_limits()
 
     def _check_cause(self) -> None:
         """Raise ValueError where nothing can be executed."""
-        if self.limits != Limits():
+        if self.limits != ErrorLimits():
             raise ValueError("operators are given with a size; a cause is executed and needs none, patterns have one")
         if self.arithmetic and self.arithmetic not in ARITHMETICS:
             raise ValueError(f"arithmetic is {self.arithmetic!r}; expected one of {', '.join(ARITHMETICS)}")
@@ -256,9 +258,9 @@ class Known:
                 "verdict, with message or when, speaks of faults"
             )
 
-    def _limited(self) -> None:
+    def _check_limits(self) -> None:
         """Raise ValueError where the entry would explain an operator that broke."""
-        if self.limits == Limits(rms=self.rms):
+        if self.limits == ErrorLimits(rms=self.rms):
             raise ValueError(
                 f"{self.name} has no limit; add units, at most twice the largest error seen, or nonfinite = true where "
                 "NaN or infinity is what is wrong: `opproof run --update-known FILE` proposes both"
@@ -296,9 +298,9 @@ class Known:
         return "; ".join(f"{name}={getattr(self, name)}" for name in names if getattr(self, name))
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ErrorLimits:
         """How large the failure may be."""
-        return Limits(self.units, self.rms, self.share, self.nonfinite, self.zeros)
+        return ErrorLimits(self.units, self.rms, self.share, self.nonfinite, self.zeros)
 
     @property
     def failures(self) -> tuple[Verdict, ...]:
@@ -318,7 +320,7 @@ class Known:
             return stated
         return tuple(m for m, named in ((Mode.FORWARD, self.forward), (Mode.GRADIENT, self.vjp)) if named)
 
-    def may_name(self, op: str) -> bool:
+    def can_name(self, op: str) -> bool:
         """Whether a pattern can match a case of the operator: far quicker to ask than whether it matches one."""
         return any(op.startswith(o[: o.index("*")]) if "*" in o else o == op for o in self.ops)
 
@@ -342,7 +344,7 @@ class Known:
     def covers_backend(self, spec: str) -> bool:
         """Whether the entry speaks of the backend."""
         some = (spec, backend_of(spec))  # whatever capability it runs under, unless the entry names one
-        return not self.specs or any(pattern_regex(s).fullmatch(one) for s in self.specs for one in some)
+        return not self.specs or any(compile_pattern(s).fullmatch(one) for s in self.specs for one in some)
 
     def covers(self, result: Result) -> bool:
         """Whether the entry speaks of this case, mode and backend, whatever the verdict."""

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from opproof.core.verdicts import WRONG
 from opproof.reports import Result
-from opproof.reports._kinds import severity
+from opproof.reports._kinds import severity_of
 
 #: Failures that have a size. The others are faults: they happen, or do not.
 SIZED = WRONG
 
 #: A limit is at most so many times the largest that was seen.
-SLACK = 2.0
+LIMIT_FACTOR = 2.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class ErrorLimits:
     """Those of an entry, as harness/known_failures/known.py says them; None and False where it has none."""
 
     units: float | None = None
@@ -48,40 +48,40 @@ class Limits:
             return False
         if self.rms is not None and result.rms is not None and result.rms > self.rms:
             return False
-        size = finite_size(result)
+        size = measure_finite_size(result)
         if math.isinf(size):
             return self.share is not None
         return (size == 0 and result.nonfinite > 0) or (self.units is not None and size <= self.units)
 
 
-def finite_size(result: Result) -> float:
+def measure_finite_size(result: Result) -> float:
     """How far off a wrong answer is where both numbers are finite, in units; inf where no number says it."""
-    return severity(result.finite_units if result.nonfinite else result.units)
+    return severity_of(result.finite_units if result.nonfinite else result.units)
 
 
 @dataclass(frozen=True)
-class Seen:
+class LargestFigures:
     """The largest figures of some failures; None where none has one."""
 
     units: float | None
     rms: float | None
 
 
-def seen(failures: Iterable[Result]) -> Seen:
+def find_largest_figures(failures: Iterable[Result]) -> LargestFigures:
     """The largest units and RMS. Of zeros they say nothing, and infinite units are no figure."""
     numbers = [r for r in failures if r.verdict in SIZED and not r.zeros]
-    sizes = [size for r in numbers if math.isfinite(size := finite_size(r)) and (size > 0 or not r.nonfinite)]
-    return Seen(max(sizes, default=None), max((r.rms for r in numbers if r.rms), default=None))
+    sizes = [size for r in numbers if math.isfinite(size := measure_finite_size(r)) and (size > 0 or not r.nonfinite)]
+    return LargestFigures(max(sizes, default=None), max((r.rms for r in numbers if r.rms), default=None))
 
 
-def limits_of(failures: Iterable[Result]) -> Limits:
+def limits_of(failures: Iterable[Result]) -> ErrorLimits:
     """The limits of an entry that is to explain these failures."""
     sized = [r for r in failures if r.verdict in SIZED]
     numbers = [r for r in sized if not r.zeros]
-    largest = seen(numbers)
-    return Limits(
-        units=None if largest.units is None else allowed(largest.units),
-        rms=None if largest.rms is None or largest.units is None else allowed(largest.rms),
+    largest = find_largest_figures(numbers)
+    return ErrorLimits(
+        units=None if largest.units is None else calculate_limit(largest.units),
+        rms=None if largest.rms is None or largest.units is None else calculate_limit(largest.rms),
         share=_share(numbers),
         nonfinite=any(r.nonfinite for r in numbers),
         zeros=any(r.zeros for r in sized),
@@ -90,22 +90,24 @@ def limits_of(failures: Iterable[Result]) -> Limits:
 
 def is_high(limit: float, largest: float) -> bool:
     """Whether a limit is more than twice the largest that was seen, and more than a unit."""
-    return limit > max(1.0, SLACK * largest)
+    return limit > max(1.0, LIMIT_FACTOR * largest)
 
 
-def allowed(largest: float) -> float:
+def calculate_limit(largest: float) -> float:
     """Twice as much, down to two digits; 1 where nothing was seen."""
     if largest <= 0:
         return 1.0
-    digit = 10.0 ** (math.floor(math.log10(SLACK * largest)) - 1)
-    return float(f"{math.floor(SLACK * largest / digit) * digit:.2g}")
+    digit = 10.0 ** (math.floor(math.log10(LIMIT_FACTOR * largest)) - 1)
+    return float(f"{math.floor(LIMIT_FACTOR * largest / digit) * digit:.2g}")
 
 
 def _share(numbers: list[Result]) -> float | None:
     """Twice as many, but halfway to all of them at most; needed of errors without a number, and where all fail."""
     shares = [1.0 if r.share is None else r.share for r in numbers]
-    needed = (math.isinf(finite_size(r)) or (r.nonfinite and s == 1) for r, s in zip(numbers, shares, strict=True))
+    needed = (
+        math.isinf(measure_finite_size(r)) or (r.nonfinite and s == 1) for r, s in zip(numbers, shares, strict=True)
+    )
     if not any(needed):
         return None
     largest = max(shares)
-    return math.ceil(100 * min(SLACK * largest, (1 + largest) / 2)) / 100
+    return math.ceil(100 * min(LIMIT_FACTOR * largest, (1 + largest) / 2)) / 100

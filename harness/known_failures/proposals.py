@@ -18,12 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from opproof.core.dtypes import DTYPES
-from opproof.core.text import visible
+from opproof.core.text import escape_unprintable
 from opproof.core.verdicts import FAILED, Mode, Verdict
-from opproof.harness.known_failures.known import Known, covers_all, decoded, pattern_regex, seedless, tables
-from opproof.harness.known_failures.limits import SIZED, finite_size, limits_of
+from opproof.harness.known_failures.known import (
+    Known,
+    compile_pattern,
+    covers_all,
+    decode_entries,
+    read_tables,
+    strip_seed,
+)
+from opproof.harness.known_failures.limits import SIZED, limits_of, measure_finite_size
 from opproof.reports import Result
-from opproof.reports._text import line, plural
+from opproof.reports._text import format_count, format_line
 from opproof.reports.files import writable, write
 
 
@@ -53,8 +60,8 @@ def read(path: Path) -> list[Known]:
     """The entries that the ledger has already, also those whose reason nobody has given yet. Raises UsageError."""
     if not path.exists():
         return []
-    entries = [_with_reason(entry) if isinstance(entry, dict) else entry for entry in tables(path, "known")]
-    return decoded(path, "known", Known, entries)
+    entries = [_with_reason(entry) if isinstance(entry, dict) else entry for entry in read_tables(path, "known")]
+    return decode_entries(path, "known", Known, entries)
 
 
 def _with_reason(entry: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +76,7 @@ def add(path: Path, entries: Sequence[Known], results: Sequence[Result]) -> str:
     proposals = propose([r for r in results if not any(e.names(r) for e in entries)])
     if not proposals:
         return f"{path}: nothing to propose, no unexpected failure is without an entry."
-    text = "\n".join(written(p.patterns, p.results) for p in proposals)
+    text = "\n".join(format_entry(p.patterns, p.results) for p in proposals)
     with writable(path):
         old = path.read_text(encoding="utf-8") if path.exists() else ""
     write(path, f"{old}\n{text}" if old else text)
@@ -86,40 +93,40 @@ def propose(results: Sequence[Result]) -> list[Proposal]:
     groups: dict[_Kind, list[Result]] = {}
     for r in results:
         if r.verdict in FAILED and not r.known:
-            groups.setdefault(_kind(r), []).append(r)
+            groups.setdefault(_classify(r), []).append(r)
     proposals: list[Proposal] = []
     for kind, failing in sorted(groups.items()):
         same = [r for r in results if (r.op, r.backend, r.mode) == (kind.op, kind.backend, kind.mode)]
-        others = {seedless(r.case) for r in same if r.known or r.verdict not in FAILED or _kind(r) != kind}
+        others = {strip_seed(r.case) for r in same if r.known or r.verdict not in FAILED or _classify(r) != kind}
         records: dict[str, list[Result]] = {}
         for r in failing:
-            records.setdefault(seedless(r.case), []).append(r)
+            records.setdefault(strip_seed(r.case), []).append(r)
         by_size: dict[int, list[Proposal]] = {}
         for pattern, cases in cover(kind.op, list(records), others - set(records), wide=kind.verdict not in SIZED):
             proposal = Proposal((pattern,), tuple(r for case in cases for r in records[case]))
-            by_size.setdefault(_decade(proposal.results), []).append(proposal)
-        proposals += map(_joined, by_size.values())
+            by_size.setdefault(_find_decade(proposal.results), []).append(proposal)
+        proposals += map(_join_proposals, by_size.values())
     return proposals
 
 
-def _joined(some: Sequence[Proposal]) -> Proposal:
+def _join_proposals(some: Sequence[Proposal]) -> Proposal:
     return Proposal(tuple(p for one in some for p in one.patterns), tuple(r for one in some for r in one.results))
 
 
-def _kind(r: Result) -> _Kind:
+def _classify(r: Result) -> _Kind:
     sized = r.verdict in SIZED and not r.zeros
     without = sized and r.nonfinite > 0 and (r.share is None or r.share == 1)
-    immeasurable = sized and math.isinf(finite_size(r))
+    immeasurable = sized and math.isinf(measure_finite_size(r))
     return _Kind(r.op, r.backend, r.mode, r.verdict, r.zeros, r.nonfinite > 0, without, immeasurable)
 
 
-def _decade(results: Sequence[Result]) -> int:
+def _find_decade(results: Sequence[Result]) -> int:
     units = limits_of(results).units
     return 0 if units is None else math.floor(math.log10(units))
 
 
 #: Parts of an id that a pattern may name at once.
-_PARTS = 2
+_MAX_PATTERN_PARTS = 2
 _SHAPE = re.compile(r"\w+=(0d|\d+,|\d+(x\d+)+|@\w+)")
 
 
@@ -129,8 +136,8 @@ def cover(op: str, cases: Sequence[str], others: Collection[str], *, wide: bool)
     Greedily the widest pattern that touches none of `others`, until all of `cases` are covered. Of equally wide ones
     that which names most parameters, the dtype, fill or layout among them, and fewest shapes.
     """
-    ranks = {p: rank for p, rank in _candidates(op, cases).items() if wide or not covers_all(p)}
-    candidates = [(p, rank, pattern_regex(p)) for p, rank in ranks.items()]
+    ranks = {p: rank for p, rank in _generate_candidates(op, cases).items() if wide or not covers_all(p)}
+    candidates = [(p, rank, compile_pattern(p)) for p, rank in ranks.items()]
     candidates = [c for c in candidates if not any(map(c[2].fullmatch, others))]
     left = list(cases)
     covered: list[tuple[str, tuple[str, ...]]] = []
@@ -139,27 +146,27 @@ def cover(op: str, cases: Sequence[str], others: Collection[str], *, wide: bool)
         size, _, pattern = max(sized, default=(0, 0, ""))
         if size < 2:  # no pattern says more than the ids themselves
             return covered + [(case, (case,)) for case in left]
-        regex = pattern_regex(pattern)
+        regex = compile_pattern(pattern)
         covered.append((pattern, tuple(case for case in left if regex.fullmatch(case))))
         left = [case for case in left if not regex.fullmatch(case)]
     return covered
 
 
-def _candidates(op: str, cases: Sequence[str]) -> dict[str, int]:
+def _generate_candidates(op: str, cases: Sequence[str]) -> dict[str, int]:
     """Patterns from the parts that ids share, each with its rank among equally wide ones."""
     ranks = {f"{op}[*": 0}
     ids = [case.partition("[")[2].removesuffix("]").split(";") for case in cases]
     shared = Counter(part for parts in ids for part in parts)
     for parts in ids:
         often = [i for i, part in enumerate(parts) if shared[part] > 1]
-        for count in range(1, _PARTS + 1):
+        for count in range(1, _MAX_PATTERN_PARTS + 1):
             for some in itertools.combinations(often, count):
                 rank = sum(-1 if _SHAPE.fullmatch(parts[i]) else 1 for i in some)
-                ranks |= dict.fromkeys(_patterns(op, parts, some), rank)
+                ranks |= dict.fromkeys(_make_patterns(op, parts, some), rank)
     return ranks
 
 
-def _patterns(op: str, parts: Sequence[str], some: Sequence[int]) -> list[str]:
+def _make_patterns(op: str, parts: Sequence[str], some: Sequence[int]) -> list[str]:
     """`some` of the parts of an id, each whole, anything between them; as they end the id, and with more behind."""
     text, last = f"{op}[", -1
     for i in some:
@@ -176,30 +183,30 @@ _BLANK = "  # say why this fails, and whose defect it is; opproof refuses an ent
 _PLACE = re.compile(r"(?<=\()/\S*?/(?:site-packages/|(?=opproof/))")
 
 
-def written(patterns: Sequence[str], failures: Sequence[Result], reason: str = "", **more: str) -> str:
+def format_entry(patterns: Sequence[str], failures: Sequence[Result], reason: str = "", **more: str) -> str:
     """The entry for failures of one backend, mode and verdict, with `more` keys; in a comment, what it is made of."""
     first = failures[0]
     why = next((t for r in failures for t in (r.diagnosis, r.message) if t), "")
-    example = " ".join(visible(first.repro or first.case).split())
-    rows = [f"# {plural(len(failures), 'record')}, such as {example}"]
-    rows += [f"# {_PLACE.sub('', line(why))[:200]}"] * bool(why)
-    rows += ["[[known]]", f"patterns = {_listed(patterns)}", f"backends = {_listed([first.backend])}"]
+    example = " ".join(escape_unprintable(first.repro or first.case).split())
+    rows = [f"# {format_count(len(failures), 'record')}, such as {example}"]
+    rows += [f"# {_PLACE.sub('', format_line(why))[:200]}"] * bool(why)
+    rows += ["[[known]]", f"patterns = {_format_list(patterns)}", f"backends = {_format_list([first.backend])}"]
     rows += [f'modes = ["{first.mode}"]', f'verdict = "{first.verdict}"']
-    rows += [f"{name} = {_value(value)}" for name, value in asdict(limits_of(failures)).items() if value]
+    rows += [f"{name} = {_format_value(value)}" for name, value in asdict(limits_of(failures)).items() if value]
     rows += [f"{name} = {value}" for name, value in more.items()]
-    rows.append(f"reason = {_toml(reason)}{'' if reason else _BLANK}")
+    rows.append(f"reason = {_quote_text(reason)}{'' if reason else _BLANK}")
     return "\n".join(rows) + "\n"
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _format_list(texts: Sequence[str]) -> str:
     if len(texts) == 1:
-        return f"[{_toml(texts[0])}]"
-    return "[\n" + "".join(f"    {_toml(text)},\n" for text in texts) + "]"
+        return f"[{_quote_text(texts[0])}]"
+    return "[\n" + "".join(f"    {_quote_text(text)},\n" for text in texts) + "]"
 
 
-def _value(value: float | bool) -> str:
+def _format_value(value: float | bool) -> str:
     return "true" if value is True else f"{value:.12g}"
 
 
-def _toml(text: str) -> str:
+def _quote_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

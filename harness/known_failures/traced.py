@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.known_failures.formulas import exact, stored
-from opproof.harness.reference.rounded_arithmetic import FORMATS, Rounded, unwrap, wrap
+from opproof.harness.known_failures.formulas import extract_numbers, store_as
+from opproof.harness.reference.rounded_arithmetic import FORMATS, RoundedArray, unwrap, wrap
 from opproof.reference_ops._arrays import unbroadcast
 
 Function = Callable[..., Any]
@@ -51,13 +51,13 @@ class Traced:
         return Traced(other - self.value, (self, lambda g: -g))
 
     def __truediv__(self, other: Any) -> Traced:
-        return _quotient(self, other)
+        return _divide(self, other)
 
     def __rtruediv__(self, other: Any) -> Traced:
-        return _quotient(other, self)
+        return _divide(other, self)
 
 
-def _quotient(x: Any, y: Any) -> Traced:
+def _divide(x: Any, y: Any) -> Traced:
     a, b = value_of(x), value_of(y)
     return Traced(a / b, (x, lambda g: g / b), (y, lambda g: -(a * g) / b / b))
 
@@ -74,14 +74,14 @@ def derivative_of(function: Function) -> Function:
         nodes = [v if v is None else Traced(v) for v in tensors]
         made = function(*nodes, **params)
         made = made if isinstance(made, Traced) else Traced(made)  # of none of them
-        found = iter(gradients(made, g, [v for v in nodes if v is not None]))
+        found = iter(differentiate(made, g, [v for v in nodes if v is not None]))
         of_each = tuple(v if v is None else next(found) for v in nodes)
         return of_each if len(of_each) > 1 else of_each[0]
 
     return vjp
 
 
-def gradients(y: Traced, g: Any, of: Iterable[Traced]) -> list[Any]:
+def differentiate(y: Traced, g: Any, of: Iterable[Traced]) -> list[Any]:
     """Gradients of `y` with respect to values that it is made of, given its own."""
     of = list(of)
     leads = {id(x): True for x in of}
@@ -91,7 +91,7 @@ def gradients(y: Traced, g: Any, of: Iterable[Traced]) -> list[Any]:
     for node in reversed(order):
         for source, step in node.sources:
             if leads[id(source)] and id(node) in found:
-                part = _summed(step(found[id(node)]), source.shape)
+                part = _sum_to_shape(step(found[id(node)]), source.shape)
                 found[id(source)] = found[id(source)] + part if id(source) in found else part
     return [found.get(id(x), np.zeros(x.shape, like=g)) for x in of]
 
@@ -105,12 +105,12 @@ def _visit(node: Traced, order: list[Traced], leads: dict[int, bool]) -> None:
         order.append(node)
 
 
-def _summed(g: Any, shape: tuple[int, ...]) -> Any:
+def _sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
     """The gradient of what was broadcast, added up."""
     return g if np.shape(g) == shape else unbroadcast(g, shape)
 
 
-def step(x: Any, function: Function, gradient: Function) -> Any:
+def apply_step(x: Any, function: Function, gradient: Function) -> Any:
     """`function` of the array; of a traced value a traced one, with `gradient(g, x, y)`."""
     if not isinstance(x, Traced):
         return function(x)
@@ -118,13 +118,13 @@ def step(x: Any, function: Function, gradient: Function) -> Any:
     return Traced(y, (x, lambda g: gradient(g, x.value, y)))
 
 
-def widened(function: Function, *values: Any) -> Any:
+def compute_in_float32(function: Function, *values: Any) -> Any:
     """`function` computed in float32 where the arithmetic is narrower, its result rounded to it."""
-    how = next((v.arithmetic for v in values if isinstance(v, Rounded)), None)
+    how = next((v.arithmetic for v in values if isinstance(v, RoundedArray)), None)
     if how is None or how.operations.digits >= FORMATS["f32"].digits:
         return function(*values)
     wide = replace(how, operations=FORMATS["f32"])
-    result = function(*(wrap(unwrap(v), wide) if isinstance(v, Rounded) else v for v in values))
+    result = function(*(wrap(unwrap(v), wide) if isinstance(v, RoundedArray) else v for v in values))
     return wrap(how.rounded(unwrap(result)), how)
 
 
@@ -141,28 +141,28 @@ def relu(x: Any) -> Any:
     return where(value_of(x) > 0, x, 0.0)
 
 
-def larger(x: Any, other: float) -> Any:
+def take_larger(x: Any, other: float) -> Any:
     """The larger of `x` and a number, stored as x is, which share the gradient where they are equal."""
 
     def choose(v: Any) -> Any:
-        limit = constant(other, v)
+        limit = round_constant(other, v)
         return np.where(v < limit, limit, v)
 
     def slope(g: Any, v: Any, _: Any) -> Any:
-        limit = constant(other, v)
+        limit = round_constant(other, v)
         return np.where(v > limit, g, np.where(v == limit, g * 0.5, 0))
 
-    return step(x, choose, slope)
+    return apply_step(x, choose, slope)
 
 
-def constant(number: float, like: Any) -> float:
+def round_constant(number: float, like: Any) -> float:
     """A number as it is stored in the format in which `like` is computed."""
-    return float(stored(number, like.arithmetic.operations.name)) if isinstance(like, Rounded) else number
+    return float(store_as(number, like.arithmetic.operations.name)) if isinstance(like, RoundedArray) else number
 
 
 def sign(x: Any) -> Any:
     """The sign as a number without gradient: 1 of NaN."""
-    plain = exact(value_of(x))
+    plain = extract_numbers(value_of(x))
     return np.where(plain == 0, 0.0, np.where(plain < 0, -1.0, 1.0))
 
 
@@ -173,30 +173,30 @@ def magnitude(x: Any) -> Any:
 
 def reciprocal(x: Any) -> Any:
     """1 / x, whose gradient multiplies by it twice."""
-    return step(x, lambda v: 1 / v, lambda g, _, y: -g * y * y)
+    return apply_step(x, lambda v: 1 / v, lambda g, _, y: -g * y * y)
 
 
 def root(x: Any) -> Any:
     """The square root, whose gradient divides by twice the result."""
-    return step(x, np.sqrt, lambda g, _, y: g / (y * 2))
+    return apply_step(x, np.sqrt, lambda g, _, y: g / (y * 2))
 
 
 def length_with_one(x: Any) -> Any:
     """The root of 1 + x^2, in float32 where the arithmetic is narrower."""
 
     def slope(g: Any, v: Any, y: Any) -> Any:
-        return widened(lambda h, w, z: w * (h / (z * 2)) + w * (h / (z * 2)), g, v, y)
+        return compute_in_float32(lambda h, w, z: w * (h / (z * 2)) + w * (h / (z * 2)), g, v, y)
 
-    return step(x, lambda v: widened(lambda w: np.sqrt(1 + w * w), v), slope)
+    return apply_step(x, lambda v: compute_in_float32(lambda w: np.sqrt(1 + w * w), v), slope)
 
 
 def mean_square(x: Any, axes: tuple[int, ...]) -> Any:
     """The mean of squares along axes, which are kept, in float32 where the arithmetic is narrower."""
     n = math.prod(x.shape[a] for a in axes)
-    return step(
+    return apply_step(
         x,
-        lambda v: widened(lambda w: np.sum(w * w, axis=axes, keepdims=True) / n, v),
-        lambda g, v, _: v * (widened(lambda w: w / n, g) * 2),
+        lambda v: compute_in_float32(lambda w: np.sum(w * w, axis=axes, keepdims=True) / n, v),
+        lambda g, v, _: v * (compute_in_float32(lambda w: w / n, g) * 2),
     )
 
 
@@ -206,7 +206,9 @@ def exp(x: Any) -> Any:
     def power(v: Any) -> Any:
         return np.exp2(v * (1 / math.log(2)))
 
-    return step(x, lambda v: widened(power, v), lambda g, v, _: widened(lambda w, h: power(w) * h, v, g))
+    return apply_step(
+        x, lambda v: compute_in_float32(power, v), lambda g, v, _: compute_in_float32(lambda w, h: power(w) * h, v, g)
+    )
 
 
 def half_exp(x: Any) -> Any:
@@ -215,63 +217,67 @@ def half_exp(x: Any) -> Any:
     def product(v: Any, g: Any) -> Any:
         return np.exp2(v * (1 / math.log(2))) * g / 2
 
-    return step(x, lambda v: exp(v) / 2, lambda g, v, _: widened(product, v, g))
+    return apply_step(x, lambda v: exp(v) / 2, lambda g, v, _: compute_in_float32(product, v, g))
 
 
 def log(x: Any) -> Any:
     """The logarithm of base 2 times ln 2; the gradient divides by x."""
-    return step(x, lambda v: np.log2(v) * math.log(2), lambda g, v, _: g * math.log(2) / (v * math.log(2)))
+    return apply_step(x, lambda v: np.log2(v) * math.log(2), lambda g, v, _: g * math.log(2) / (v * math.log(2)))
 
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + 2^(-x / ln 2)); of the gradient e / (1 + e) is 1 - 1 / (1 + e)."""
-    return step(x, lambda v: 1 / (1 + np.exp2(v * (-1 / math.log(2)))), lambda g, _, y: g * y * (1 - y))
+    return apply_step(x, lambda v: 1 / (1 + np.exp2(v * (-1 / math.log(2)))), lambda g, _, y: g * y * (1 - y))
 
 
-def total(x: Any, axes: tuple[int, ...], divisor: float = 1) -> Any:
+def sum_over_axes(x: Any, axes: tuple[int, ...], divisor: float = 1) -> Any:
     """The sum along axes, which are kept, over a number: in float32 where the arithmetic is narrower."""
-    return step(
+    return apply_step(
         x,
-        lambda v: widened(lambda w: np.sum(w, axis=axes, keepdims=True) / divisor, v),
-        lambda g, v, _: np.broadcast_to(widened(lambda w: w / divisor, g), v.shape),
+        lambda v: compute_in_float32(lambda w: np.sum(w, axis=axes, keepdims=True) / divisor, v),
+        lambda g, v, _: np.broadcast_to(compute_in_float32(lambda w: w / divisor, g), v.shape),
     )
 
 
 def mean(x: Any, axes: tuple[int, ...]) -> Any:
     """The mean along axes, which are kept."""
-    return total(x, axes, math.prod(x.shape[a] for a in axes))
+    return sum_over_axes(x, axes, math.prod(x.shape[a] for a in axes))
 
 
-def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+def reshape_value(x: Any, shape: tuple[int, ...]) -> Any:
     """The same elements in another shape."""
-    return step(x, lambda v: np.reshape(v, shape), lambda g, v, _: np.reshape(g, v.shape))
+    return apply_step(x, lambda v: np.reshape(v, shape), lambda g, v, _: np.reshape(g, v.shape))
 
 
 def sin(x: Any) -> Any:
     """The sine, of whose argument 32 digits are used from 30 on; the gradient is the sine of pi / 2 - x."""
-    return step(x, _sine, lambda g, v, _: _sine(_complement(v)) * g)
+    return apply_step(x, _compute_sine, lambda g, v, _: _compute_sine(_complement_of(v)) * g)
 
 
 def cos(x: Any) -> Any:
     """The sine of pi / 2 - x, in float32 where the arithmetic is narrower; so is its gradient."""
 
     def slope(v: Any, g: Any) -> Any:
-        return -_sine(_complement(_complement(v))) * g
+        return -_compute_sine(_complement_of(_complement_of(v))) * g
 
-    return step(x, lambda v: widened(lambda w: _sine(_complement(w)), v), lambda g, v, _: widened(slope, v, g))
+    return apply_step(
+        x,
+        lambda v: compute_in_float32(lambda w: _compute_sine(_complement_of(w)), v),
+        lambda g, v, _: compute_in_float32(slope, v, g),
+    )
 
 
-def _complement(x: Any) -> Any:
-    return constant(math.pi / 2, x) - x
+def _complement_of(x: Any) -> Any:
+    return round_constant(math.pi / 2, x) - x
 
 
-def _sine(x: Any) -> Any:
+def _compute_sine(x: Any) -> Any:
     """The sine of x less multiples of pi: of float32's pi below 30, of 32 digits of x from there on."""
-    plain = exact(x)
+    plain = extract_numbers(x)
     mantissa, exponent = np.frexp(plain)
     kept = np.ldexp(np.trunc(np.ldexp(mantissa, 32)), exponent - 32)
     near = np.abs(plain) < 30
-    if isinstance(x, Rounded) and x.arithmetic.operations.digits <= FORMATS["f32"].digits:
+    if isinstance(x, RoundedArray) and x.arithmetic.operations.digits <= FORMATS["f32"].digits:
         turns = np.where(near, np.rint(plain / math.pi), 0)
         value = np.sin(np.where(near, plain - turns * float(np.float32(math.pi)), kept)) * np.where(turns % 2, -1, 1)
         return wrap(x.arithmetic.rounded(value), x.arithmetic)

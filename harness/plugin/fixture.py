@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from opproof.core.errors import UsageError, meant
+from opproof.core.errors import UsageError, suggest
 from opproof.reports import Result
 
 #: The name under which a test's report carries what was not judged: xdist sends it along.
@@ -34,17 +34,17 @@ class NotJudged:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """One line, with `-v` a line each."""
-        for text in self.lines if terminalreporter.verbosity > 0 else _one_line(list(self.lines)):
+        for text in self.lines if terminalreporter.verbosity > 0 else _join_texts(list(self.lines)):
             terminalreporter.write_line(f"opproof: not judged: {text}")
 
 
-def _one_line(texts: Sequence[str]) -> list[str]:
+def _join_texts(texts: Sequence[str]) -> list[str]:
     """The first of them, and how many more there are; nothing where there are none."""
     more = [f"and {len(texts) - SHOWN} more, which pytest -v lists"] * (len(texts) > SHOWN)
     return ["; ".join([*texts[:SHOWN], *more])] if texts else []
 
 
-def not_judged(request: pytest.FixtureRequest, name: str, reasons: Sequence[str]) -> None:
+def note_not_judged(request: pytest.FixtureRequest, name: str, reasons: Sequence[str]) -> None:
     """Have the summary say what of the function `name` was not judged."""
     request.node.user_properties.extend((PROPERTY, f"{name}: {reason}") for reason in reasons)
 
@@ -57,7 +57,7 @@ def subtests_of(request: pytest.FixtureRequest) -> Any:
         return None
 
 
-def reported(subtests: Any, results: Sequence[Any]) -> None:
+def report_subtests(subtests: Any, results: Sequence[Any]) -> None:
     """Every record as a subtest by the id of its case: failed with its explanation, skipped where it proves nothing."""
     from opproof.core.verdicts import FAILED, Verdict
     from opproof.reports import terminal
@@ -65,7 +65,7 @@ def reported(subtests: Any, results: Sequence[Any]) -> None:
     for r in results:
         with subtests.test(f"{r.mode}::{r.case}"):
             if r.verdict in FAILED:
-                pytest.fail(terminal.failure(r), pytrace=False)
+                pytest.fail(terminal.format_failure(r), pytrace=False)
             if r.verdict is not Verdict.PASS:
                 pytest.skip(f"{r.verdict}: {r.message}")
 
@@ -82,37 +82,39 @@ class Found:
 
     def told(self, request: pytest.FixtureRequest) -> str:
         """Report it to pytest; returns why the test fails, in one sentence where subtests have explained it."""
-        not_judged(request, self.name, self.not_judged)
+        note_not_judged(request, self.name, self.not_judged)
         subtests = subtests_of(request)
         if subtests is None:
             return self.objection
-        reported(subtests, self.results)
+        report_subtests(subtests, self.results)
         return self.objection.partition("\n")[0]
 
 
 def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) -> Found:
     """Judge `fn` by what the call names. Raises UsageError for a wrong call."""
     if options.get("like") is not None or op is None:
-        from opproof.harness.check.api import judged
-        from opproof.harness.check.options import Wish
+        from opproof.harness.check.api import judge_candidate
+        from opproof.harness.check.options import CheckOptions
 
-        _known(options, ("like", "inputs", "vjp", "isolate", *(f.name for f in fields(Wish) if f.name != "again")))
+        _check_names(
+            options, ("like", "inputs", "vjp", "isolate", *(f.name for f in fields(CheckOptions) if f.name != "again"))
+        )
         given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
-        report = judged(fn, op, **given)
+        report = judge_candidate(fn, op, **given)
         objection = "" if report.ok else repr(report)
         return Found(report.candidate, report.results, report.not_judged, objection, report)
     from opproof.harness.check import by_operator
 
-    _known(options, [f.name for f in fields(by_operator.Called) if f.name not in ("fn", "op")])
-    called = by_operator.called(fn, op, **options)
+    _check_names(options, [f.name for f in fields(by_operator.FunctionCheck) if f.name not in ("fn", "op")])
+    called = by_operator.make_function_check(fn, op, **options)
     name, results, left = by_operator.results_of(called)
-    notes = by_operator.not_judged(called, results, left)
-    return Found(name, results, notes, by_operator.objection(name, op, results), results)
+    notes = by_operator.list_not_judged(called, results, left)
+    return Found(name, results, notes, by_operator.failure_message_of(name, op, results), results)
 
 
-def _known(options: Mapping[str, Any], names: Sequence[str]) -> None:
+def _check_names(options: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise UsageError where an option has another name."""
     for name in options:
         if name not in names:
             expected = ", ".join(sorted(names))
-            raise UsageError(f"opproof_check has no option {name!r}: expected {expected}{meant(name, names)}")
+            raise UsageError(f"opproof_check has no option {name!r}: expected {expected}{suggest(name, names)}")

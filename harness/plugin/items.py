@@ -12,13 +12,13 @@ import pytest
 
 from opproof.core.errors import BackendError, CaseError, OpError, UsageError
 from opproof.core.verdicts import FAILED, MODES
-from opproof.harness.known_failures.findings import built_in, of_versions
+from opproof.harness.known_failures.findings import of_versions, read_built_in
 from opproof.harness.known_failures.known import Known, mark, read_known
-from opproof.harness.run.plan import Selection, cases, tasks, with_known
+from opproof.harness.run.plan import Selection, make_tasks, select_cases, with_known
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reports import Result, terminal
-from opproof.reports._text import short_names
+from opproof.reports._text import short_names_of
 
 _NODE = "opproof"
 
@@ -27,7 +27,7 @@ class Failure(Exception):
     """A record that fails; its text explains it."""
 
 
-class Check(pytest.Item):
+class CaseItem(pytest.Item):
     """One case in one mode on one backend."""
 
     def __init__(self, *, task: Task, registry: Registry, **rest: Any) -> None:
@@ -44,7 +44,7 @@ class Check(pytest.Item):
         if result.verdict in FAILED and result.known:
             pytest.xfail(f"{result.verdict}: {result.known}")
         if result.verdict in FAILED:
-            raise Failure(terminal.failure(result))
+            raise Failure(terminal.format_failure(result))
         if result.verdict != "PASS":
             pytest.skip(f"{result.verdict}: {result.message}")
 
@@ -64,12 +64,14 @@ class Checks(pytest.Collector):
         super().__init__(nodeid=rest["name"], **rest)
         self.planned, self.registry = planned, registry
 
-    def collect(self) -> Iterator[Check]:
+    def collect(self) -> Iterator[CaseItem]:
         """One item a case and mode, in the order of the registry."""
         for task in self.planned:
             name = f"{task.mode}::{task.case}"  # JUnit and xdist want the brackets last
             # The id as text: pytest 9.2 reads brackets from it, and --lf compares what was read.
-            yield Check.from_parent(self, name=name, nodeid=f"{self.name}::{name}", task=task, registry=self.registry)
+            yield CaseItem.from_parent(
+                self, name=name, nodeid=f"{self.name}::{name}", task=task, registry=self.registry
+            )
 
 
 class Registry:
@@ -87,12 +89,12 @@ class Registry:
 
     def judged(self, task: Task) -> Result:
         """The record of a task; the worker process is kept from one to the next."""
-        known = self._speaking()
+        known = self._list_entries()
         *earlier, result = self._pool().run(with_known([task], known))
         self.later += [r for r in earlier if r.verdict in FAILED]  # passed, and found guilty of something afterwards
         return mark(result, known)
 
-    def _speaking(self) -> list[Known]:
+    def _list_entries(self) -> list[Known]:
         """The entries of the ledgers that speak of the versions at hand."""
         if any(entry.versions for entry in self.known):
             self.known, _ = of_versions(self.known, [self._pool().describe(spec) for spec in self.planned])
@@ -144,7 +146,7 @@ class Registry:
         """Faults that showed after their item had passed."""
         for result in self.later:
             terminalreporter.section("opproof: a fault that showed later")
-            terminalreporter.write_line(terminal.failure(result))
+            terminalreporter.write_line(terminal.format_failure(result))
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Only skipped items are no success: nothing ran. A fault that showed later is a failure."""
@@ -166,11 +168,11 @@ class Registry:
 
     def _names(self) -> dict[str, str]:
         """The first part of the node ids of each backend."""
-        short = short_names(self.planned)
+        short = short_names_of(self.planned)
         return {spec: _NODE if len(short) == 1 else f"{_NODE}({name})" for spec, name in short.items()}
 
 
-def _plan(config: pytest.Config) -> tuple[dict[str, list[Task]], Limits, list[Known]]:
+def _plan(config: pytest.Config) -> tuple[dict[str, list[Task]], HostLimits, list[Known]]:
     """Tasks by backend. Raises UsageError, OpError or CaseError for a bad call."""
     asked = {name: str(config.getoption(f"opproof_{name}")) for name in ("ops", "level", "mode", "dtype", "known")}
     folder, convention = str(config.getoption("opproof_op_folder")), str(config.getoption("opproof_convention"))
@@ -179,22 +181,24 @@ def _plan(config: pytest.Config) -> tuple[dict[str, list[Task]], Limits, list[Kn
     if convention not in ("any", "torch"):
         raise UsageError(f"unknown convention {convention!r}: expected any or torch.")
     selection = Selection(
-        ops=_listed(asked["ops"]),
+        ops=_split_values(asked["ops"]),
         level=asked["level"],
         modes=(asked["mode"],) if asked["mode"] else MODES,
-        dtypes=_listed(asked["dtype"]),
+        dtypes=_split_values(asked["dtype"]),
         seed=int(_number(config, "seed")),
         folders=(folder,) if folder else (),
     )
     backends = list(dict.fromkeys(config.getoption("opproof_backend")))
     timeout, memory = _number(config, "timeout"), int(_number(config, "memory") * 2**20)
-    planned = tasks(backends, cases(selection), selection, convention=convention, timeout=timeout, memory=memory)
+    planned = make_tasks(
+        backends, select_cases(selection), selection, convention=convention, timeout=timeout, memory=memory
+    )
     if not planned:
         raise UsageError("no case matches; mend --opproof-ops, --opproof-dtype or --opproof-level.")
     by_backend = {b: [t for t in planned if t.backend == b] for b in backends}
-    limits = Limits(1, timeout, memory)
+    limits = HostLimits(1, timeout, memory)
     ledger = read_known(Path(asked["known"])) if asked["known"] else []
-    return by_backend, limits, [*ledger, *(k for b in backends for k in built_in(b))]
+    return by_backend, limits, [*ledger, *(k for b in backends for k in read_built_in(b))]
 
 
 def _number(config: pytest.Config, name: str) -> float:
@@ -208,7 +212,7 @@ def _number(config: pytest.Config, name: str) -> float:
     return value
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_values(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

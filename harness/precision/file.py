@@ -11,7 +11,7 @@ import msgspec
 from opproof.backends.precision import Precision
 from opproof.core.dtypes import DTYPES, Declaration
 from opproof.core.verdicts import Mode
-from opproof.harness.precision.measure import Row
+from opproof.harness.precision.measure import PrecisionRow
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Measurement:
     """All that was measured of one backend."""
 
     spec: str  # as after -b
-    rows: Sequence[Row]
+    rows: Sequence[PrecisionRow]
 
     @property
     def is_variant(self) -> bool:
@@ -27,29 +27,29 @@ class Measurement:
         return ":" in self.spec and not self.spec.startswith("exec:")
 
 
-def merged(old: Iterable[Precision], measured: Measurement) -> list[Precision]:
+def merge_measured(old: Iterable[Precision], measured: Measurement) -> list[Precision]:
     """The declarations of a file with those of `measured` brought up to date; what was not measured stays."""
-    kept = [part for entry in old for single in _singles(entry) for part in _left(single, measured)]
-    general = {_key(entry) for entry in kept if not entry.backends}
-    needed = [_entry(row, measured) for row in measured.rows if row.needed]
-    return _joined([*kept, *(entry for entry in needed if _key(entry) not in general)])
+    kept = [part for entry in old for single in _split_dtypes(entry) for part in _subtract_measured(single, measured)]
+    general = {_key_of(entry) for entry in kept if not entry.backends}
+    needed = [_make_entry(row, measured) for row in measured.rows if row.needed]
+    return _join_entries([*kept, *(entry for entry in needed if _key_of(entry) not in general)])
 
 
-def text(entries: Iterable[Precision]) -> str:
+def render_text(entries: Iterable[Precision]) -> str:
     """The file's text."""
-    return "\n".join(_table(entry) for entry in entries)
+    return "\n".join(_render_table(entry) for entry in entries)
 
 
-def _singles(entry: Precision) -> list[Precision]:
+def _split_dtypes(entry: Precision) -> list[Precision]:
     return [msgspec.structs.replace(entry, dtypes=(dtype,)) for dtype in entry.dtypes]
 
 
-def _key(entry: Precision) -> tuple[str, str, str, Declaration]:
+def _key_of(entry: Precision) -> tuple[str, str, str, Declaration]:
     """What an entry of one dtype declares, and of what."""
     return entry.op, str(entry.mode), entry.dtypes[0], Declaration(entry.compute, entry.rounding)
 
 
-def _left(entry: Precision, measured: Measurement) -> list[Precision]:
+def _subtract_measured(entry: Precision, measured: Measurement) -> list[Precision]:
     """What is left of an entry of one dtype when what was measured is taken away."""
     if not any((r.op, r.mode, r.dtype) == (entry.op, entry.mode, entry.dtypes[0]) for r in measured.rows):
         return [entry]
@@ -59,7 +59,7 @@ def _left(entry: Precision, measured: Measurement) -> list[Precision]:
     return [msgspec.structs.replace(entry, backends=others)] if others else []
 
 
-def _entry(row: Row, measured: Measurement) -> Precision:
+def _make_entry(row: PrecisionRow, measured: Measurement) -> Precision:
     return Precision(
         op=row.op,
         mode=Mode(row.mode),
@@ -72,29 +72,29 @@ def _entry(row: Row, measured: Measurement) -> Precision:
     )
 
 
-def _joined(singles: Sequence[Precision]) -> list[Precision]:
+def _join_entries(singles: Sequence[Precision]) -> list[Precision]:
     """Entries that differ in dtypes and units alone, as one; in the order of operators."""
     groups: dict[tuple[object, ...], list[Precision]] = {}
     for e in singles:
         groups.setdefault((e.op, str(e.mode), e.backends, e.compute or "", e.rounding or ""), []).append(e)
-    return [_one(groups[key]) for key in sorted(groups)]
+    return [_merge_group(groups[key]) for key in sorted(groups)]
 
 
-def _one(group: Sequence[Precision]) -> Precision:
+def _merge_group(group: Sequence[Precision]) -> Precision:
     dtypes = {e.dtypes[0] for e in group}
     return msgspec.structs.replace(
         group[0],
         dtypes=(*(d for d in DTYPES if d in dtypes), *sorted(dtypes.difference(DTYPES))),
-        units_without=_largest(e.units_without for e in group),
-        units_with=_largest(e.units_with for e in group),
+        units_without=_largest_of(e.units_without for e in group),
+        units_with=_largest_of(e.units_with for e in group),
     )
 
 
-def _largest(units: Iterable[float | None]) -> float | None:
+def _largest_of(units: Iterable[float | None]) -> float | None:
     return max((u for u in units if u is not None), default=None)
 
 
-def _table(entry: Precision) -> str:
+def _render_table(entry: Precision) -> str:
     fields = {
         "op": json.dumps(entry.op),
         "mode": json.dumps(str(entry.mode)),

@@ -16,12 +16,12 @@ import numpy as np
 from opproof.core.dtypes import DTYPES, Declaration, Dtype, round_to
 from opproof.core.verdicts import WRONG, Verdict
 from opproof.harness.judge.array_statistics import Rounding
-from opproof.harness.judge.judgement import Judged, Judgement, judge
+from opproof.harness.judge.judgement import JudgedTensor, Judgement, judge
 from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.attempt import Attempt
 
 #: Of results, the part that must be the next number towards zero where a store truncates.
-MOST = 0.9
+MIN_TRUNCATED_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,18 @@ class Twice:
         return self.mended and self.without.nonfinite == 0
 
 
-def declared_by(made: Attempt) -> Declaration:
+def declaration_of(made: Attempt) -> Declaration:
     """What the backend declared when it was asked."""
     return Declaration() if made.rules is None else Declaration(made.rules.declared, made.rules.rounding)
 
 
-def twice(made: Attempt) -> Twice | None:
+def judge_twice(made: Attempt) -> Twice | None:
     """The two judgements of an attempt; None where it did not come to numbers that could be judged."""
     if made.posed is None or made.answer is None or made.rules is None:
         return None
     if made.judgement.verdict not in {*WRONG, Verdict.PASS, Verdict.MISTRUSTED}:
         return None
-    posed, answer, rules, declared = made.posed, made.answer, made.rules, declared_by(made)
+    posed, answer, rules, declared = made.posed, made.answer, made.rules, declaration_of(made)
 
     def judged(by: Declaration) -> Judgement:
         if by == declared:
@@ -77,12 +77,12 @@ def twice(made: Attempt) -> Twice | None:
 
     without = judged(Declaration())
     if without.verdict not in WRONG:
-        return Twice(_slim(without))
-    made_by = {by: _slim(judged(by)) for by in _candidates(declared, posed.case.dtypes, without)}
-    return Twice(_slim(without), {by: j for by, j in made_by.items() if j.verdict is Verdict.PASS})
+        return Twice(_drop_arrays(without))
+    made_by = {by: _drop_arrays(judged(by)) for by in _list_candidates(declared, posed.case.dtypes, without)}
+    return Twice(_drop_arrays(without), {by: j for by, j in made_by.items() if j.verdict is Verdict.PASS})
 
 
-def _truncated(judged: Judged, dtype: Dtype) -> bool:
+def _is_truncated(judged: JudgedTensor, dtype: Dtype) -> bool:
     """Whether results are cut off, and not merely too small on average: they are the next number towards zero."""
     if judged.figures.rounding is not Rounding.TRUNCATE or not judged.comparison.passed.all():
         return False
@@ -93,21 +93,21 @@ def _truncated(judged: Judged, dtype: Dtype) -> bool:
     )
     counted = np.isfinite(values) & (np.abs(values) >= dtype.tiny) & np.isfinite(nearest)
     same = np.asarray(judged.got, dtype=np.float64) == cut
-    return bool(counted.any() and np.mean(same[counted]) > MOST)
+    return bool(counted.any() and np.mean(same[counted]) > MIN_TRUNCATED_SHARE)
 
 
-def _slim(judgement: Judgement) -> Judgement:
+def _drop_arrays(judgement: Judgement) -> Judgement:
     """Without the arrays, of which many records would be many."""
     return replace(judgement, tensors=())
 
 
-def _candidates(declared: Declaration, dtypes: Sequence[str], without: Judgement) -> list[Declaration]:
+def _list_candidates(declared: Declaration, dtypes: Sequence[str], without: Judgement) -> list[Declaration]:
     """What may make a wrong record pass, the least first; `dtypes` are those of its tensors, that of results first.
 
     A rounding that is declared comes last: many an error passes by it that is something else.
     """
     candidates, (dtype, *others) = [], dtypes
-    if any(_truncated(j, DTYPES[dtype]) for j in without.tensors):
+    if any(_is_truncated(j, DTYPES[dtype]) for j in without.tensors):
         candidates.append(Declaration(rounding=str(Rounding.TRUNCATE)))
     # In 16 bits first what is stored between kernels, then sums too: each is a lower precision than the one before.
     usual = ("f32",) if dtype == "f64" else ("storage", dtype) if DTYPES[dtype].digits < 24 else ()
@@ -117,7 +117,7 @@ def _candidates(declared: Declaration, dtypes: Sequence[str], without: Judgement
 
 
 #: The part of what fails that a lower precision must make pass to be the least that does.
-MOST_ROWS = 0.75
+MIN_PASSING_SHARE = 0.75
 
 
 class Need(StrEnum):
@@ -142,7 +142,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Row:
+class PrecisionRow:
     """All records of an operator, mode and dtype. Units are the largest of what passes by the declaration."""
 
     op: str
@@ -170,42 +170,44 @@ class Row:
         return self.failing_without > 0 or bool(self.declared)
 
 
-def rows(measured: Iterable[Measured]) -> list[Row]:
+def make_rows(measured: Iterable[Measured]) -> list[PrecisionRow]:
     """One row for each operator, mode and dtype, in that order."""
     groups: dict[tuple[str, str, str], list[Measured]] = {}
     for m in measured:
         groups.setdefault((m.op, m.mode, m.dtype), []).append(m)
-    return [_row(groups[key]) for key in sorted(groups)]
+    return [_make_row(groups[key]) for key in sorted(groups)]
 
 
-def _row(group: list[Measured]) -> Row:
+def _make_row(group: list[Measured]) -> PrecisionRow:
     grounds = [m.record for m in group if m.record.is_ground]
-    needed = _needed(grounds)
-    failing = [m for m in group if m.record.fails and not _passing(m.record, needed)]
+    needed = _find_needed(grounds)
+    failing = [m for m in group if m.record.fails and not _find_passing(m.record, needed)]
     first = group[0]
-    return Row(
+    return PrecisionRow(
         op=first.op,
         mode=first.mode,
         dtype=first.dtype,
         records=len(group),
         failing_without=sum(m.record.fails for m in group),
         failing_with=len(failing),
-        units_without=max((_units(r.without.units) for r in grounds if _passing(r, needed)), default=0.0),
-        units_with=max((_units(j.units) for r in grounds for j in _passing(r, needed)), default=0.0),
+        units_without=max((_to_number(r.without.units) for r in grounds if _find_passing(r, needed)), default=0.0),
+        units_with=max((_to_number(j.units) for r in grounds for j in _find_passing(r, needed)), default=0.0),
         declared=first.declared,
         needed=needed,
-        worst=max(failing, key=lambda m: _units(m.record.without.units)).case if failing else "",
+        worst=max(failing, key=lambda m: _to_number(m.record.without.units)).case if failing else "",
     )
 
 
-def _needed(grounds: Sequence[Twice]) -> Declaration:
+def _find_needed(grounds: Sequence[Twice]) -> Declaration:
     """The least by which all pass, or of precisions most; where there is none, what each needs, together.
 
     A few sums of thousands of terms are no reason to judge all others by the precision of 16 bits: they are defects.
     """
     passing = Counter(by for r in grounds for by in r.passing)
     rounded = [by for by, count in passing.items() if by.rounding is not None and count == len(grounds)]
-    computed = [by for by, count in passing.items() if by.rounding is None and count >= MOST_ROWS * len(grounds)]
+    computed = [
+        by for by, count in passing.items() if by.rounding is None and count >= MIN_PASSING_SHARE * len(grounds)
+    ]
     least = sorted(computed, key=lambda by: by.compute not in ("storage", "f32"))  # in which sums have more digits
     if rounded or least:
         return next(iter((*rounded, *least)))
@@ -215,11 +217,11 @@ def _needed(grounds: Sequence[Twice]) -> Declaration:
     )
 
 
-def _passing(record: Twice, declared: Declaration) -> list[Judgement]:
+def _find_passing(record: Twice, declared: Declaration) -> list[Judgement]:
     """How a record passes by what is declared, or by a part of it; empty where it does not."""
     parts = {declared, Declaration(declared.compute), Declaration(rounding=declared.rounding)}
     return [judgement for by, judgement in record.passing.items() if by in parts]
 
 
-def _units(units: float | None) -> float:
+def _to_number(units: float | None) -> float:
     return 0.0 if units is None or math.isnan(units) else units

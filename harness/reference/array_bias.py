@@ -23,18 +23,18 @@ from opproof.core.dtypes import Dtype
 
 #: By how many roundoffs of its dtype an array may be off as a whole where honest answers are not (kernels store a
 #: constant in 16 bits), and how many times what noise gives it.
-SLOPE, SPREADS = 2.0, 4.0
+MAX_SLOPE_ROUNDOFFS, MAX_SLOPE_SPREADS = 2.0, 4.0
 #: By how many of its standard errors a slope is no chance.
-ERRORS = 6.0
+MIN_SLOPE_SIGMAS = 6.0
 #: Different numbers of an array that make a whole.
-LEAST = 16
+MIN_WHOLE_VALUES = 16
 #: Elements of an array whose noisy values are kept.
-_SAMPLED = 2**14
+_MAX_SAMPLED_ELEMENTS = 2**14
 
 
-def slope(off: Array, values: Array, scale: Array) -> float:
+def fit_slope(off: Array, values: Array, scale: Array) -> float:
     """The factor less 1 that fits `off` best, each element weighted by what its rounding is; 0 of zeros alone."""
-    return _fitted(off, values, scale)[0]
+    return _fit_weighted_slope(off, values, scale)[0]
 
 
 def clear_slope(off: Array, values: Array, scale: Array) -> float:
@@ -42,14 +42,14 @@ def clear_slope(off: Array, values: Array, scale: Array) -> float:
 
     Kernels that store sums more often than noise knows err more by element, and a few such errors have a slope too.
     """
-    fitted, weights = _fitted(off, values, scale)
+    fitted, weights = _fit_weighted_slope(off, values, scale)
     with np.errstate(all="ignore"):
         left = np.where(np.isfinite(off), off - fitted * values, 0.0)
         error = float(np.sqrt(np.sum(np.square(weights * left))))
-    return fitted if abs(fitted) > ERRORS * error else 0.0
+    return fitted if abs(fitted) > MIN_SLOPE_SIGMAS * error else 0.0
 
 
-def _fitted(off: Array, values: Array, scale: Array) -> tuple[float, Array]:
+def _fit_weighted_slope(off: Array, values: Array, scale: Array) -> tuple[float, Array]:
     """The slope, and the weights by which it is a sum of `off`."""
     with np.errstate(all="ignore"):
         weights = values * np.square(np.nan_to_num(1 / (scale + np.abs(values)), nan=0.0, posinf=0.0))
@@ -61,30 +61,30 @@ def _fitted(off: Array, values: Array, scale: Array) -> tuple[float, Array]:
         return float(np.sum(weights * off, where=fits)), weights
 
 
-def sampled(values: Array) -> Array:
+def sample_elements(values: Array) -> Array:
     """Elements in equal steps, few enough to keep those of every run."""
     flat = values.reshape(-1)
-    return flat[:: max(1, -(-flat.size // _SAMPLED))]
+    return flat[:: max(1, -(-flat.size // _MAX_SAMPLED_ELEMENTS))]
 
 
 def varies(values: Array) -> bool:
     """Whether an array holds enough different numbers, signs apart, to tell anything of a whole."""
-    return np.unique(np.abs(values)).size >= LEAST
+    return np.unique(np.abs(values)).size >= MIN_WHOLE_VALUES
 
 
-def spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
+def measure_slope_spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
     """The RMS of the slopes of some arrays' errors, each `sampled`."""
-    x, s = sampled(values), sampled(scale)
-    return float(np.sqrt(np.mean([slope(off, x, s) ** 2 for off in offs]))) if offs else 0.0
+    x, s = sample_elements(values), sample_elements(scale)
+    return float(np.sqrt(np.mean([fit_slope(off, x, s) ** 2 for off in offs]))) if offs else 0.0
 
 
-def of_a_constant(moved: Sequence[Array], values: Array, scale: Array, u: float) -> float:
+def slope_of_a_constant(moved: Sequence[Array], values: Array, scale: Array, u: float) -> float:
     """What a constant gives the whole that is one operand or stands beside it, as a spread.
 
     `moved` has the changes of `values` by a factor of each operand, divided by that factor less 1, each `sampled`.
     """
-    x, s = sampled(values), sampled(scale)
-    return SLOPE / SPREADS * u * max((abs(slope(m, x, s)) for m in moved), default=0.0)
+    x, s = sample_elements(values), sample_elements(scale)
+    return MAX_SLOPE_ROUNDOFFS / MAX_SLOPE_SPREADS * u * max((abs(fit_slope(m, x, s)) for m in moved), default=0.0)
 
 
 def is_narrow(values: Any, dtype: Dtype) -> bool:
@@ -93,7 +93,7 @@ def is_narrow(values: Any, dtype: Dtype) -> bool:
 
 
 @dataclass(frozen=True)
-class Leaning:
+class RoundingBias:
     """In steps, positive away from zero; `parts` are what each element adds to it by chance."""
 
     steps: float
@@ -101,7 +101,7 @@ class Leaning:
     units: float  # the same in roundoffs of the values, on average
 
 
-def leaning(off: Array, values: Array, dtype: Dtype) -> Leaning | None:
+def measure_rounding_bias(off: Array, values: Array, dtype: Dtype) -> RoundingBias | None:
     """Of the errors `off` of finite `values` that are not 0; None where all have one mantissa."""
     fraction, exponent = np.frexp(np.abs(values))  # from a half to 1
     beside = fraction - fraction.mean()
@@ -113,10 +113,10 @@ def leaning(off: Array, values: Array, dtype: Dtype) -> Leaning | None:
     found = float(np.sum(weights * steps))
     factor = float(np.sum(beside * steps)) / total
     parts = weights * (steps - found - factor * fraction)
-    return Leaning(found, parts, found * float(np.mean(1 / fraction)))
+    return RoundingBias(found, parts, found * float(np.mean(1 / fraction)))
 
 
-def step_of_a_constant(moved: Sequence[Array], values: Array, dtype: Dtype) -> float:
+def bias_of_a_constant(moved: Sequence[Array], values: Array, dtype: Dtype) -> float:
     """By how many steps a constant that is stored in `dtype` has an array lean that stands beside an operand.
 
     `moved` has the changes of `values` by a factor of each operand, divided by that factor less 1.
@@ -125,6 +125,6 @@ def step_of_a_constant(moved: Sequence[Array], values: Array, dtype: Dtype) -> f
     most = 0.0
     for change in moved:
         chosen = fits & np.isfinite(change)
-        found = leaning(dtype.u * change[chosen], values[chosen], dtype) if chosen.any() else None
+        found = measure_rounding_bias(dtype.u * change[chosen], values[chosen], dtype) if chosen.any() else None
         most = max(most, 0.0 if found is None else abs(found.steps))
     return most

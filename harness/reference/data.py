@@ -28,24 +28,24 @@ from opproof.core.arrays import Array, Closed, tuple_of
 from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.roundoff import quiet
+from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.reference_ops import Op, Trait, gradients_of
 
 #: The fill whose cotangents have zeros too.
-ZEROS = "zeros"
+ZEROS_FILL = "zeros"
 #: Ordinary fills keep kinks at least this far away, relative to max(1, |x|): far above any rounding.
-MARGIN = 2.0**-4
-TRIES = 12
+MIN_KINK_DISTANCE = 2.0**-4
+MAX_REDRAWS = 12
 
 
-def arguments(case: Case, op: Op) -> list[str | None]:
+def list_arguments(case: Case, op: Op) -> list[str | None]:
     """Names of the op's tensors in the order of its signature; None where an optional one is absent."""
     if op.variadic:
         return [name for name, _ in case.tensors]
     return [name if name in case.shapes else None for name in op.tensors]
 
 
-def parameters(case: Case, op: Op) -> dict[str, Any]:
+def fill_parameters(case: Case, op: Op) -> dict[str, Any]:
     """Every parameter of the op by name, defaults filled in."""
     return {**op.params, **case.kwargs}
 
@@ -61,29 +61,31 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     values = draw(case, constraints, variant)
     repeat_slices(case, values)
     if DTYPES[case.dtype].whole:
-        return fitted(case, op, values, arguments(case, op), parameters(case, op), constraints, variant)
+        return reduce_to_dtype_range(
+            case, op, values, list_arguments(case, op), fill_parameters(case, op), constraints, variant
+        )
     if op.hidden is not None and case.fill in HIDDEN:
-        values = _hiding(case, op, values, variant)
+        values = _fill_hidden(case, op, values, variant)
     if op.kinks is not None and case.fill in ("kink", "edges"):
-        values = _onto_kinks(case, op, values)
-        return values if case.fill == "kink" else _beside_kinks(case, op, values)
+        values = _move_onto_kinks(case, op, values)
+        return values if case.fill == "kink" else _move_beside_kinks(case, op, values)
     if op.kinks is None or is_on_kinks(case.fill) or case.dtype not in FLOATS:
         return values
     first = case.tensors[0][0]
-    for attempt in range(TRIES):
-        near = near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
+    for attempt in range(MAX_REDRAWS):
+        near = find_near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
         if not near.any():
             break
-        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), again(variant, attempt))
+        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), name_redraw(variant, attempt))
         moved = np.where(near, fresh, values[first])
         values = {name: moved if v is values[first] else v for name, v in values.items()}
         repeat_slices(case, values)
     return values
 
 
-def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
+def _move_onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
     """`values` where some sit on kinks already, else with some of the first tensor, or its nearest, moved onto one."""
-    first, distance = values[case.tensors[0][0]], distances(case, op, values)
+    first, distance = values[case.tensors[0][0]], measure_kink_distances(case, op, values)
     enough = 6 if case.fill == "edges" else first.size  # one in six, or one
     if not np.isfinite(distance).any() or (distance == 0).sum() * enough >= max(first.size, 1):
         return values
@@ -94,33 +96,37 @@ def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array
             stored = np.array(round_to(moved, DTYPES[case.dtype])).reshape(first.shape)
             tried = {name: stored if v is first else v for name, v in values.items()}
             repeat_slices(case, tried)
-            if (distances(case, op, tried) == 0).any():
+            if (measure_kink_distances(case, op, tried) == 0).any():
                 return tried
     return values
 
 
 #: How far from a kink, relative to it: less than an input rounded to f16, or to bf16, is off, which is then on it.
-_NEARBY = (2.0**-13, 2.0**-10)
+_BESIDE_KINK_STEPS = (2.0**-13, 2.0**-10)
 
 
-def _beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
+def _move_beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
     """`values`, of those on kinks a third moved up, a third down: to the next number, or as far as `_NEARBY` says."""
     first, dtype = values[case.tensors[0][0]], DTYPES[case.dtype]
-    on = distances(case, op, values) == 0
+    on = measure_kink_distances(case, op, values) == 0
     order = np.arange(first.size).reshape(first.shape)
     sizes = 2.0 ** np.floor(np.log2(np.maximum(np.abs(first), dtype.tiny)))
     step = np.where(first == 0, dtype.tiny, 2 * dtype.u * sizes)  # below it numbers may be taken for 0
-    lengths = np.choose(order // 9 % 4, [step, step, *(n * np.abs(first) for n in _NEARBY)])
+    lengths = np.choose(order // 9 % 4, [step, step, *(n * np.abs(first) for n in _BESIDE_KINK_STEPS)])
     moved = round_to(first + np.where(on, order // 3 % 3 - 1.0, 0) * lengths, dtype)
     values = {name: moved if v is first else v for name, v in values.items()}
     repeat_slices(case, values)
     return values
 
 
-def _hiding(case: Case, op: Op, values: dict[str, Array], variant: int) -> dict[str, Array]:
+def _fill_hidden(case: Case, op: Op, values: dict[str, Array], variant: int) -> dict[str, Array]:
     """`values` with what the fill says in place of the elements that a mask hides."""
     assert op.hidden is not None
-    masks = zip(arguments(case, op), op.hidden(*ordered(case, op, values), **parameters(case, op)), strict=True)
+    masks = zip(
+        list_arguments(case, op),
+        op.hidden(*order_arguments(case, op, values), **fill_parameters(case, op)),
+        strict=True,
+    )
     hidden = {name: mask for name, mask in masks if name is not None and mask is not None}
     for name, mask in hidden.items():
         dtype = DTYPES[case.dtype_of(name)]
@@ -129,37 +135,39 @@ def _hiding(case: Case, op: Op, values: dict[str, Array], variant: int) -> dict[
     return values
 
 
-def again(variant: int, attempt: int) -> str:
+def name_redraw(variant: int, attempt: int) -> str:
     """What the data are drawn by that take the place of those near a kink."""
     return f"{variant}, again {attempt}"
 
 
-def near_kinks(case: Case, op: Op, values: dict[str, Array], largest: float) -> NDArray[np.bool_]:
+def find_near_kinks(case: Case, op: Op, values: dict[str, Array], largest: float) -> NDArray[np.bool_]:
     """Which elements of the first tensor are too near a kink; `largest` is the size of its largest, of all of it."""
-    distance = distances(case, op, values)
+    distance = measure_kink_distances(case, op, values)
     first = values[case.tensors[0][0]]
-    margin = MARGIN * np.minimum(1, largest) * np.maximum(1, np.abs(first) * 2.0**-4)
+    margin = MIN_KINK_DISTANCE * np.minimum(1, largest) * np.maximum(1, np.abs(first) * 2.0**-4)
     return np.broadcast_to(distance < margin, first.shape)
 
 
-def distances(case: Case, op: Op, values: dict[str, Array]) -> Array:
+def measure_kink_distances(case: Case, op: Op, values: dict[str, Array]) -> Array:
     """Distance of every element of the first tensor to the nearest kink; inf where there is none."""
     first = values[case.tensors[0][0]]
     if op.kinks is None:
         return np.full(first.shape, np.inf)
     with np.errstate(all="ignore"):
-        distance = np.asarray(op.kinks(*ordered(case, op, values), **parameters(case, op)), dtype=np.float64)
+        distance = np.asarray(
+            op.kinks(*order_arguments(case, op, values), **fill_parameters(case, op)), dtype=np.float64
+        )
     return np.broadcast_to(np.where(np.isnan(distance), np.inf, distance), first.shape)
 
 
-def ordered(case: Case, op: Op, values: dict[str, Array]) -> list[Array | None]:
+def order_arguments(case: Case, op: Op, values: dict[str, Array]) -> list[Array | None]:
     """Values as positional arguments."""
-    return [None if name is None else values[name] for name in arguments(case, op)]
+    return [None if name is None else values[name] for name in list_arguments(case, op)]
 
 
-def differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[bool]:
+def find_differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[bool]:
     """Which arguments have a gradient that the case asks for: floats of 16 bits or more, in `needs` where given."""
-    names = arguments(case, op)
+    names = list_arguments(case, op)
     return [
         v is not None
         and v.dtype.kind == "f"
@@ -176,10 +184,10 @@ def cotangents_of(case: Case, outputs: Sequence[Array], variant: int = 0) -> lis
     among the inputs every third row, or element of a vector, is 0: of a loss that leaves rows out, most are.
     """
     drawn = [
-        _uneven(draw_cotangent(case, f"g{i}", y.shape, variant)) if y.dtype.kind == "f" else None
+        _make_uneven(draw_cotangent(case, f"g{i}", y.shape, variant)) if y.dtype.kind == "f" else None
         for i, y in enumerate(outputs)
     ]
-    if case.fill == ZEROS:
+    if case.fill == ZEROS_FILL:
         drawn = [g if g is None else _with_rows_of_zeros(g) for g in drawn]
     if cotangent_layout(case) == "broadcast":
         for g in drawn:
@@ -195,7 +203,7 @@ def _with_rows_of_zeros(g: Array) -> Array:
     return rows.reshape(g.shape)
 
 
-def _uneven(g: Array) -> Array:
+def _make_uneven(g: Array) -> Array:
     """`g`; where whole numbers drawn for a few elements came out alike, 0 or 1, the first becomes another."""
     if g.size and (g == g.flat[0]).all() and (g.size > 1 or g.flat[0] in (0, 1)):
         g.flat[0] = 2 if g.flat[0] == -2 else -2
@@ -217,31 +225,31 @@ def to_dtype(values: Array, dtype: str) -> Array:
 
 
 #: Steps until all is zero, where each takes half of the numbers of 32 bits down by half; in the first half, until 1.
-_STEPS = 400
+_MAX_REDUCTION_STEPS = 400
 
 
-def fitted(
+def reduce_to_dtype_range(
     case: Case, op: Op, values: Mapping[str, Array], names: Sequence[str | None], params: Mapping[str, Any],
     constraints: Mapping[str, Any], variant: int,
 ) -> dict[str, Array]:  # fmt: skip
     """`values`, smaller where a result is beyond the case's dtype. Raises CaseError where none of any size fits."""
     found = dict(values)
-    for step in range(_STEPS):
-        beyond = list(_beyond(op, [None if n is None else found[n] for n in names], params, case.dtype))
+    for step in range(_MAX_REDUCTION_STEPS):
+        beyond = list(_find_beyond(op, [None if n is None else found[n] for n in names], params, case.dtype))
         if not beyond:
             return found
         smaller: dict[int, Array] = {}  # a tensor given twice stays one
         for name, v in found.items():
             if v.dtype.kind == "f" and id(v) not in smaller:
                 salt = f"{case}|smaller {name} {step}|variant={variant}"
-                chosen = _chosen(op, v, beyond, salt, repeated=layouts_of(case)[name] == "broadcast")
-                less = _less(v, chosen, at_once=case.fill == "ends", to_zero=2 * step > _STEPS)
+                chosen = _choose_reduced(op, v, beyond, salt, repeated=layouts_of(case)[name] == "broadcast")
+                less = _reduce_chosen(v, chosen, at_once=case.fill == "ends", to_zero=2 * step > _MAX_REDUCTION_STEPS)
                 smaller[id(v)] = confined(less, constraints.get(name), DTYPES[case.dtype])
         found = {name: smaller.get(id(v), v) for name, v in found.items()}
     raise CaseError(f"{case}: its results fit {case.dtype} for no data; expected fewer terms, or a wider dtype.")
 
 
-def _beyond(
+def _find_beyond(
     op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], dtype: str
 ) -> Iterator[NDArray[np.bool_]]:
     """Of every result, and of what is passed through, which elements are beyond the dtype, where some are."""
@@ -253,7 +261,9 @@ def _beyond(
                 yield wrong
 
 
-def _chosen(op: Op, v: Array, beyond: Sequence[NDArray[np.bool_]], salt: str, *, repeated: bool) -> NDArray[np.bool_]:
+def _choose_reduced(
+    op: Op, v: Array, beyond: Sequence[NDArray[np.bool_]], salt: str, *, repeated: bool
+) -> NDArray[np.bool_]:
     """Which elements of `v` become smaller: those in the places, or the rows, of `beyond`; else about half of all."""
     chosen = np.zeros(v.shape, dtype=bool)
     for wrong in beyond:
@@ -275,17 +285,17 @@ def _in_shape(wrong: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bo
     return np.broadcast_to(np.any(inner, axis=summed, keepdims=True), shape)
 
 
-def _less(v: Array, chosen: NDArray[np.bool_], *, at_once: bool, to_zero: bool) -> Array:
+def _reduce_chosen(v: Array, chosen: NDArray[np.bool_], *, at_once: bool, to_zero: bool) -> Array:
     """Half of each, towards 0, or 1 of its sign at once; 0 where that is no less and `to_zero`."""
     half = np.sign(v) * (1.0 if at_once else np.maximum(np.trunc(np.abs(v) / 2), 1.0))
     return np.where(chosen, np.where(v == half, 0.0 if to_zero else v, half), v)
 
 
 #: Sizes of cotangents, none of which that is drawn is larger than the last.
-SIZES = 2.0 ** (np.arange(9) / 4)
+COTANGENT_SIZES = 2.0 ** (np.arange(9) / 4)
 
 
-def where_defined(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
+def replace_undefined(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
     """`values`, of every tensor of floats those where a gradient is not defined replaced by those where it is.
 
     The replacements are taken in turn from the tensor's own others.
@@ -294,11 +304,11 @@ def where_defined(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Arr
     replaced: dict[int, Array] = {}
     for name, x in values.items():
         if x.dtype.kind == "f" and id(x) not in replaced:
-            replaced[id(x)] = _replaced(x, _inside(x, constraints.get(name)))
+            replaced[id(x)] = _replace_outside(x, _find_inside(x, constraints.get(name)))
     return {name: replaced.get(id(x), x) for name, x in values.items()}
 
 
-def _inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
+def _find_inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
     inside: NDArray[np.bool_] = np.isfinite(x)
     if constraint == "nonzero":
         inside &= x != 0
@@ -313,7 +323,7 @@ def _inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
     return inside
 
 
-def _replaced(x: Array, inside: NDArray[np.bool_]) -> Array:
+def _replace_outside(x: Array, inside: NDArray[np.bool_]) -> Array:
     if inside.all() or not inside.any():
         return x
     taken = x.copy()
@@ -321,7 +331,7 @@ def _replaced(x: Array, inside: NDArray[np.bool_]) -> Array:
     return taken
 
 
-def where_computable(case: Case, op: Op, mode: Mode, values: dict[str, Array]) -> dict[str, Array]:
+def replace_uncomputable(case: Case, op: Op, mode: Mode, values: dict[str, Array]) -> dict[str, Array]:
     """`values` of an operator of one tensor, those replaced at which its formula overflows on its way.
 
     The textbook's formula, in the precision in which honest arithmetic computes: 2 x g overflows where g is small and
@@ -330,40 +340,44 @@ def where_computable(case: Case, op: Op, mode: Mode, values: dict[str, Array]) -
     (name, x), *others = values.items()
     if others or x.dtype.kind != "f":
         return values
-    params = parameters(case, op)
-    with quiet():
-        exact, computed = (_result(op, mode, x.astype(t), params) for t in (np.float64, _computes(case)))
+    params = fill_parameters(case, op)
+    with ignore_fp_warnings():
+        exact, computed = (
+            _evaluate_result(op, mode, x.astype(t), params) for t in (np.float64, _compute_type_of(case))
+        )
         overflown = ~np.isfinite(computed)
         if mode is Mode.FORWARD:  # a gradient's cotangent may be small, the result finite where this one is not
             overflown &= np.isfinite(round_to(exact, DTYPES[case.dtype]))
         else:  # so may the output that a backward has saved
-            overflown |= ~np.isfinite(round_to(_result(op, Mode.FORWARD, x, params), DTYPES[case.dtype]))
-            overflown |= _overflows_on_the_way(case, op, x, params)
-    return {name: _replaced(x, ~overflown)} if overflown.shape == x.shape else values
+            overflown |= ~np.isfinite(round_to(_evaluate_result(op, Mode.FORWARD, x, params), DTYPES[case.dtype]))
+            overflown |= _find_intermediate_overflow(case, op, x, params)
+    return {name: _replace_outside(x, ~overflown)} if overflown.shape == x.shape else values
 
 
-def _overflows_on_the_way(case: Case, op: Op, x: Array, params: Mapping[str, Any]) -> NDArray[np.bool_]:
+def _find_intermediate_overflow(case: Case, op: Op, x: Array, params: Mapping[str, Any]) -> NDArray[np.bool_]:
     """Where some cotangent makes a product overflow whose gradient would fit: 2ˣ g log 2 does where 2ˣ g may not."""
     found = np.zeros(x.shape, dtype=bool)
-    exact, computed = (_gradients(op, x.astype(t), params, SIZES) for t in (np.float64, _computes(case)))
+    exact, computed = (
+        _iter_gradients(op, x.astype(t), params, COTANGENT_SIZES) for t in (np.float64, _compute_type_of(case))
+    )
     for d, rounded in zip(exact, computed, strict=True):
         if d.shape == x.shape:
             found |= np.isfinite(round_to(d, DTYPES[case.dtype])) & ~np.isfinite(rounded)
     return found
 
 
-def _computes(case: Case) -> type[np.floating[Any]]:
+def _compute_type_of(case: Case) -> type[np.floating[Any]]:
     return np.float64 if case.dtype == "f64" else np.float32
 
 
-def _result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any]) -> Array:
+def _evaluate_result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any]) -> Array:
     """The output, or the gradient of x for a cotangent of ones."""
     if mode is Mode.FORWARD or op.vjp is None:
         return np.asarray(tuple_of(op.forward(x, **params))[0])
-    return next(_gradients(op, x, params, (1.0,)))
+    return next(_iter_gradients(op, x, params, (1.0,)))
 
 
-def _gradients(op: Op, x: Array, params: Mapping[str, Any], sizes: Iterable[float]) -> Iterator[Array]:
+def _iter_gradients(op: Op, x: Array, params: Mapping[str, Any], sizes: Iterable[float]) -> Iterator[Array]:
     """The gradient of x for cotangents that all are of one size, of each in turn; the output where there is none."""
     outputs = tuple_of(op.forward(x, **params))
     for size in sizes:

@@ -14,22 +14,36 @@ from opproof.cases._every import is_every
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, Dtype
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.array_bias import sampled, varies
-from opproof.harness.reference.montecarlo.array import Noisy, Source
-from opproof.harness.reference.montecarlo.sampling import MOST, Counting, Orthogonal, Pooled, runs_for
-from opproof.harness.reference.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff, least_normal, quiet
+from opproof.harness.reference.array_bias import sample_elements, varies
+from opproof.harness.reference.montecarlo.array import NoisyArray, Source
+from opproof.harness.reference.montecarlo.sampling import (
+    MAX_ORTHOGONAL_ROUNDINGS,
+    Counting,
+    Orthogonal,
+    Pooled,
+    count_runs,
+)
+from opproof.harness.reference.roundoff import (
+    COMPUTE_U,
+    DELTA,
+    ONE_STORE_RMS,
+    RUNS,
+    compute_roundoff,
+    ignore_fp_warnings,
+    least_normal_of,
+)
 from opproof.reference_ops import Trait, gradients_of
 
 if TYPE_CHECKING:
-    from opproof.harness.reference.question import Posed
+    from opproof.harness.reference.question import Question
 
 
 #: Passes of RUNS each in noise of its real size.
-PASSES = 4
+NOISE_PASSES = 4
 #: Beyond it, and below its reciprocal, the square of a deviation comes near the ends of float64.
-FAR = 2.0**400
+MAX_SQUARABLE_DEVIATION = 2.0**400
 #: Bytes of a noisy forward up to which it is kept for the gradients of the same case.
-KEPT = 2**26
+MAX_KEPT_FORWARD_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -40,26 +54,28 @@ class Deviation:
     few: tuple[Array, ...] = ()
 
 
-def deviations(posed: Posed, declared: str | None) -> list[Deviation | None]:
+def measure_deviations(posed: Question, declared: str | None) -> list[Deviation | None]:
     """By how much noisy runs of every result deviate, `posed.together` of them at once; None: not noisy.
 
     Squares are added up as the runs come: of large tensors the runs are gigabytes.
     """
-    if orthogonal := _orthogonal(posed, declared):
+    if orthogonal := _choose_orthogonal(posed, declared):
         runs = orthogonal[0].runs
-        return [_mean(d, runs) for d in map(_deviation, _noisy(posed, *orthogonal))]
+        return [_take_mean(d, runs) for d in map(_deviation_of, _evaluate_noisy(posed, *orthogonal))]
     whole = declared == "storage" and DTYPES[posed.case.dtype].narrow and _varies(posed)
     if posed.together >= posed.runs:
-        return [_mean(_deviation(r, whole=whole), posed.runs) for r in _noisy_at_once(posed, declared)]
+        return [_take_mean(_deviation_of(r, whole=whole), posed.runs) for r in _evaluate_noisy_at_once(posed, declared)]
     totals: list[Deviation | None] = []
     for first in range(0, posed.runs, posed.together):
-        results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, posed.runs - first)))
-        more = [_deviation(result, whole=whole) for result in results]
+        results = _evaluate_noisy(
+            posed, *_make_source(posed.case, declared, first, min(posed.together, posed.runs - first))
+        )
+        more = [_deviation_of(result, whole=whole) for result in results]
         totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
-    return [_mean(total, posed.runs) for total in totals]
+    return [_take_mean(total, posed.runs) for total in totals]
 
 
-def lost_by_flushing(posed: Posed) -> list[Array | None]:
+def measure_flushing_loss(posed: Question) -> list[Array | None]:
     """By how much results deviate, RMS, where each on the way is off by the least normal number; None: not noisy.
 
     A kernel takes for zero what it holds in its own formula, products within a sum too, which is another part of what
@@ -69,90 +85,90 @@ def lost_by_flushing(posed: Posed) -> list[Array | None]:
     interior = compute_roundoff(dtype, None)
     totals: list[Deviation | None] = []
     for first in range(0, RUNS, min(posed.together, RUNS)):
-        source, stored = _sources(posed.case, None, first, min(posed.together, RUNS - first))
-        tiny = least_normal(dtype) / interior
-        more = [_deviation(result) for result in _noisy(posed, replace(source, tiny=tiny), stored)]
+        source, stored = _make_source(posed.case, None, first, min(posed.together, RUNS - first))
+        tiny = least_normal_of(dtype) / interior
+        more = [_deviation_of(result) for result in _evaluate_noisy(posed, replace(source, tiny=tiny), stored)]
         totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
     real = max(interior, dtype.u) / DELTA
-    return [None if d is None else d.root * real for d in (_mean(total, RUNS) for total in totals)]
+    return [None if d is None else d.root * real for d in (_take_mean(total, RUNS) for total in totals)]
 
 
-def reached(posed: Posed, declared: str) -> list[tuple[Array, Array] | None]:
+def measure_reach(posed: Question, declared: str) -> list[tuple[Array, Array] | None]:
     """Of every result the least and the largest number in noise of the declared size; None of what is not noisy.
 
     A normal draw for what is even between none and one roundoff to either side, of the same variance.
     """
     dtype = DTYPES[posed.case.dtype]
-    size = ONCE * max(compute_roundoff(dtype, declared), dtype.u)
+    size = ONE_STORE_RMS * max(compute_roundoff(dtype, declared), dtype.u)
     ends: list[tuple[Array, Array] | None] = []
-    for first in range(0, PASSES * RUNS, min(posed.together, RUNS)):
-        results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, RUNS), size))
-        found = [_ends(r) for r in results]
-        ends = found if not ends else [_joined(a, b) for a, b in zip(ends, found, strict=True)]
+    for first in range(0, NOISE_PASSES * RUNS, min(posed.together, RUNS)):
+        results = _evaluate_noisy(posed, *_make_source(posed.case, declared, first, min(posed.together, RUNS), size))
+        found = [_ends_of(r) for r in results]
+        ends = found if not ends else [_join_ends(a, b) for a, b in zip(ends, found, strict=True)]
     return ends
 
 
-def _noisy(posed: Posed, source: Source, stored: float) -> Sequence[Any]:
+def _evaluate_noisy(posed: Question, source: Source, stored: float) -> Sequence[Any]:
     """Outputs, or gradients, in noisy arithmetic."""
-    wrapped, outputs = _noisy_forward(posed, source)
-    return outputs if posed.mode is Mode.FORWARD else _noisy_vjp(posed, wrapped, outputs, source, stored)
+    wrapped, outputs = _evaluate_noisy_forward(posed, source)
+    return outputs if posed.mode is Mode.FORWARD else _evaluate_noisy_vjp(posed, wrapped, outputs, source, stored)
 
 
-def _noisy_forward(posed: Posed, source: Source) -> tuple[list[Any], Sequence[Any]]:
+def _evaluate_noisy_forward(posed: Question, source: Source) -> tuple[list[Any], Sequence[Any]]:
     """The inputs and the outputs in noisy arithmetic."""
-    with quiet():
+    with ignore_fp_warnings():
         wrapped = _wrap(source, posed.inputs)
         return wrapped, tuple_of(posed.op.forward(*wrapped, **posed.params))
 
 
-def _noisy_vjp(
-    posed: Posed, wrapped: Sequence[Any], outputs: Sequence[Any], source: Source, stored: float
+def _evaluate_noisy_vjp(
+    posed: Question, wrapped: Sequence[Any], outputs: Sequence[Any], source: Source, stored: float
 ) -> Sequence[Any]:
     """The gradients in noisy arithmetic, from what `_noisy_forward` gave."""
-    with quiet():
+    with ignore_fp_warnings():
         saved = [_store(y, stored, DTYPES[posed.case.dtype]) for y in outputs]
         cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
         return gradients_of(posed.op, cotangents, saved, wrapped, posed.params)
 
 
-def _noisy_at_once(posed: Posed, declared: str | None) -> Sequence[Any]:
+def _evaluate_noisy_at_once(posed: Question, declared: str | None) -> Sequence[Any]:
     """`_noisy` of all runs at once; gradients go on from the forward where that was asked before, and was kept."""
     if posed.mode is Mode.GRADIENT and declared in posed.noisy:
-        return _noisy_vjp(posed, *posed.noisy.pop(declared))
-    source, stored = _sources(posed.case, declared, 0, posed.runs)
-    wrapped, outputs = _noisy_forward(posed, source)
+        return _evaluate_noisy_vjp(posed, *posed.noisy.pop(declared))
+    source, stored = _make_source(posed.case, declared, 0, posed.runs)
+    wrapped, outputs = _evaluate_noisy_forward(posed, source)
     if posed.mode is Mode.GRADIENT:
-        return _noisy_vjp(posed, wrapped, outputs, source, stored)
-    if sum(v.runs.nbytes for v in (*wrapped, *outputs) if isinstance(v, Noisy)) <= KEPT:
+        return _evaluate_noisy_vjp(posed, wrapped, outputs, source, stored)
+    if sum(v.runs.nbytes for v in (*wrapped, *outputs) if isinstance(v, NoisyArray)) <= MAX_KEPT_FORWARD_BYTES:
         posed.noisy[declared] = wrapped, outputs, source, stored
     return outputs
 
 
-def _ends(result: Any) -> tuple[Array, Array] | None:
-    if not isinstance(result, Noisy):
+def _ends_of(result: Any) -> tuple[Array, Array] | None:
+    if not isinstance(result, NoisyArray):
         return None
     return np.fmin.reduce(result.runs, axis=0), np.fmax.reduce(result.runs, axis=0)
 
 
-def _joined(a: tuple[Array, Array] | None, b: tuple[Array, Array] | None) -> tuple[Array, Array] | None:
+def _join_ends(a: tuple[Array, Array] | None, b: tuple[Array, Array] | None) -> tuple[Array, Array] | None:
     return a if a is None or b is None else (np.fmin(a[0], b[0]), np.fmax(a[1], b[1]))
 
 
-def _varies(posed: Posed) -> bool:
+def _varies(posed: Question) -> bool:
     """Whether inputs hold enough different numbers: of the same few, again and again, all roundings lean alike."""
     floats = [v for v in posed.inputs if v is not None and v.dtype.kind == "f"]
     return any(map(varies, floats))
 
 
-def _deviation(result: Any, *, whole: bool = False) -> Deviation | None:
+def _deviation_of(result: Any, *, whole: bool = False) -> Deviation | None:
     """The root of the sum over runs of squared deviations; None of what is not noisy."""
-    if not isinstance(result, Noisy):
+    if not isinstance(result, NoisyArray):
         return None
     with np.errstate(all="ignore"):
         off = result.runs - result.exact
-        few = tuple(sampled(run).copy() for run in off) if whole else ()
+        few = tuple(sample_elements(run).copy() for run in off) if whole else ()
         root = np.asarray(np.sqrt(np.sum(np.square(off, out=off), axis=0)))
-        lost = ~((root > 1 / FAR) & (root < FAR))
+        lost = ~((root > 1 / MAX_SQUARABLE_DEVIATION) & (root < MAX_SQUARABLE_DEVIATION))
         if lost.any():
             root[lost] = np.hypot.reduce(result.runs[:, lost] - result.exact[lost], axis=0)
         return Deviation(root, few)
@@ -162,26 +178,26 @@ def _sum(a: Deviation | None, b: Deviation | None) -> Deviation | None:
     return b if a is None or b is None else Deviation(np.hypot(a.root, b.root), a.few + b.few)
 
 
-def _mean(total: Deviation | None, runs: int) -> Deviation | None:
+def _take_mean(total: Deviation | None, runs: int) -> Deviation | None:
     return None if total is None else replace(total, root=total.root / np.sqrt(runs))
 
 
-def _orthogonal(posed: Posed, declared: str | None) -> tuple[Source, float] | None:
+def _choose_orthogonal(posed: Question, declared: str | None) -> tuple[Source, float] | None:
     """Noise that is the same for all elements, one run a rounding, where that says as much; None where it does not.
 
     Every number of a dtype is tried at once only by operators that map each element for itself.
     """
     if not is_every(posed.case.fill) or Trait.POINTWISE not in posed.op.traits:
         return None
-    source, stored = _sources(posed.case, declared, 0, RUNS)
-    roundings = _roundings(posed, source, stored)
-    if roundings > MOST:
+    source, stored = _make_source(posed.case, declared, 0, RUNS)
+    roundings = _count_roundings(posed, source, stored)
+    if roundings > MAX_ORTHOGONAL_ROUNDINGS:
         return None
-    runs = runs_for(roundings)
+    runs = count_runs(roundings)
     return replace(source, draws=Orthogonal(runs), runs=runs), stored
 
 
-def _roundings(posed: Posed, source: Source, stored: float) -> int:
+def _count_roundings(posed: Question, source: Source, stored: float) -> int:
     """How often the reference rounds, found out on the first slice of every tensor."""
     counting = Counting()
 
@@ -189,11 +205,11 @@ def _roundings(posed: Posed, source: Source, stored: float) -> int:
         return tuple(v if v is None or not v.ndim else v[:1] for v in arrays)
 
     few = posed.given(inputs=first(posed.inputs), cotangents=first(posed.cotangents))
-    _noisy(few, replace(source, draws=counting, runs=1), stored)
+    _evaluate_noisy(few, replace(source, draws=counting, runs=1), stored)
     return counting.count
 
 
-def _sources(case: Case, declared: str | None, first: int, runs: int, size: float = DELTA) -> tuple[Source, float]:
+def _make_source(case: Case, declared: str | None, first: int, runs: int, size: float = DELTA) -> tuple[Source, float]:
     """The source of interior noise from run `first` on, and the amplitude of storage noise; the larger is `size`."""
     dtype = DTYPES[case.dtype]
     interior = compute_roundoff(dtype, declared)
@@ -202,14 +218,14 @@ def _sources(case: Case, declared: str | None, first: int, runs: int, size: floa
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     own = declared in ("storage", dtype.name) or dtype.name == "f64"  # what lies on the way has its exponents
     tiny = dtype.tiny if own else DTYPES["f32"].tiny
-    stored = size * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
+    stored = size * dtype.u / larger * (ONE_STORE_RMS if interior < dtype.u else 1.0)
     narrow = summing == COMPUTE_U["f32"]
     return Source(Pooled(key), runs, size * interior / larger, size * summing / larger, tiny, narrow), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
     """Inputs as noisy arrays, rounded once at interior precision; one array given twice stays one."""
-    wrapped: dict[int, Noisy] = {}
+    wrapped: dict[int, NoisyArray] = {}
     for v in inputs:
         if v is not None and v.dtype.kind == "f" and id(v) not in wrapped:
             wrapped[id(v)] = source.wrap(v)
@@ -218,7 +234,7 @@ def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
 
 def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
     """An output as a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
-    if not isinstance(y, Noisy):
+    if not isinstance(y, NoisyArray):
         return y
     size = np.where((y.exact == 0) | np.isinf(y.exact), 0.0, np.maximum(np.abs(y.exact), dtype.tiny))
-    return Noisy(y.exact, y.source.disturbed(y.runs, amplitude * size), y.source)
+    return NoisyArray(y.exact, y.source.add_noise(y.runs, amplitude * size), y.source)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.harness.reference.question import Expected, Posed, evaluate_forward
+from opproof.harness.reference.question import Expected, Question, evaluate_forward
 
 _STEP = 2.0**-13
 #: Relative error of the extrapolated difference, and how far second differences may be from a quarter.
@@ -26,31 +26,31 @@ _TERMS = 4.0
 
 
 @dataclass(frozen=True)
-class Estimated:
+class EstimatedGradient:
     """The gradient of one argument: what is expected, and which elements could be estimated."""
 
     expected: Expected
     smooth: NDArray[np.bool_]
 
 
-def gradients(posed: Posed) -> list[Estimated | None]:
+def estimate_gradients(posed: Question) -> list[EstimatedGradient | None]:
     """The gradient of every needed argument, with a scale made of the terms that add up to it."""
     return [
-        _one(posed, i) if need and x is not None else None
+        _estimate_gradient(posed, i) if need and x is not None else None
         for i, (x, need) in enumerate(zip(posed.inputs, posed.needs, strict=True))
     ]
 
 
-def _one(posed: Posed, which: int) -> Estimated:
+def _estimate_gradient(posed: Question, which: int) -> EstimatedGradient:
     inputs, x = posed.inputs, posed.inputs[which]
     assert x is not None
     values, scale, smooth = np.zeros(x.shape), np.zeros(x.shape), np.zeros(x.shape, dtype=bool)
-    base = _weighted(posed, inputs)
+    base = _multiply_outputs(posed, inputs)
 
     def at(index: tuple[int, ...], offset: float) -> Array:
         moved = x.copy()
         moved[index] += offset
-        return _weighted(posed, [*inputs[:which], moved, *inputs[which + 1 :]])
+        return _multiply_outputs(posed, [*inputs[:which], moved, *inputs[which + 1 :]])
 
     for index in np.ndindex(x.shape):
         step = _STEP * max(1.0, abs(float(x[index])))
@@ -64,10 +64,10 @@ def _one(posed: Posed, which: int) -> Estimated:
         smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
         outputs = float(np.sqrt(np.sum(np.square(base[terms != 0])))) / max(1.0, abs(float(x[index])))
         scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[posed.dtype_of(which)].u
-    return Estimated(Expected(values, scale), smooth)
+    return EstimatedGradient(Expected(values, scale), smooth)
 
 
-def _weighted(posed: Posed, inputs: Sequence[Array | None]) -> Array:
+def _multiply_outputs(posed: Question, inputs: Sequence[Array | None]) -> Array:
     """The products g y of every output element that has a cotangent, in one vector."""
     outputs = evaluate_forward(posed.op, inputs, posed.params)
     pairs = zip(posed.cotangents, outputs, strict=True)

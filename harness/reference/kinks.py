@@ -21,22 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.harness.reference.question import Posed, evaluate_forward
+from opproof.harness.reference.question import Question, evaluate_forward
 from opproof.reference_ops import Trait
 
 #: By how much an element is moved, and beside a large one by which part of it: neighbours in float32 are not passed,
 #: and float64 has 16 bits below.
-_STEP, _PART = 2.0**-20, 2.0**-36
+_MIN_KINK_STEP, _KINK_STEP_PART = 2.0**-20, 2.0**-36
 #: A one-sided slope beyond this is a jump of the function, not a derivative.
-_JUMP = 2.0**14
+_MIN_JUMP_SLOPE = 2.0**14
 #: Elements that are looked at one by one, where no formula has them all at once; the others only together.
-MOST = 4096
+MAX_SINGLE_ELEMENTS = 4096
 #: Fewer where each takes an evaluation of much: so many elements, of inputs and outputs, are evaluated in all.
-_WORK = 2**25
+_MAX_EVALUATED_ELEMENTS = 2**25
 
 
 @dataclass(frozen=True)
-class Kinked:
+class KinkIntervals:
     """Where the gradient of one argument may lie: `low <= gradient <= high` at the elements of `mask`.
 
     `left` and `right` are the derivatives from either side, (..., 2): of positive and of negative cotangents. Where
@@ -59,27 +59,27 @@ class Kinked:
         return np.where(self.unseen, np.inf, np.maximum(self.left, self.right).sum(axis=-1))
 
 
-def intervals(posed: Posed, which: int, at_kink: NDArray[np.bool_]) -> Kinked:
+def find_intervals(posed: Question, which: int, at_kink: NDArray[np.bool_]) -> KinkIntervals:
     """The interval of every element of argument `which` in `at_kink` whose one-sided derivatives differ."""
     x = posed.inputs[which]
     assert x is not None
     left, right = np.zeros((*x.shape, 2)), np.zeros((*x.shape, 2))
     unseen = np.zeros(x.shape, dtype=bool)
     if Trait.POINTWISE in posed.op.traits and all(_spreads(x.shape, y.shape) for y in posed.outputs):
-        left[...], right[...] = _everywhere(posed, which, -1), _everywhere(posed, which, 1)
+        left[...], right[...] = _differentiate_everywhere(posed, which, -1), _differentiate_everywhere(posed, which, 1)
     else:
         elements = sum(v.size for v in (*posed.inputs, *posed.outputs) if v is not None)
-        most = min(MOST, _WORK // elements)
+        most = min(MAX_SINGLE_ELEMENTS, _MAX_EVALUATED_ELEMENTS // elements)
         for number, index in enumerate(map(tuple, np.argwhere(at_kink))):
             if number >= most:
                 unseen[index] = True
                 continue
             direction = np.zeros(x.shape)
             direction[index] = 1
-            left[index], right[index] = (slope(posed, {which: direction}, sign) for sign in (-1, 1))
+            left[index], right[index] = (measure_slope(posed, {which: direction}, sign) for sign in (-1, 1))
     apart = np.abs(left - right) > 1e-7 * (1 + np.abs(left) + np.abs(right))
-    smooth = (np.abs(left) < _JUMP) & (np.abs(right) < _JUMP)
-    return Kinked(at_kink & (unseen | (apart.any(axis=-1) & smooth.all(axis=-1))), left, right, unseen)
+    smooth = (np.abs(left) < _MIN_JUMP_SLOPE) & (np.abs(right) < _MIN_JUMP_SLOPE)
+    return KinkIntervals(at_kink & (unseen | (apart.any(axis=-1) & smooth.all(axis=-1))), left, right, unseen)
 
 
 def _spreads(shape: tuple[int, ...], onto: tuple[int, ...]) -> bool:
@@ -90,38 +90,38 @@ def _spreads(shape: tuple[int, ...], onto: tuple[int, ...]) -> bool:
     return len(shape) == len(onto) and all(n in (1, m) for n, m in zip(shape, onto, strict=True))
 
 
-def slope(posed: Posed, directions: dict[int, Array], sign: float) -> Array:
+def measure_slope(posed: Question, directions: dict[int, Array], sign: float) -> Array:
     """The derivative of L with arguments moved along `sign` times their directions, taken along the directions: (2,).
 
     What positive and what negative cotangents give; indices and other integers have none.
     """
 
     def parts(moved: Sequence[Array | None]) -> Array:
-        terms = _terms(posed, moved)
+        terms = _measure_changes(posed, moved)
         return np.sum([[float(t.sum()) for t in pair] for pair in terms], axis=0) if terms else np.zeros(2)
 
     moved = ((posed.inputs[which], direction != 0) for which, direction in directions.items())
     size = max((float(np.abs(x[along]).max(initial=0)) for x, along in moved if x is not None), default=0.0)
-    return _one_sided(posed, directions, sign, parts, _step(np.asarray(size)))
+    return _differentiate_one_side(posed, directions, sign, parts, _choose_step(np.asarray(size)))
 
 
-def _everywhere(posed: Posed, which: int, sign: float) -> Array:
+def _differentiate_everywhere(posed: Question, which: int, sign: float) -> Array:
     """The derivatives of a pointwise operator along every element of one argument, all at once: (..., 2)."""
     x = posed.inputs[which]
     assert x is not None
 
     def parts(moved: Sequence[Array | None]) -> Array:
         total = np.zeros((*x.shape, 2))
-        for pair in _terms(posed, moved):
+        for pair in _measure_changes(posed, moved):
             for k, t in enumerate(pair):
-                total[..., k] += _summed_to(t, x.shape)
+                total[..., k] += _sum_to_shape(t, x.shape)
         return total
 
-    return _one_sided(posed, {which: np.ones(x.shape)}, sign, parts, _step(np.abs(x)))
+    return _differentiate_one_side(posed, {which: np.ones(x.shape)}, sign, parts, _choose_step(np.abs(x)))
 
 
-def _one_sided(
-    posed: Posed,
+def _differentiate_one_side(
+    posed: Question,
     directions: dict[int, Array],
     sign: float,
     parts: Callable[[Sequence[Array | None]], Array],
@@ -138,13 +138,13 @@ def _one_sided(
     return 2 * difference(step / 2) - difference(step)
 
 
-def _step(size: Array) -> Array:
+def _choose_step(size: Array) -> Array:
     """The power of two by which numbers of this size are moved, infinities by the least: they stay where they are."""
     size = np.where(np.isfinite(size), size, 0)
-    return np.maximum(_STEP, np.exp2(np.ceil(np.log2(np.maximum(_PART * size, _STEP)))))
+    return np.maximum(_MIN_KINK_STEP, np.exp2(np.ceil(np.log2(np.maximum(_KINK_STEP_PART * size, _MIN_KINK_STEP)))))
 
 
-def _terms(posed: Posed, moved: Sequence[Array | None]) -> list[tuple[Array, Array]]:
+def _measure_changes(posed: Question, moved: Sequence[Array | None]) -> list[tuple[Array, Array]]:
     """By how much moved inputs change every g y: where cotangents are positive, and where they are not."""
     there = evaluate_forward(posed.op, moved, posed.params)
     return [
@@ -154,14 +154,14 @@ def _terms(posed: Posed, moved: Sequence[Array | None]) -> list[tuple[Array, Arr
     ]
 
 
-def _summed_to(values: Array, shape: tuple[int, ...]) -> Array:
+def _sum_to_shape(values: Array, shape: tuple[int, ...]) -> Array:
     """`values` summed over the axes along which an argument of `shape` was broadcast."""
     lead = values.ndim - len(shape)
     axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1 != values.shape[lead + i])
     return np.reshape(values.sum(axis=axes), shape)
 
 
-def convention(gradient: Array, kinked: Kinked) -> str:
+def describe_convention(gradient: Array, kinked: KinkIntervals) -> str:
     """Which derivative a backend takes at kinks, in words; empty where it has none."""
     seen = kinked.mask & ~kinked.unseen
     if not seen.any():
@@ -181,11 +181,11 @@ def convention(gradient: Array, kinked: Kinked) -> str:
 
 
 #: Directions that are tried beside the one in which all elements grow, where inputs have one shape.
-_MIXED = 3
+_MIXED_DIRECTIONS = 3
 
 
 @dataclass(frozen=True)
-class Limits:
+class SlopeInterval:
     """Between which the gradient along `directions`, by argument, must lie."""
 
     directions: Mapping[int, Array]
@@ -193,35 +193,35 @@ class Limits:
     high: float
 
 
-def limits(posed: Posed, kinked: Mapping[int, Kinked]) -> Iterator[Limits]:
+def find_slope_intervals(posed: Question, kinked: Mapping[int, KinkIntervals]) -> Iterator[SlopeInterval]:
     """Of the kinked elements of every argument; none where each element has a kink of its own."""
     kinked = {which: k for which, k in kinked.items() if k.mask.any()}
     if not kinked:
         return
-    for signs in _signs(kinked):
+    for signs in _choose_signs(kinked):
         directions = {which: np.where(k.mask, signs, 0.0) for which, k in kinked.items()}
-        ends = np.stack([slope(posed, directions, -1), slope(posed, directions, 1)])
-        own = _alone(kinked, directions)
+        ends = np.stack([measure_slope(posed, directions, -1), measure_slope(posed, directions, 1)])
+        own = _sum_single_kinks(kinked, directions)
         shared = np.ones(2, dtype=bool) if own is None else ~np.isclose(ends, own, rtol=1e-6, atol=1e-6).all(axis=0)
         if not shared.any():
             continue
-        least, most = _sums(kinked, directions)
+        least, most = _sum_intervals(kinked, directions)
         low = np.where(shared, ends.min(axis=0), least)
         high = np.where(shared, ends.max(axis=0), most)
-        yield Limits(directions, float(low.sum()), float(high.sum()))
+        yield SlopeInterval(directions, float(low.sum()), float(high.sum()))
 
 
-def _signs(kinked: Mapping[int, Kinked]) -> Iterator[Array]:
+def _choose_signs(kinked: Mapping[int, KinkIntervals]) -> Iterator[Array]:
     """All growing together; where several inputs of one shape have kinks, also some growing and some falling."""
     yield np.ones(())
     shapes = {k.mask.shape for k in kinked.values()}
     if len(kinked) > 1 and len(shapes) == 1:
         rng = np.random.default_rng(0)
-        for _ in range(_MIXED):
+        for _ in range(_MIXED_DIRECTIONS):
             yield rng.choice([-1.0, 1.0], size=next(iter(shapes)))
 
 
-def _alone(kinked: Mapping[int, Kinked], directions: Mapping[int, Array]) -> Array | None:
+def _sum_single_kinks(kinked: Mapping[int, KinkIntervals], directions: Mapping[int, Array]) -> Array | None:
     """The derivatives from either side, (2, 2), as they were if each element had its own kink; None where not known."""
     if any(k.unseen.any() for k in kinked.values()):
         return None
@@ -233,7 +233,7 @@ def _alone(kinked: Mapping[int, Kinked], directions: Mapping[int, Array]) -> Arr
     return total
 
 
-def _sums(kinked: Mapping[int, Kinked], directions: Mapping[int, Array]) -> tuple[Array, Array]:
+def _sum_intervals(kinked: Mapping[int, KinkIntervals], directions: Mapping[int, Array]) -> tuple[Array, Array]:
     """The least and the most that the intervals of the elements allow."""
     least, most = np.zeros(2), np.zeros(2)
     for which, k in kinked.items():

@@ -22,16 +22,16 @@ from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import (
-    arguments,
     cotangents_of,
-    differentiable,
+    fill_parameters,
+    find_differentiable,
     inputs_of,
-    ordered,
-    parameters,
-    where_computable,
-    where_defined,
+    list_arguments,
+    order_arguments,
+    replace_uncomputable,
+    replace_undefined,
 )
-from opproof.harness.reference.roundoff import RUNS, least_normal, quiet
+from opproof.harness.reference.roundoff import RUNS, ignore_fp_warnings, least_normal_of
 from opproof.reference_ops import Op, gradients_of
 
 
@@ -54,7 +54,7 @@ class Expected:
 
 def evaluate_forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> tuple[Array, ...]:
     """Outputs in float64 (or int64, bool)."""
-    with quiet():
+    with ignore_fp_warnings():
         return tuple(np.asarray(y) for y in tuple_of(op.forward(*inputs, **params)))
 
 
@@ -62,11 +62,11 @@ def evaluate_vjp(
     op: Op, inputs: Sequence[Any], params: Mapping[str, Any], cotangents: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[Any, ...]:
     """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
-    with quiet():
+    with ignore_fp_warnings():
         return gradients_of(op, cotangents, outputs, inputs, params)
 
 
-def gradients_exist(
+def has_gradients(
     op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
 ) -> list[bool]:
     """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
@@ -81,8 +81,8 @@ def gradients_exist(
 
 def needs_of(case: Case, op: Op, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> list[bool]:
     """Which arguments have a gradient that the case asks for and the op gives; the data need not be the judged one."""
-    asked = differentiable(case, op, inputs)
-    exist = gradients_exist(op, inputs, parameters(case, op), outputs)
+    asked = find_differentiable(case, op, inputs)
+    exist = has_gradients(op, inputs, fill_parameters(case, op), outputs)
     return [a and e for a, e in zip(asked, exist, strict=True)]
 
 
@@ -90,7 +90,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Posed:
+class Question:
     """One case in one mode with its data. Arrays are float64, rounded to their dtype, or int64, bool."""
 
     case: Case
@@ -106,7 +106,7 @@ class Posed:
     @cached_property
     def params(self) -> Mapping[str, Any]:
         """Every parameter of the operator, defaults filled in."""
-        return parameters(self.case, self.op)
+        return fill_parameters(self.case, self.op)
 
     @cached_property
     def outputs(self) -> tuple[Array, ...]:
@@ -160,50 +160,50 @@ class Posed:
     @cached_property
     def flushed(self) -> tuple[Sequence[Array | None], ...]:
         """What is as right where zero stands for numbers below the normal range; asked for where an answer fails."""
-        return tuple(answers(self))
+        return tuple(evaluate_flushed(self))
 
-    def given(self, **changes: Any) -> Posed:
+    def given(self, **changes: Any) -> Question:
         """The same question of other inputs, cotangents or needs."""
         return replace(self, **changes)
 
 
 @dataclass(frozen=True)
-class Pair:
+class QuestionPair:
     """The question that is judged, and the same of other data, which is asked before and after it."""
 
-    asked: Posed
-    other: Posed
+    asked: Question
+    other: Question
 
 
-def pose(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
+def make_question(case: Case, op: Op, mode: Mode, beside: QuestionPair | None = None) -> QuestionPair:
     """Draw the data of `case`. Shapes, dtypes and needs are found out on the other data, which are not judged.
 
     What the question of the other mode, `beside`, has of them already is taken from there.
     """
-    names = tuple(arguments(case, op))
+    names = tuple(list_arguments(case, op))
     if beside is None or _by_mode(case):
-        inputs, others = (tuple(ordered(case, op, _drawn(case, op, mode, variant))) for variant in (0, 1))
+        inputs, others = (tuple(order_arguments(case, op, _draw_values(case, op, mode, variant))) for variant in (0, 1))
         beside = None
     else:
         inputs, others = beside.asked.inputs, beside.other.inputs
-    asked = Posed(case, op, mode, names, inputs, (), tuple(differentiable(case, op, inputs)))
-    other = asked.given(case=redrawn(case, op), inputs=others)
+    asked = Question(case, op, mode, names, inputs, (), tuple(find_differentiable(case, op, inputs)))
+    other = asked.given(case=draw_other_case(case, op), inputs=others)
     if beside is not None:
-        asked, other = _keeping(beside.asked, asked), _keeping(beside.other, other)
+        asked, other = _keep_evaluated(beside.asked, asked), _keep_evaluated(beside.other, other)
     if mode is Mode.FORWARD:
-        return Pair(asked, other)
+        return QuestionPair(asked, other)
     needs = tuple(needs_of(case, op, others, other.outputs))
-    return Pair(
-        _keeping(asked, asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs)),
-        _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
+    return QuestionPair(
+        _keep_evaluated(asked, asked.given(cotangents=_draw_cotangents(case, other.outputs, 0), needs=needs)),
+        _keep_evaluated(other, other.given(cotangents=_draw_cotangents(case, other.outputs, 1), needs=needs)),
     )
 
 
-def redrawn(case: Case, op: Op) -> Case:
+def draw_other_case(case: Case, op: Op) -> Case:
     """The case as the call of other data has it: where the operator draws, it draws from another number."""
     if not op.drawn_from:
         return case
-    start = parameters(case, op)[op.drawn_from]
+    start = fill_parameters(case, op)[op.drawn_from]
     return replace(case, params=(*(p for p in case.params if p[0] != op.drawn_from), (op.drawn_from, start + 1)))
 
 
@@ -212,20 +212,20 @@ def _by_mode(case: Case) -> bool:
     return is_every(case.fill) or case.fill == "branches"
 
 
-def _drawn(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
+def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
     values = inputs_of(case, op, variant)
     if is_every(case.fill):
         within = mode is Mode.GRADIENT or (op.domain is not None and not op.facts["BEYOND"])
-        defined = where_defined(case, op, values) if within else values
-        return where_computable(case, op, mode, defined)
-    return where_computable(case, op, mode, values) if case.fill == "branches" and mode is Mode.GRADIENT else values
+        defined = replace_undefined(case, op, values) if within else values
+        return replace_uncomputable(case, op, mode, defined)
+    return replace_uncomputable(case, op, mode, values) if case.fill == "branches" and mode is Mode.GRADIENT else values
 
 
-def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
+def _draw_cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
     return tuple(cotangents_of(case, outputs, variant))
 
 
-def _keeping(old: Posed, new: Posed) -> Posed:
+def _keep_evaluated(old: Question, new: Question) -> Question:
     """`new`, with what `old` has evaluated already of the same inputs."""
     for name in ("outputs", "noisy"):
         if name in old.__dict__:
@@ -233,12 +233,12 @@ def _keeping(old: Posed, new: Posed) -> Posed:
     return new
 
 
-def output_names(op: Op, count: int) -> list[str]:
+def name_outputs(op: Op, count: int) -> list[str]:
     """Names of `count` outputs."""
     return list(op.outputs) if len(op.outputs) == count else [f"y{i}" for i in range(count)]
 
 
-class Flushing(np.ndarray):
+class FlushingArray(np.ndarray):
     """A float64 array of which every result smaller than `tiny` is zero."""
 
     tiny: float
@@ -249,11 +249,11 @@ class Flushing(np.ndarray):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.get("out")
         if out is not None:
-            kwargs["out"] = tuple(_plain(x) for x in out)
-        results = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
+            kwargs["out"] = tuple(_strip_flushing(x) for x in out)
+        results = getattr(ufunc, method)(*map(_strip_flushing, inputs), **kwargs)
         if out is not None:
             for array in out:
-                _plain(array)[...] = _zeroed(_plain(array), self.tiny)
+                _strip_flushing(array)[...] = _flush(_strip_flushing(array), self.tiny)
             return out[0] if len(out) == 1 else out
         if isinstance(results, tuple):
             return tuple(self._of(r) for r in results)
@@ -267,54 +267,54 @@ class Flushing(np.ndarray):
         return self._of(result)  # np.where and its kin give plain arrays, which would flush no more
 
     def _of(self, result: Any) -> Any:
-        return flushing(result, self.tiny) if np.asarray(result).dtype.kind == "f" else result
+        return wrap_flushing(result, self.tiny) if np.asarray(result).dtype.kind == "f" else result
 
 
-def flushing(values: Any, tiny: float) -> Flushing:
+def wrap_flushing(values: Any, tiny: float) -> FlushingArray:
     """`values`, those smaller than `tiny` zero, as an array whose results are treated alike."""
-    array = _zeroed(np.asarray(values), tiny).view(Flushing)
+    array = _flush(np.asarray(values), tiny).view(FlushingArray)
     array.tiny = tiny
     return array
 
 
-def _plain(x: Any) -> Any:
-    return x.view(np.ndarray) if isinstance(x, Flushing) else x
+def _strip_flushing(x: Any) -> Any:
+    return x.view(np.ndarray) if isinstance(x, FlushingArray) else x
 
 
-def _zeroed(values: Array, tiny: float) -> Array:
+def _flush(values: Array, tiny: float) -> Array:
     """With zeros of the numbers' own signs, as processors make them: 1 / -1e-39 is -inf."""
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
 
 
-def answers(posed: Posed) -> Iterator[Sequence[Array | None]]:
+def evaluate_flushed(posed: Question) -> Iterator[Sequence[Array | None]]:
     """Outputs, or gradients, with numbers below the normal range taken for zero: read, computed, or both."""
     kind = DTYPES[posed.case.dtype]
-    interior = least_normal(kind)
+    interior = least_normal_of(kind)
     own = [DTYPES[posed.case.dtype_of(name)].tiny for name in posed.names] if posed.case.mixed else repeat(kind.tiny)
     read = posed.given(inputs=tuple(None if x is None else _read(x, tiny) for x, tiny in zip(posed.inputs, own)))  # noqa: B905
     pairs = zip(read.inputs, posed.inputs, strict=True)
     if any(x is not None and y is not None and np.any(x != y) for x, y in pairs if x is not y):
-        yield _answer(read, 0.0)
-        yield _answer(read, interior)
-    yield _answer(posed, interior)
+        yield _evaluate_flushing(read, 0.0)
+        yield _evaluate_flushing(read, interior)
+    yield _evaluate_flushing(posed, interior)
 
 
 def _read(x: Array, tiny: float) -> Array:
-    return _zeroed(x, tiny) if x.dtype.kind == "f" else x
+    return _flush(x, tiny) if x.dtype.kind == "f" else x
 
 
-def _answer(posed: Posed, tiny: float) -> Sequence[Array | None]:
+def _evaluate_flushing(posed: Question, tiny: float) -> Sequence[Array | None]:
     """What the operator gives where everything smaller than `tiny` is zero."""
 
     def wrap(x: Array | None) -> Array | None:
-        return x if x is None or x.dtype.kind != "f" else flushing(x, tiny)
+        return x if x is None or x.dtype.kind != "f" else wrap_flushing(x, tiny)
 
     inputs = [wrap(x) for x in posed.inputs]
     outputs = evaluate_forward(posed.op, inputs, posed.params)
     if posed.mode is Mode.FORWARD:
-        return [_plain(y) for y in outputs]
+        return [_strip_flushing(y) for y in outputs]
     kind = DTYPES[posed.case.dtype]
-    stored = [wrap(round_to(_plain(y), kind)) if y.dtype.kind == "f" else y for y in outputs]
+    stored = [wrap(round_to(_strip_flushing(y), kind)) if y.dtype.kind == "f" else y for y in outputs]
     gradients = evaluate_vjp(posed.op, inputs, posed.params, [wrap(g) for g in posed.cotangents], stored)
-    return [_plain(np.asarray(d)) if n else None for d, n in zip(gradients, posed.needs, strict=True)]
+    return [_strip_flushing(np.asarray(d)) if n else None for d, n in zip(gradients, posed.needs, strict=True)]

@@ -2,9 +2,9 @@
 
 A `Rounded` array holds float64 numbers of a format (f16, bf16, tf32, f32). Every operation is made in float64 and its
 result rounded to the format, its range included: what is beyond it is infinite, what is below it loses digits. Sums are
-made term after term in a format of their own. Where noise (harness/reference/montecarlo) tells how far honest rounding without
-end small moves a result, this tells what comes of rounding that is large: an intermediate that overflows, one that is
-subnormal, a sum that stands still.
+made term after term in a format of their own. Where noise (harness/reference/montecarlo) tells how far honest rounding
+without end small moves a result, this tells what comes of rounding that is large: an intermediate that overflows, one
+that is subnormal, a sum that stands still.
 
 Of several evaluations the first rounds to nearest, the others up or down by chance (random rounding, as CESTAC does),
 and add up in other orders: what lies between them a library may give that computes so.
@@ -60,16 +60,16 @@ class RoundedArithmetic:
 
     def summed(self, values: Any) -> Array:
         """Float64 values as numbers of the format of sums, to nearest or truncated."""
-        return _to_format(np.asarray(values, dtype=np.float64), self.sums, _mode(self.truncates))
+        return _to_format(np.asarray(values, dtype=np.float64), self.sums, _choose_rounding(self.truncates))
 
     def _to(self, values: Array, kind: Dtype) -> Array:
         if self.chance is None:
-            return _to_format(values, kind, _mode(self.truncates))
+            return _to_format(values, kind, _choose_rounding(self.truncates))
         low, high = (_to_format(values, kind, mode) for mode in (np.floor, np.ceil))
         return np.where(self.chance.random(values.shape) < 0.5, low, high)
 
 
-def _mode(truncates: bool) -> Callable[[Array], Array]:
+def _choose_rounding(truncates: bool) -> Callable[[Array], Array]:
     return np.trunc if truncates else np.rint
 
 
@@ -87,7 +87,7 @@ def _to_format(values: Array, kind: Dtype, mode: Callable[[Array], Array]) -> Ar
         return np.where(np.abs(found) > kind.max, np.copysign(np.inf, found), found)
 
 
-def arithmetics(operations: str, sums: str, key: str, *, truncates: bool = False) -> Iterator[RoundedArithmetic]:
+def iter_arithmetics(operations: str, sums: str, key: str, *, truncates: bool = False) -> Iterator[RoundedArithmetic]:
     """One arithmetic that rounds to nearest, and one for each number of lanes that rounds by chance, from `key`."""
     kinds = FORMATS[operations], FORMATS[sums]
     yield RoundedArithmetic(*kinds, truncates=truncates)
@@ -97,19 +97,19 @@ def arithmetics(operations: str, sums: str, key: str, *, truncates: bool = False
         yield RoundedArithmetic(*kinds, lanes=lanes, truncates=truncates, chance=chance)
 
 
-def wrap(values: Array, arithmetic: RoundedArithmetic) -> Rounded:
+def wrap(values: Array, arithmetic: RoundedArithmetic) -> RoundedArray:
     """`values`, numbers of their own dtype, for computing in `arithmetic`; they are not rounded themselves."""
-    array = np.asarray(values, dtype=np.float64).view(Rounded)
+    array = np.asarray(values, dtype=np.float64).view(RoundedArray)
     array.arithmetic = arithmetic
     return array
 
 
 def unwrap(values: Any) -> Array:
     """A plain array of the numbers."""
-    return values.view(np.ndarray) if isinstance(values, Rounded) else np.asarray(values)
+    return values.view(np.ndarray) if isinstance(values, RoundedArray) else np.asarray(values)
 
 
-class Rounded(np.ndarray[Any, np.dtype[Any]]):
+class RoundedArray(np.ndarray[Any, np.dtype[Any]]):
     """A float64 array every operation on which is rounded to a format."""
 
     arithmetic: RoundedArithmetic
@@ -129,24 +129,24 @@ class Rounded(np.ndarray[Any, np.dtype[Any]]):
         if out is not None:
             unwrap(out[0])[...] = result
             return out[0]
-        return _wrapped(result, how)
+        return _wrap_result(result, how)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         how = self.arithmetic
-        if func is np.mean and isinstance(args[0], Rounded):
-            return _wrapped(_mean(unwrap(args[0]), *args[1:], how=how, **kwargs), how)
+        if func is np.mean and isinstance(args[0], RoundedArray):
+            return _wrap_result(_take_mean(unwrap(args[0]), *args[1:], how=how, **kwargs), how)
         if func is np.einsum:
-            return _wrapped(_einsum(args[0], [unwrap(v) for v in args[1:]], how), how)
+            return _wrap_result(_compute_einsum(args[0], [unwrap(v) for v in args[1:]], how), how)
         if func in DECIDED:
-            return func(*_plain(args), **_plain(kwargs))
+            return func(*_strip_nested(args), **_strip_nested(kwargs))
         result = super().__array_function__(func, types, args, kwargs)
-        return _wrapped(result, how)
+        return _wrap_result(result, how)
 
 
 def _arithmetic_of(values: Iterable[Any]) -> RoundedArithmetic:
     """That of the first array which has one, in nested sequences too."""
     for v in values:
-        if isinstance(v, Rounded):
+        if isinstance(v, RoundedArray):
             return v.arithmetic
         if isinstance(v, list | tuple):
             try:
@@ -156,19 +156,19 @@ def _arithmetic_of(values: Iterable[Any]) -> RoundedArithmetic:
     raise LookupError("no array of rounded numbers")
 
 
-def _plain(values: Any) -> Any:
+def _strip_nested(values: Any) -> Any:
     if isinstance(values, dict):
-        return {k: _plain(v) for k, v in values.items()}
+        return {k: _strip_nested(v) for k, v in values.items()}
     if isinstance(values, list | tuple):
-        return type(values)(_plain(v) for v in values)
-    return unwrap(values) if isinstance(values, Rounded) else values
+        return type(values)(_strip_nested(v) for v in values)
+    return unwrap(values) if isinstance(values, RoundedArray) else values
 
 
-def _wrapped(result: Any, how: RoundedArithmetic) -> Any:
+def _wrap_result(result: Any, how: RoundedArithmetic) -> Any:
     if isinstance(result, list | tuple):
-        return type(result)([_wrapped(r, how) for r in result])
+        return type(result)([_wrap_result(r, how) for r in result])
     if not isinstance(result, np.ndarray | np.floating) or np.asarray(result).dtype.kind != "f":
-        return unwrap(result) if isinstance(result, Rounded) else result
+        return unwrap(result) if isinstance(result, RoundedArray) else result
     return wrap(unwrap(result), how)
 
 
@@ -180,18 +180,18 @@ def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, An
     if method == "accumulate" and ufunc in (np.add, np.multiply):
         return _scan(ufunc, inputs[0], kwargs.get("axis", 0), how)
     if method == "reduce" and ufunc is np.multiply:
-        return _product(inputs[0], kwargs, how)
+        return _multiply_along(inputs[0], kwargs, how)
     if ufunc is np.matmul:
-        return _matmul(inputs[0], inputs[1], how)
+        return _multiply_matrices(inputs[0], inputs[1], how)
     result = getattr(ufunc, method)(*inputs, **kwargs)
     if np.asarray(result).dtype.kind != "f":
         return result
     if ufunc in _SELECTS:  # a number that is no array's may have been chosen
-        return _to_format(np.asarray(result), how.operations, _mode(how.truncates))
+        return _to_format(np.asarray(result), how.operations, _choose_rounding(how.truncates))
     return how.rounded(result)
 
 
-def _mean(x: Array, axis: Any = None, *, keepdims: bool = False, how: RoundedArithmetic) -> Any:
+def _take_mean(x: Array, axis: Any = None, *, keepdims: bool = False, how: RoundedArithmetic) -> Any:
     """A mean, whose sum is stored nowhere."""
     count = x.size if axis is None else math.prod(x.shape[a] for a in np.atleast_1d(axis))
     with np.errstate(all="ignore"):
@@ -209,12 +209,12 @@ def _sum(x: Any, kwargs: dict[str, Any], how: RoundedArithmetic, *, stores: bool
     rows = np.transpose(x, (*axes, *kept)).reshape(math.prod(x.shape[a] for a in axes), *(x.shape[a] for a in kept))
     if not x.size:
         return np.add.reduce(x, **kwargs)
-    total = _added_up(rows, how)
+    total = _add_terms(rows, how)
     total = how.rounded(total) if stores else total
     return total.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if kwargs.get("keepdims") else total
 
 
-def _added_up(terms: Array, how: RoundedArithmetic) -> Array:
+def _add_terms(terms: Array, how: RoundedArithmetic) -> Array:
     """The sum over the first axis, term after term in the format of sums, dealt to so many lanes in turn."""
     if len(terms) == 0 or how.sums.digits >= DTYPES["f32"].digits:
         return how.summed(np.sum(terms, axis=0))
@@ -247,7 +247,7 @@ def _scan(ufunc: np.ufunc, x: Array, axis: int, how: RoundedArithmetic) -> Array
     return how.rounded(np.moveaxis(found, 0, axis))
 
 
-def _product(x: Array, kwargs: dict[str, Any], how: RoundedArithmetic) -> Any:
+def _multiply_along(x: Array, kwargs: dict[str, Any], how: RoundedArithmetic) -> Any:
     axis, keepdims = kwargs.get("axis", 0), bool(kwargs.get("keepdims"))
     axes = range(x.ndim) if axis is None else sorted(np.atleast_1d(axis) % max(x.ndim, 1), reverse=True)
     found = x
@@ -262,7 +262,7 @@ def _with(shape: Sequence[int], axis: int, size: int) -> tuple[int, ...]:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
-def _matmul(a: Array, b: Array, how: RoundedArithmetic) -> Array:
+def _multiply_matrices(a: Array, b: Array, how: RoundedArithmetic) -> Array:
     if how.sums.digits >= DTYPES["f32"].digits:
         return how.rounded(np.matmul(a, b))
     left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
@@ -274,13 +274,13 @@ def _matmul(a: Array, b: Array, how: RoundedArithmetic) -> Array:
     for first in range(0, left.shape[-1], step):
         some = slice(first, first + step)
         rows, columns = np.moveaxis(left[..., some], -1, 0), np.moveaxis(right[..., some, :], -2, 0)
-        total = _added_up(np.concatenate([total, rows[..., :, None] * columns[..., None, :]]), how)[None]
+        total = _add_terms(np.concatenate([total, rows[..., :, None] * columns[..., None, :]]), how)[None]
     found = how.rounded(total[0])
     drop = ((-2,) if a.ndim == 1 else ()) + ((-1,) if b.ndim == 1 else ())
     return np.squeeze(found, axis=drop) if drop else found
 
 
-def _einsum(spec: str, operands: Sequence[Array], how: RoundedArithmetic) -> Array:
+def _compute_einsum(spec: str, operands: Sequence[Array], how: RoundedArithmetic) -> Array:
     """A contraction; of several operands, or with sums as precise as float32's, the products alone are exact."""
     left, right = spec.replace(" ", "").split("->")
     if how.sums.digits >= DTYPES["f32"].digits or "." in spec or len(operands) > 2:
@@ -289,7 +289,7 @@ def _einsum(spec: str, operands: Sequence[Array], how: RoundedArithmetic) -> Arr
     products = np.einsum(f"{left}->{summed}{right}", *operands)
     if products.size > MAX_PRODUCTS_HELD or not summed:
         return how.rounded(np.einsum(spec, *operands))
-    return how.rounded(_added_up(products.reshape(-1, *products.shape[len(summed) :]), how))
+    return how.rounded(_add_terms(products.reshape(-1, *products.shape[len(summed) :]), how))
 
 
 def _add_at(ufunc: np.ufunc, inputs: list[Any], how: RoundedArithmetic) -> None:
@@ -307,5 +307,5 @@ def _add_at(ufunc: np.ufunc, inputs: list[Any], how: RoundedArithmetic) -> None:
     for count in np.unique(counts):  # places with as many terms are added up at once
         chosen = np.flatnonzero(counts == count)
         rows = terms[order[starts[chosen][None, :] + np.arange(count)[:, None]]]
-        flat[where[chosen]] = how.rounded(_added_up(np.concatenate([flat[where[chosen]][None], rows]), how))
+        flat[where[chosen]] = how.rounded(_add_terms(np.concatenate([flat[where[chosen]][None], rows]), how))
     target[...] = flat.reshape(target.shape)

@@ -11,37 +11,37 @@ from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
 from opproof.harness.judge.bound import Comparison
-from opproof.harness.judge.judgement import Judgement, element, number
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.judge.judgement import Judgement, describe_element, number
+from opproof.harness.reference.question import Question, name_outputs
 from opproof.reports import Evidence, Input, Picture
 
 #: Worst elements and first values that are kept, and the most cells of a picture and of its close-up, each way.
-ELEMENTS = 8
-FIRST = 4
-CELLS = 48
-CLOSE = 32
+MAX_WORST_ELEMENTS = 8
+FIRST_VALUES = 4
+MAX_PICTURE_CELLS = 48
+MAX_CLOSE_UP_CELLS = 32
 #: Elements of a tensor that are looked at at once.
-_PIECE = 2**20
+_PIECE_ELEMENTS = 2**20
 
 # Letters of Picture.cells by their place in the alphabet.
-_WITHIN, _OUT, _LAST, _NO_NUMBER = 2, 3, 22, 25
+_WITHIN_LETTER, _OUTSIDE_LETTER, _LAST_DECADE_LETTER, _NO_NUMBER_LETTER = 2, 3, 22, 25
 
 
-def evidence(posed: Posed, judgement: Judgement) -> Evidence:
+def collect_evidence(posed: Question, judgement: Judgement) -> Evidence:
     """All that there is to see of a failure; inputs alone where it was settled before any comparison."""
-    inputs = inputs_in_numbers(posed)
+    inputs = summarise_inputs(posed)
     shown = [j for j in judgement.tensors if judgement.worst is not None and j.name == judgement.worst.tensor]
     if not shown:
         return Evidence(inputs=inputs)
     comparison = shown[0].comparison
     failing = np.flatnonzero(~comparison.passed)
-    order = failing[np.argsort(-comparison.shares.ravel()[failing], kind="stable")[:ELEMENTS]]
+    order = failing[np.argsort(-comparison.shares.ravel()[failing], kind="stable")[:MAX_WORST_ELEMENTS]]
     places = [tuple(int(i) for i in np.unravel_index(at, comparison.passed.shape)) for at in order]
-    elements = tuple(element(shown[0], place) for place in places)
-    return Evidence(inputs=inputs, elements=elements, pictures=pictures(shown[0].name, comparison))
+    elements = tuple(describe_element(shown[0], place) for place in places)
+    return Evidence(inputs=inputs, elements=elements, pictures=draw_pictures(shown[0].name, comparison))
 
 
-def inputs_in_numbers(posed: Posed) -> tuple[Input, ...]:
+def summarise_inputs(posed: Question) -> tuple[Input, ...]:
     """Every tensor that the backend was given, cotangents last."""
     case = posed.case
     layouts = layouts_of(case)
@@ -50,7 +50,7 @@ def inputs_in_numbers(posed: Posed) -> tuple[Input, ...]:
         for name, values in zip(posed.names, posed.inputs, strict=True)
         if name is not None and values is not None
     ]
-    names = output_names(posed.op, len(posed.cotangents))
+    names = name_outputs(posed.op, len(posed.cotangents))
     tensors += [
         _in_numbers(f"cotangent of {name}", g, case, cotangent_layout(case), "random")
         for name, g in zip(names, posed.cotangents, strict=True)
@@ -61,7 +61,7 @@ def inputs_in_numbers(posed: Posed) -> tuple[Input, ...]:
 
 def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) -> Input:
     flat = values.reshape(-1)
-    pieces = [_piece(flat[start : start + _PIECE]) for start in range(0, flat.size, _PIECE)]
+    pieces = [_measure_piece(flat[start : start + _PIECE_ELEMENTS]) for start in range(0, flat.size, _PIECE_ELEMENTS)]
     counted = [p for p in pieces if p.count]
     count = sum(p.count for p in counted)
     return Input(
@@ -71,12 +71,12 @@ def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) ->
         layout=layout,
         strides=storage_of(values.shape, layout).strides,
         fill=fill,
-        low=_six_digits(min(p.low for p in counted)) if counted else None,
-        high=_six_digits(max(p.high for p in counted)) if counted else None,
-        size=_six_digits(sum(p.total for p in counted) / count) if counted else None,
+        low=_round_to_six_digits(min(p.low for p in counted)) if counted else None,
+        high=_round_to_six_digits(max(p.high for p in counted)) if counted else None,
+        size=_round_to_six_digits(sum(p.total for p in counted) / count) if counted else None,
         nans=sum(p.nans for p in pieces),
         infs=sum(p.infs for p in pieces),
-        first=tuple(number(v) for v in flat[:FIRST]),
+        first=tuple(number(v) for v in flat[:FIRST_VALUES]),
     )
 
 
@@ -92,7 +92,7 @@ class _Numbers:
     infs: int
 
 
-def _piece(values: Array) -> _Numbers:
+def _measure_piece(values: Array) -> _Numbers:
     wide = values.astype(np.float64)
     finite = wide[np.isfinite(wide)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
@@ -100,44 +100,48 @@ def _piece(values: Array) -> _Numbers:
     return _Numbers(finite.size, low, high, float(np.abs(finite).sum()), *odd)
 
 
-def _six_digits(value: float) -> float:
+def _round_to_six_digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def pictures(name: str, comparison: Comparison) -> tuple[Picture, ...]:
+def draw_pictures(name: str, comparison: Comparison) -> tuple[Picture, ...]:
     """All of the tensor; where a cell of that is a block, also the part around the worst element."""
     shape = comparison.units.shape
     if comparison.worst is None:
         return ()
-    levels = _levels(comparison).reshape(-1, next((n for n in reversed(shape) if n > 1), 1))
-    whole = _picture(name, shape, levels, (0, levels.shape[0]), (0, levels.shape[1]))
+    levels = _find_levels(comparison).reshape(-1, next((n for n in reversed(shape) if n > 1), 1))
+    whole = _draw_picture(name, shape, levels, (0, levels.shape[0]), (0, levels.shape[1]))
     if whole.grid == levels.shape:
         return (whole,)
     at = np.ravel_multi_index(comparison.worst, shape)
     row, column = divmod(int(at), levels.shape[1])
-    return whole, _picture(name, shape, levels, _around(row, levels.shape[0]), _around(column, levels.shape[1]))
+    return whole, _draw_picture(
+        name, shape, levels, _select_around(row, levels.shape[0]), _select_around(column, levels.shape[1])
+    )
 
 
-def _levels(comparison: Comparison) -> NDArray[np.int64]:
+def _find_levels(comparison: Comparison) -> NDArray[np.int64]:
     """The letter of every element, as its place in the alphabet."""
     units, shares = comparison.units, comparison.shares
     measured = np.isfinite(shares)
     decades = np.floor(2 * np.log10(np.where(measured & (shares > 1), shares, 1.0)))
-    out = np.where(measured, np.clip(_OUT + decades, _OUT, _LAST), _NO_NUMBER)
-    within = np.where(units <= 0, 0, np.where(units <= 1, 1, _WITHIN))
+    out = np.where(
+        measured, np.clip(_OUTSIDE_LETTER + decades, _OUTSIDE_LETTER, _LAST_DECADE_LETTER), _NO_NUMBER_LETTER
+    )
+    within = np.where(units <= 0, 0, np.where(units <= 1, 1, _WITHIN_LETTER))
     return np.where(comparison.passed, within, out).astype(np.int64)
 
 
-def _around(at: int, length: int) -> tuple[int, int]:
-    start = max(0, min(at - CLOSE // 2, length - CLOSE))
-    return start, min(length, start + CLOSE)
+def _select_around(at: int, length: int) -> tuple[int, int]:
+    start = max(0, min(at - MAX_CLOSE_UP_CELLS // 2, length - MAX_CLOSE_UP_CELLS))
+    return start, min(length, start + MAX_CLOSE_UP_CELLS)
 
 
-def _picture(
+def _draw_picture(
     name: str, shape: tuple[int, ...], levels: NDArray[np.int64], rows: tuple[int, int], columns: tuple[int, int]
 ) -> Picture:
     part = levels[slice(*rows), slice(*columns)]
-    grid = (min(CELLS, part.shape[0]), min(CELLS, part.shape[1]))
+    grid = (min(MAX_PICTURE_CELLS, part.shape[0]), min(MAX_PICTURE_CELLS, part.shape[1]))
     for axis in (0, 1):
         part = np.maximum.reduceat(part, np.arange(grid[axis]) * part.shape[axis] // grid[axis], axis=axis)
     return Picture(tensor=name, shape=shape, rows=rows, columns=columns, grid=grid, cells=_run_lengths(part.ravel()))

@@ -25,20 +25,20 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.core.errors import CaseError, OpError
 from opproof.core.verdicts import FAILED, Mode
-from opproof.harness.reference.data import parameters
-from opproof.harness.reference.question import output_names, pose
-from opproof.harness.run.plan import checked
+from opproof.harness.reference.data import fill_parameters
+from opproof.harness.reference.question import make_question, name_outputs
+from opproof.harness.run.plan import check_case
 from opproof.harness.run.task import op_of
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FOLDER
 from opproof.reference_ops._op import Op as Op_of__op
 from opproof.reports import Header, Result
-from opproof.reports._text import line
+from opproof.reports._text import format_line
 
 #: Numbers that a program holds at most; beyond, it imports opproof.
-SMALL = 1000
+MAX_PROGRAM_NUMBERS = 1000
 #: Programs in one report, how many of one operator, and their characters in all.
-_COUNT, _EACH, _ROOM = 120, 3, 1_000_000
+_MAX_PROGRAMS, _MAX_PROGRAMS_OF_OP, _MAX_CHARACTERS = 120, 3, 1_000_000
 
 
 def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:
@@ -49,13 +49,13 @@ def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:
         failing.setdefault(r.case, []).append(r)
     programs: dict[str, str] = {}
     taken: dict[str, int] = {}
-    room = _ROOM
+    room = _MAX_CHARACTERS
     for case, some in failing.items():
         op = some[0].op
-        if taken.get(op, 0) == _EACH or len(programs) == _COUNT or room < 0:
+        if taken.get(op, 0) == _MAX_PROGRAMS_OF_OP or len(programs) == _MAX_PROGRAMS or room < 0:
             continue
         try:
-            programs[case] = script(Case.parse(case), some, folders)
+            programs[case] = write_script(Case.parse(case), some, folders)
         except (CaseError, OpError):
             continue  # an operator or a case that this machine, or this version, does not have
         taken[op] = taken.get(op, 0) + 1
@@ -63,13 +63,13 @@ def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:
     return programs
 
 
-def script(case: Case, results: Sequence[Result], folders: Sequence[str] = ()) -> str:
+def write_script(case: Case, results: Sequence[Result], folders: Sequence[str] = ()) -> str:
     """The program of one case, whose records are `results`. Raises CaseError or OpError for an unknown one."""
-    op = op_of(checked(case, folders).op, tuple(folders))
+    op = op_of(check_case(case, folders).op, tuple(folders))
     mode = _mode_of(case, op, results)
     try:
-        body = _standalone(case, op, mode)
-    except TooTangled:
+        body = _write_standalone(case, op, mode)
+    except NotStandalone:
         body = None
     except Exception:  # a user's own reference that cannot take the case, which is what its record says
         body = None
@@ -77,7 +77,11 @@ def script(case: Case, results: Sequence[Result], folders: Sequence[str] = ()) -
         body = _with_opproof(case, folders, mode)
     return (
         "\n\n".join(
-            [_title(case, results), body, _comparison([r for r in results if mode is Mode.GRADIENT or r.mode == mode])]
+            [
+                _write_title(case, results),
+                body,
+                _write_comparison([r for r in results if mode is Mode.GRADIENT or r.mode == mode]),
+            ]
         )
         + "\n"
     )
@@ -90,7 +94,7 @@ def _mode_of(case: Case, op: Op, results: Sequence[Result]) -> Mode:
     if all(r.mode != Mode.FORWARD for r in results):
         return Mode.GRADIENT
     try:
-        own, other = (pose(case, op, mode).asked.inputs for mode in (Mode.FORWARD, Mode.GRADIENT))
+        own, other = (make_question(case, op, mode).asked.inputs for mode in (Mode.FORWARD, Mode.GRADIENT))
     except Exception:  # a user's own reference that cannot take the case, which is what its record says
         return Mode.GRADIENT
     pairs = ((a, b) for a, b in zip(own, other, strict=True) if a is not None and b is not None)
@@ -98,7 +102,7 @@ def _mode_of(case: Case, op: Op, results: Sequence[Result]) -> Mode:
     return Mode.GRADIENT if alike else Mode.FORWARD
 
 
-def _title(case: Case, results: Sequence[Result]) -> str:
+def _write_title(case: Case, results: Sequence[Result]) -> str:
     rows = [f"{case}", ""]
     rows += [f"{r.backend}, {r.mode}: {r.verdict}{f' ({r.diagnosis})' if r.diagnosis else ''}" for r in results]
     if case.layout != "contiguous":
@@ -108,28 +112,28 @@ def _title(case: Case, results: Sequence[Result]) -> str:
     if case.into != "contiguous":
         rows.append(f"The backend was to write its results in another layout: {case.into}.")
     rows += ["", "Prints what the float64 reference expects, and what came back at the worst elements."]
-    text = "\n".join(map(line, rows))
+    text = "\n".join(map(format_line, rows))
     return '"""' + text.replace("\\", "\\\\").replace('"', "'") + '\n"""\n\nfrom __future__ import annotations'
 
 
-def _standalone(case: Case, op: Op, mode: Mode) -> str | None:
+def _write_standalone(case: Case, op: Op, mode: Mode) -> str | None:
     """Inputs and reference; None where they are too large."""
-    if sum(math.prod(shape) for shape in case.shapes.values()) > SMALL:
+    if sum(math.prod(shape) for shape in case.shapes.values()) > MAX_PROGRAM_NUMBERS:
         return None
-    posed = pose(case, op, mode).asked
+    posed = make_question(case, op, mode).asked
     outputs = posed.outputs
-    if sum(y.size for y in outputs) > SMALL:
+    if sum(y.size for y in outputs) > MAX_PROGRAM_NUMBERS:
         return None
-    imports, functions = source(op)
-    names = output_names(op, len(outputs))
+    imports, functions = extract_source(op)
+    names = name_outputs(op, len(outputs))
     rows = ["", "# What the backend was given.", "inputs = {"]
     for i, (name, v) in enumerate(zip(posed.names, posed.inputs, strict=True)):
-        rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_literal(v, case.dtype_of(name))},")
-    rows += ["}", f"params = {_params(case, op)}", ""]
+        rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_format_array(v, case.dtype_of(name))},")
+    rows += ["}", f"params = {_format_params(case, op)}", ""]
     rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
     rows += [f"outputs = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
     if mode is Mode.GRADIENT:
-        gs = ", ".join(_literal(g, case.dtype) for g in posed.cotangents)
+        gs = ", ".join(_format_array(g, case.dtype) for g in posed.cotangents)
         rows += ["", "# The gradient of sum(g y).", f"g = [{gs}]"]
         rows += ["with np.errstate(all='ignore'):"]
         rows += ["    d = vjp(g[0] if len(g) == 1 else tuple(g), y, *inputs.values(), **params)"]
@@ -159,7 +163,7 @@ def _with_opproof(case: Case, folders: Sequence[str], mode: Mode) -> str:
     ])  # fmt: skip
 
 
-def _comparison(results: Sequence[Result]) -> str:
+def _write_comparison(results: Sequence[Result]) -> str:
     """The worst elements of the records, and how to print them; all that is expected where there are none."""
     if all(r.worst is None for r in results):
         rows = ["for name, array in {**outputs, **{f'gradient of {n}': a for n, a in gradients.items()}}.items():"]
@@ -169,7 +173,7 @@ def _comparison(results: Sequence[Result]) -> str:
     for r in results:
         if r.worst is not None:
             w = r.worst
-            got, bound = _value(float(w.got)), _value(float(w.bound))
+            got, bound = _format_value(float(w.got)), _format_value(float(w.bound))
             rows.append(f"    ({str(r.mode)!r}, {w.tensor!r}, {w.index!r}, {got}, {bound}, {r.backend!r}),")
     loop = [
         "]",
@@ -183,33 +187,33 @@ def _comparison(results: Sequence[Result]) -> str:
     return "\n".join([*rows, *loop])
 
 
-def _params(case: Case, op: Op) -> str:
-    items = ", ".join(f"{name!r}: {_value(value)}" for name, value in parameters(case, op).items())
+def _format_params(case: Case, op: Op) -> str:
+    items = ", ".join(f"{name!r}: {_format_value(value)}" for name, value in fill_parameters(case, op).items())
     return f"{{{items}}}"
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"({''.join(f'{_value(v)}, ' for v in value).rstrip()})"
+        return f"({''.join(f'{_format_value(v)}, ' for v in value).rstrip()})"
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
     return repr(value)
 
 
-def _literal(v: NDArray[Any] | None, dtype: str) -> str:
+def _format_array(v: NDArray[Any] | None, dtype: str) -> str:
     """An array as text: the shortest digits of its dtype, read back into float64."""
     if v is None:
         return "None"
     if v.dtype.kind != "f":
         return f"np.array({v.ravel().tolist()!r}, np.{v.dtype.name}).reshape({v.shape!r})"
     kind = np.float64 if dtype == "f64" else np.float32  # which holds f16 and bf16
-    numbers = ", ".join(_digits(x) for x in v.ravel().astype(kind))
+    numbers = ", ".join(_format_digits(x) for x in v.ravel().astype(kind))
     note = "" if dtype == "f64" else ", np.float32"
     widened = "" if dtype == "f64" else ".astype(np.float64)"
     return f"np.array([{numbers}]{note}).reshape({v.shape!r}){widened}"
 
 
-def _digits(x: Any) -> str:
+def _format_digits(x: Any) -> str:
     if math.isfinite(x):
         return str(x)
     return "np.nan" if math.isnan(x) else "np.inf" if x > 0 else "-np.inf"
@@ -222,7 +226,7 @@ _PACKAGE = "opproof.reference_ops"
 _INSTEAD = {"_arrays.erf": "erf = np.vectorize(math.erf, otypes=[np.float64])"}
 
 
-class TooTangled(ValueError):
+class NotStandalone(ValueError):
     """The functions cannot stand in one file: two of them share a name."""
 
 
@@ -235,7 +239,7 @@ class _Joined:
     pieces: list[str] = field(default_factory=list)
 
 
-def source(op: Op_of__op) -> tuple[str, str]:
+def extract_source(op: Op_of__op) -> tuple[str, str]:
     """Import lines, and the text of `forward` and, where there is one, `vjp`. Raises TooTangled."""
     joined = _Joined()
     for name in ("forward", "vjp") if op.vjp is not None else ("forward",):
@@ -245,29 +249,29 @@ def source(op: Op_of__op) -> tuple[str, str]:
 
 def _take(path: Path, name: str, called: str, joined: _Joined) -> None:
     """Add what `name` means in the file at `path`, under the name `called`, if it is not there yet."""
-    text, tree = _module(path)
-    node = _definition(tree, name)
+    text, tree = _parse_module(path)
+    node = _find_definition(tree, name)
     if node is None:
         _take_import(path, name, called, joined)
         return
     if called in joined.homes:
         if joined.homes[called] != path:
-            raise TooTangled(f"{called} is defined in {joined.homes[called].name} and in {path.name}")
+            raise NotStandalone(f"{called} is defined in {joined.homes[called].name} and in {path.name}")
         return
     joined.homes[called] = path
     if f"{path.stem}.{name}" in _INSTEAD:
         joined.pieces.append(_INSTEAD[f"{path.stem}.{name}"])
         return
-    for used in dict.fromkeys(_names(node)):
-        if _definition(tree, used) is not None or _import_of(tree, used) is not None:
+    for used in dict.fromkeys(_walk_names(node)):
+        if _find_definition(tree, used) is not None or _import_of(tree, used) is not None:
             _take(path, used, called if used == name else used, joined)
-    piece = _text(text, node)
+    piece = _extract_text(text, node)
     joined.pieces.append(piece if called == name else re.sub(rf"^def {name}\(", f"def {called}(", piece))
 
 
 def _take_import(path: Path, name: str, called: str, joined: _Joined) -> None:
     """Add what an import of the file at `path` brings in."""
-    node = _import_of(_module(path)[1], name)
+    node = _import_of(_parse_module(path)[1], name)
     assert node is not None
     module = node.module if isinstance(node, ast.ImportFrom) else None
     if module is None or not module.startswith(_PACKAGE):
@@ -275,7 +279,7 @@ def _take_import(path: Path, name: str, called: str, joined: _Joined) -> None:
     elif module != _PACKAGE:
         _take(FOLDER / f"{module.rpartition('.')[2]}.py", name, called, joined)
     elif joined.homes.setdefault(name, FOLDER) != FOLDER:
-        raise TooTangled(f"{name} is an operator, and defined in {joined.homes[name].name}")
+        raise NotStandalone(f"{name} is an operator, and defined in {joined.homes[name].name}")
     elif (FOLDER / f"{name}.py") not in joined.homes.values():  # an operator, used as in gelu.forward
         for function in ("forward", "vjp"):
             _take(FOLDER / f"{name}.py", function, f"{name}_{function}", joined)
@@ -284,12 +288,12 @@ def _take_import(path: Path, name: str, called: str, joined: _Joined) -> None:
 
 
 @functools.cache
-def _module(path: Path) -> tuple[str, ast.Module]:
+def _parse_module(path: Path) -> tuple[str, ast.Module]:
     text = path.read_text(encoding="utf-8")
     return text, ast.parse(text)
 
 
-def _definition(tree: ast.Module, name: str) -> ast.stmt | None:
+def _find_definition(tree: ast.Module, name: str) -> ast.stmt | None:
     """The top-level statement that defines `name`."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
@@ -310,7 +314,7 @@ def _import_of(tree: ast.Module, name: str) -> ast.Import | ast.ImportFrom | Non
     return None
 
 
-def _names(node: ast.AST) -> Iterator[str]:
+def _walk_names(node: ast.AST) -> Iterator[str]:
     """Names that a statement uses when it runs: not those of annotations, which are never evaluated."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns"):
@@ -319,10 +323,10 @@ def _names(node: ast.AST) -> Iterator[str]:
             if isinstance(child, ast.Name):
                 yield child.id
             if isinstance(child, ast.AST):
-                yield from _names(child)
+                yield from _walk_names(child)
 
 
-def _text(text: str, node: ast.stmt) -> str:
+def _extract_text(text: str, node: ast.stmt) -> str:
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     lines = text.splitlines()[first - 1 : node.end_lineno]
     return "\n".join(re.sub(r"  # (type: ignore|noqa).*", "", line) for line in lines)

@@ -19,13 +19,13 @@ from itertools import combinations
 from opproof.cases import Case, cases_of
 from opproof.cases._case import Param, Shape
 from opproof.cases._layouts import layouts_of
-from opproof.harness.reference.data import inputs_of, ordered, parameters
+from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
 from opproof.harness.reference.question import evaluate_forward
 from opproof.reference_ops import Op
 
 
 @dataclass(frozen=True)
-class Shrunk:
+class ShrunkCase:
     """The smallest case found, and how many candidates it took."""
 
     case: Case
@@ -33,17 +33,17 @@ class Shrunk:
     invalid: int  # rejected by the reference
 
 
-def shrink(case: Case, op: Op, fails: Callable[[Case], bool], most: int = 2000) -> Shrunk:
+def shrink(case: Case, op: Op, fails: Callable[[Case], bool], most: int = 2000) -> ShrunkCase:
     """The smallest case in reach of `case` for which `fails` holds; at most `most` candidates are run."""
     tried, invalid = 0, 0
     seen = {str(case)}
-    allowed = _allowed(case, op)
+    allowed = _make_allowed_test(case, op)
     while tried < most:
-        for candidate in simpler(case, op):
+        for candidate in generate_simpler(case, op):
             if str(candidate) in seen:
                 continue
             seen.add(str(candidate))
-            if not (allowed(candidate) and valid(candidate, op)):
+            if not (allowed(candidate) and is_valid(candidate, op)):
                 invalid += 1
                 continue
             tried += 1
@@ -51,40 +51,40 @@ def shrink(case: Case, op: Op, fails: Callable[[Case], bool], most: int = 2000) 
                 case = candidate
                 break
             if tried >= most:
-                return Shrunk(case, tried, invalid)
+                return ShrunkCase(case, tried, invalid)
         else:
             break
-    return Shrunk(case, tried, invalid)
+    return ShrunkCase(case, tried, invalid)
 
 
-def _allowed(case: Case, op: Op) -> Callable[[Case], bool]:
+def _make_allowed_test(case: Case, op: Op) -> Callable[[Case], bool]:
     """What holds in all of the operator's own cases (and in `case`), since references accept more.
 
     Ranks are those that a tensor has there; sizes that are equal in each of them stay so.
     """
     own = cases_of(op.name, rows=op.rows)
-    ranks = _ranks(case).union(*map(_ranks, own))
-    ties = _ties([*map(_sizes, own), _sizes(case)])
+    ranks = _find_ranks(case).union(*map(_find_ranks, own))
+    ties = _find_ties([*map(_collect_sizes, own), _collect_sizes(case)])
 
     def allowed(candidate: Case) -> bool:
-        sizes = _sizes(candidate)
+        sizes = _collect_sizes(candidate)
         tied = all(sizes[a] == sizes[b] for a, b in ties if a in sizes and b in sizes)
-        return tied and _ranks(candidate) <= ranks
+        return tied and _find_ranks(candidate) <= ranks
 
     return allowed
 
 
-def _ranks(case: Case) -> set[tuple[str, int]]:
+def _find_ranks(case: Case) -> set[tuple[str, int]]:
     return {(name, len(shape)) for name, shape in case.shapes.items()}
 
 
-def _sizes(case: Case) -> dict[tuple[str, int], object]:
+def _collect_sizes(case: Case) -> dict[tuple[str, int], object]:
     """Sizes of the axes of tensors, and the entries of parameters, counted from the last."""
     tuples = [*case.shapes.items(), *((n, v) for n, v in case.params if isinstance(v, tuple))]
     return {(name, i - len(values)): n for name, values in tuples for i, n in enumerate(values)}
 
 
-def _ties(cases: Iterable[Mapping[tuple[str, int], object]]) -> list[tuple[tuple[str, int], tuple[str, int]]]:
+def _find_ties(cases: Iterable[Mapping[tuple[str, int], object]]) -> list[tuple[tuple[str, int], tuple[str, int]]]:
     """Pairs of places that are equal wherever both are, at several values."""
     pairs: dict[tuple[tuple[str, int], tuple[str, int]], set[tuple[object, object]]] = {}
     for sizes in cases:
@@ -93,25 +93,25 @@ def _ties(cases: Iterable[Mapping[tuple[str, int], object]]) -> list[tuple[tuple
     return [p for p, seen in pairs.items() if len(seen) > 2 and all(m == n for m, n in seen)]
 
 
-def valid(case: Case, op: Op) -> bool:
+def is_valid(case: Case, op: Op) -> bool:
     """Whether the reference accepts the case and gives it results."""
     try:
-        outputs = evaluate_forward(op, ordered(case, op, inputs_of(case, op)), parameters(case, op))
+        outputs = evaluate_forward(op, order_arguments(case, op, inputs_of(case, op)), fill_parameters(case, op))
     except Exception:  # whatever the reference objects to, the candidate is no case of this operator
         return False
     return any(y.size for y in outputs)
 
 
-def simpler(case: Case, op: Op) -> Iterator[Case]:
+def generate_simpler(case: Case, op: Op) -> Iterator[Case]:
     """Cases a step simpler than `case`, the greatest steps first."""
-    yield from _plainer(case)
-    yield from _fewer_tensors(case, op)
-    yield from _parameters(case, op)
-    yield from _fewer_axes(case)
-    yield from _sizes_steps(case)
+    yield from _simplify_case(case)
+    yield from _remove_tensors(case, op)
+    yield from _simplify_parameters(case, op)
+    yield from _remove_axes(case)
+    yield from _reduce_sizes(case)
 
 
-def _plainer(case: Case) -> Iterator[Case]:
+def _simplify_case(case: Case) -> Iterator[Case]:
     plain = replace(case.apart.uniform, dtype="f32", fill="normal", layout="contiguous", needs=None, seed=0)
     for changed in (
         plain,
@@ -134,14 +134,14 @@ def _plainer(case: Case) -> Iterator[Case]:
             yield replace(case, layout=",".join(f"{n}:{layouts[n]}" for n in strange if n != name))
 
 
-def _fewer_tensors(case: Case, op: Op) -> Iterator[Case]:
+def _remove_tensors(case: Case, op: Op) -> Iterator[Case]:
     used = {shape for _, shape in case.tensors if isinstance(shape, str)}
     for name, _ in case.tensors:
         if (name in op.optional or (op.variadic and len(case.tensors) > 1)) and name not in used:
-            yield _without(case, name)
+            yield _remove_tensor(case, name)
 
 
-def _without(case: Case, name: str) -> Case:
+def _remove_tensor(case: Case, name: str) -> Case:
     layouts = layouts_of(case)
     kept = ",".join(f"{n}:{layout}" for n, layout in layouts.items() if n != name and layout != "contiguous")
     needs = None if case.needs is None else tuple(n for n in case.needs if n != name)
@@ -153,7 +153,7 @@ def _without(case: Case, name: str) -> Case:
     )
 
 
-def _parameters(case: Case, op: Op) -> Iterator[Case]:
+def _simplify_parameters(case: Case, op: Op) -> Iterator[Case]:
     """Defaults, which need not be written; then plainer values."""
     optional = [n for n, _ in case.params if op.params.get(n) is not inspect.Parameter.empty]
     if len(optional) > 1:
@@ -161,7 +161,7 @@ def _parameters(case: Case, op: Op) -> Iterator[Case]:
     for name in optional:
         yield replace(case, params=tuple(p for p in case.params if p[0] != name))
     for name, value in case.params:
-        for plainer in _plainer_values(value):
+        for plainer in _simplify_value(value):
             yield _with(case, name, plainer)
 
 
@@ -169,17 +169,17 @@ def _with(case: Case, name: str, value: Param) -> Case:
     return replace(case, params=tuple((n, value if n == name else v) for n, v in case.params))
 
 
-def _plainer_values(value: Param) -> Iterator[Param]:
+def _simplify_value(value: Param) -> Iterator[Param]:
     if isinstance(value, tuple):
         if value and len(set(value)) == 1:
             yield value[0]
         for i, v in enumerate(value):
-            yield from ((*value[:i], w, *value[i + 1 :]) for w in _plainer_values(v))
+            yield from ((*value[:i], w, *value[i + 1 :]) for w in _simplify_value(v))
     elif isinstance(value, int) and not isinstance(value, bool) and value > 1:
-        yield from _smaller(value)
+        yield from _list_smaller(value)
 
 
-def _fewer_axes(case: Case) -> Iterator[Case]:
+def _remove_axes(case: Case) -> Iterator[Case]:
     """Without the first, or another, axis of all tensors of the highest rank, then of one tensor."""
     rank = max((len(s) for s in case.shapes.values()), default=0)
     for axis in range(rank):
@@ -190,28 +190,28 @@ def _fewer_axes(case: Case) -> Iterator[Case]:
                 yield _map_shapes(case, lambda n, s, t=name, a=axis: (*s[:a], *s[a + 1 :]) if n == t else s)  # type: ignore[misc]
 
 
-def _sizes_steps(case: Case) -> Iterator[Case]:
+def _reduce_sizes(case: Case) -> Iterator[Case]:
     """A size smaller wherever it stands, shapes in parameters included; then in one place alone."""
     sizes = sorted({n for s in case.shapes.values() for n in s if n > 1}, reverse=True)
     for size in sizes:
-        for new in _smaller(size):
+        for new in _list_smaller(size):
             tied = _map_shapes(case, lambda _, s, a=size, b=new: tuple(b if n == a else n for n in s))  # type: ignore[misc]
-            yield replace(tied, params=tuple((n, _resized(v, size, new)) for n, v in case.params))
+            yield replace(tied, params=tuple((n, _replace_size(v, size, new)) for n, v in case.params))
             yield tied
     for name, shape in case.tensors:
         for axis, size in enumerate(shape if isinstance(shape, tuple) else ()):
-            for new in _smaller(size) if size > 1 else ():
+            for new in _list_smaller(size) if size > 1 else ():
                 yield _map_shapes(
                     case,
                     lambda n, s, t=name, a=axis, b=new: (*s[:a], b, *s[a + 1 :]) if n == t else s,  # type: ignore[misc]
                 )
 
 
-def _resized(value: Param, old: int, new: int) -> Param:
+def _replace_size(value: Param, old: int, new: int) -> Param:
     return tuple(new if v == old else v for v in value) if isinstance(value, tuple) else value
 
 
-def _smaller(size: int) -> list[int]:
+def _list_smaller(size: int) -> list[int]:
     """1, 2, 3, then halves of what is left to `size`: a search that ends beside the smallest that fails."""
     steps = [1, 2, 3]
     gap = size

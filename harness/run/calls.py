@@ -11,11 +11,11 @@ from opproof.core.arrays import Array
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.chunks import judge_in_slices
 from opproof.harness.judge.judgement import Judgement, Rules, judge
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.chunks.memory_budget import Room
-from opproof.harness.reference.chunks.question import Pair
-from opproof.harness.reference.question import Posed
-from opproof.harness.run.cache.judgements import judged
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.chunks.memory_budget import ChunkPlan
+from opproof.harness.reference.chunks.question import LargeQuestionPair
+from opproof.harness.reference.question import Question
+from opproof.harness.run.cache.judgements import judge_or_recall
 from opproof.harness.run.task import Task
 
 #: When the same call differs that has kept nothing of other data.
@@ -37,17 +37,17 @@ class Arranged:
     late: bool  # and with half of its elements, the odd ones and the last ones, else the others
 
 
-def arranged(task: Task) -> Arranged:
+def arrange_calls(task: Task) -> Arranged:
     """Of the case and the mode alone, so that a run repeated makes the same calls; two halves, two eighths of them."""
     (drawn,) = hashlib.blake2b(f"{task.mode} {task.case}".encode(), digest_size=1).digest()
     return Arranged(drawn % 2 == 0, drawn // 2 % 8 == 0, drawn // 16 % 8 == 0, drawn // 128 == 1)
 
 
-def kept(
+def judge_repeatability(
     judgement: Judgement,
-    pair: Pair,
+    pair: LargeQuestionPair,
     leading: Sequence[Array | None],
-    answer: Answer,
+    answer: Outputs,
     rules: Rules,
     on_end: Callable[[], Sequence[Sequence[Array | None]]],
 ) -> Judgement:
@@ -55,69 +55,72 @@ def kept(
 
     `on_end`: answers to the question with no other call between.
     """
-    if not same_bits(leading, answer.arrays):
-        changed = unrepeatable(pair.asked, [leading], on_end(), "before", rules, pair.room)
+    if not are_same_answers(leading, answer.arrays):
+        changed = judge_unrepeatable(pair.asked, [leading], on_end(), "before", rules, pair.room)
         return replace(judgement, verdict=changed.verdict, message=changed.message)
-    if same_bits(leading, answer.before) and is_held(
+    if are_same_answers(leading, answer.before) and is_held(
         pair.other
     ):  # two questions with one answer: right for both, or kept
-        other = by_reference(pair.other, Answer(answer.before), rules, pair.room, pair.asked)
+        other = by_reference(pair.other, Outputs(answer.before), rules, pair.room, pair.asked)
         if other.verdict in WRONG:
             return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=STALE, stale=True)
     return judgement
 
 
-def unrepeatable(
-    posed: Posed,
+def judge_unrepeatable(
+    posed: Question,
     answers: Sequence[Sequence[Array | None]],
     on_end: Sequence[Sequence[Array | None]],
     when: str,
     rules: Rules,
-    room: Room | None,
+    room: ChunkPlan | None,
 ) -> Judgement:
     """The judgement of answers to one question that differ in bits, asked before or after a call with other data.
 
     `on_end`: answers with no other call between; where they differ, the other data are not the cause.
     """
-    said = f"the same call gave other bits {ON_END if differ(on_end) else f'{when} a call with other data'}"
-    right = (by_reference(posed, Answer(some), rules, room).verdict is Verdict.PASS for some in (*answers, *on_end))
+    said = f"the same call gave other bits {ON_END if has_differences(on_end) else f'{when} a call with other data'}"
+    right = (by_reference(posed, Outputs(some), rules, room).verdict is Verdict.PASS for some in (*answers, *on_end))
     if all(right):
         said += '; each answer is right: where the order of its sums is left open, declare it (bits -> "vary")'
     return Judgement(Verdict.NOT_REPEATABLE, said)
 
 
-def wrong_again(
-    pair: Pair, asked: Iterable[Sequence[Array | None]], other: Iterable[Sequence[Array | None]], rules: Rules
+def find_wrong_answer(
+    pair: LargeQuestionPair,
+    asked: Iterable[Sequence[Array | None]],
+    other: Iterable[Sequence[Array | None]],
+    rules: Rules,
 ) -> str:
     """Which of several answers to the two questions is wrong, in words; empty where all are right: bits may vary."""
     if not is_held(pair.asked):
         return ""
     for posed, answers in ((pair.asked, asked), (pair.other, other)):
         for some in answers:
-            judgement = by_reference(posed, Answer(some), rules, pair.room)
+            judgement = by_reference(posed, Outputs(some), rules, pair.room)
             if judgement.verdict in WRONG:
                 units = "" if judgement.units is None else f": {judgement.units:.3g} units of {judgement.limit:.3g}"
                 return f"its bits may vary, as declared, but the same call gave a wrong answer another time{units}"
     return ""
 
 
-def is_held(posed: Posed) -> bool:
+def is_held(posed: Question) -> bool:
     """Whether an answer is held against the question alone, not against what another call drew."""
     return posed.mode is Mode.FORWARD or not posed.op.drawn_from
 
 
 def by_reference(
-    posed: Posed, answer: Answer, rules: Rules, room: Room | None, beside: Posed | None = None
+    posed: Question, answer: Outputs, rules: Rules, room: ChunkPlan | None, beside: Question | None = None
 ) -> Judgement:
     """The verdict of the reference: of the whole, or of slices as the judge's memory allows. `beside`: see judged."""
 
     def anew() -> Judgement:
-        return _whole(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
+        return _judge_whole(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
 
-    return judged(posed, answer, rules, anew, beside)
+    return judge_or_recall(posed, answer, rules, anew, beside)
 
 
-def _whole(posed: Posed, answer: Answer, rules: Rules) -> Judgement:
+def _judge_whole(posed: Question, answer: Outputs, rules: Rules) -> Judgement:
     """The judgement; where memory does not suffice, with fewer noisy runs at once, and at last with one.
 
     What is in between inputs and results, patches of an image for instance, no estimate knows beforehand.
@@ -131,14 +134,14 @@ def _whole(posed: Posed, answer: Answer, rules: Rules) -> Judgement:
         posed = posed.given(together=max(1, min(posed.together, posed.runs) // _FEWER))
 
 
-def differ(answers: Sequence[Sequence[Array | None]]) -> bool:
+def has_differences(answers: Sequence[Sequence[Array | None]]) -> bool:
     """Whether bits of answers to one question are not the same."""
-    return any(not same_bits(answers[0], one) for one in answers[1:])
+    return any(not are_same_answers(answers[0], one) for one in answers[1:])
 
 
-def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:
+def are_same_answers(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:
     """Whether two answers are the same, bit for bit."""
     return all(
-        (a is None and b is None) or (a is not None and b is not None and arrays.same_bits(a, b))
+        (a is None and b is None) or (a is not None and b is not None and arrays.has_same_bits(a, b))
         for a, b in zip(first, second, strict=True)
     )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from opproof.core.capabilities import capability_of, under
+from opproof.core.capabilities import add_capability, capability_of
 from opproof.core.errors import UsageError
-from opproof.harness.run.hardening import withdrawn
+from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts.start import capabilities_of, environment_of, variables_of
 from opproof.harness.run.results.resume import Settings
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 #: Every capability that the library of a backend can be told.
 ALL = "all"
 
 
-def told(settings: Settings, limits: Limits) -> tuple[Settings, Limits]:
+def apply_capabilities(settings: Settings, limits: HostLimits) -> tuple[Settings, HostLimits]:
     """The settings with a backend for each capability, and the limits with the variables that are to be set.
 
     Without --isa, and without backends that name a capability, both are as they were. Raises UsageError and
@@ -31,8 +31,10 @@ def told(settings: Settings, limits: Limits) -> tuple[Settings, Limits]:
         )
     if named and (settings.isa or settings.isa_variables):
         raise UsageError(f"{named[0]} names its capability already; leave --isa and --isa-variable out.")
-    with withdrawn():
-        specs = [spec for backend in dict.fromkeys(settings.backends) for spec in _specs(backend, settings, limits)]
+    with with_hardened_process():
+        specs = [
+            spec for backend in dict.fromkeys(settings.backends) for spec in _make_specs(backend, settings, limits)
+        ]
         found = {spec: environment_of(spec, limits) for spec in specs if capability_of(spec)}
     environments = tuple((spec, tuple(variables.items())) for spec, variables in found.items())
     return (
@@ -41,29 +43,29 @@ def told(settings: Settings, limits: Limits) -> tuple[Settings, Limits]:
     )
 
 
-def _specs(backend: str, settings: Settings, limits: Limits) -> list[str]:
+def _make_specs(backend: str, settings: Settings, limits: HostLimits) -> list[str]:
     """A backend under each capability that is asked for; its variables alone where no name is given beside them."""
     if capability_of(backend):
         return [backend]
     own = list(settings.isa_variables)
     if not settings.isa:
-        return [under(backend, assignment) for assignment in own]
+        return [add_capability(backend, assignment) for assignment in own]
     if own:
-        return [under(backend, name) for name in _among(own, settings.isa)]
+        return [add_capability(backend, name) for name in _select_values(own, settings.isa)]
     stated = capabilities_of(backend, limits)
-    names = [n for name in settings.isa for n in (_all(backend, stated) if name == ALL else [name])]
+    names = [n for name in settings.isa for n in (_list_all(backend, stated) if name == ALL else [name])]
     for name in names:
         variables_of(backend, name, stated)
-    return [under(backend, name) for name in dict.fromkeys(names)]
+    return [add_capability(backend, name) for name in dict.fromkeys(names)]
 
 
-def _all(backend: str, stated: Mapping[str, Mapping[str, str]]) -> list[str]:
+def _list_all(backend: str, stated: Mapping[str, Mapping[str, str]]) -> list[str]:
     if not stated:
         variables_of(backend, ALL, stated)
     return list(stated)
 
 
-def _among(assignments: Sequence[str], names: Sequence[str]) -> list[str]:
+def _select_values(assignments: Sequence[str], names: Sequence[str]) -> list[str]:
     """Those of the values of --isa-variable that --isa names, by the value or the whole. Raises UsageError."""
     found: list[str] = []
     for name in names:

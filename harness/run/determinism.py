@@ -13,67 +13,67 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from opproof.cases._layouts import layouts_of
-from opproof.core.arrays import Array, same_bits
+from opproof.core.arrays import Array, has_same_bits
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.chunks.blocks import Axis, Region, axes_of, region
-from opproof.harness.reference.question import output_names
-from opproof.harness.run.calls import ON_END, differ
-from opproof.harness.run.calls import same_bits as same_bits_of_calls
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.chunks.blocks import Axis, Region, axes_of, region_of
+from opproof.harness.reference.question import name_outputs
+from opproof.harness.run.calls import ON_END, has_differences
+from opproof.harness.run.calls import are_same_answers as same_bits_of_calls
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import Question, Settled, Wanted
+from opproof.harness.run.request import EarlyVerdict, Request, Wanted
 
 #: Calls on end: where one in five gives other bits, sixteen are alike in 3 of 100 series.
 _ON_END = 17
-Call = Callable[[Question], Sequence[Array | None]]
+Call = Callable[[Request], Sequence[Array | None]]
 
 
 @dataclass(frozen=True)
-class Part:
+class RequestPart:
     """Some of the slices of a question along one axis: the question of them alone, and where its results lie."""
 
-    asked: Question
+    asked: Request
     results: tuple[Region | None, ...]  # in each result of the whole; None where all slices share it
     words: str
 
 
-def unrepeated(call: Call, asked: Question, other: Question, answer: Sequence[Array | None], repeat: int) -> str:
+def find_unrepeated(call: Call, asked: Request, other: Request, answer: Sequence[Array | None], repeat: int) -> str:
     """Which of `repeat` calls, with calls of other data between, gave other bits, in words; empty where none did."""
     for k in range(2, repeat + 1):
         call(other)
-        if where := difference(answer, call(asked), asked.wanted):
+        if where := describe_difference(answer, call(asked), asked.wanted):
             return f"call {k} of {repeat} gave other bits than the first: {where}"
     return ""
 
 
-def where_others_lay(call: Call, asked: Question, other: Question) -> Sequence[Array | None]:
+def call_in_reused_memory(call: Call, asked: Request, other: Request) -> Sequence[Array | None]:
     """The answer once more, where other data have just lain in its memory, and their results in that of its own.
 
     What is kept of a tensor by its address, weights that were packed, is then that of the other data, and who looks
     whether results are poisoned, or pages beside tensors closed, sees what a program's memory holds.
     """
     call(replace(other, at_end=asked.at_end))
-    return call(replace(asked, as_left=True).softened())
+    return call(replace(asked, as_left=True).with_soft_guards())
 
 
-def stale(
-    call: Call, asked: Question, other: Question, answer: Sequence[Array | None], again: Sequence[Array | None] | None
+def find_stale_bits(
+    call: Call, asked: Request, other: Request, answer: Sequence[Array | None], again: Sequence[Array | None] | None
 ) -> str:
     """Which bits were others where other data had lain in the memory of the call, in words; empty where none were.
 
     That this is the cause is said where it has the same effect once more, and the call alone gives the same bits.
     """
-    where = "" if again is None else difference(answer, again, asked.wanted)
+    where = "" if again is None else describe_difference(answer, again, asked.wanted)
     if not where or again is None:
         return ""
-    if differ([again, where_others_lay(call, asked, other)]) or differ(on_end(call, asked)):
+    if has_differences([again, call_in_reused_memory(call, asked, other)]) or has_differences(on_end(call, asked)):
         return f"the same call gave other bits {ON_END}: {where}"
     why = "as of what is kept by address, or where no memory is poisoned or closed"
     return f"other bits where other data had lain in its memory, {why}: {where}"
 
 
-def on_end(call: Call, asked: Question) -> Sequence[Sequence[Array | None]]:
+def on_end(call: Call, asked: Request) -> Sequence[Sequence[Array | None]]:
     """Answers to one question with no other call between: where they differ, nothing that was kept is to blame.
 
     Those that are alike are one: a large answer is held as often as it differs.
@@ -82,43 +82,43 @@ def on_end(call: Call, asked: Question) -> Sequence[Sequence[Array | None]]:
     answers: list[Sequence[Array | None]] = []
     for _ in range(_ON_END - 1):
         answer = call(asked)
-        answers.append(next((one for one in answers if not differ([one, answer])), answer))
+        answers.append(next((one for one in answers if not has_differences([one, answer])), answer))
     return answers
 
 
-def dependent(call: Call, asked: Question, answer: Sequence[Array | None]) -> str:
+def find_dependent_rows(call: Call, asked: Request, answer: Sequence[Array | None]) -> str:
     """Which rows give other bits without the rows beside them, in words; empty where none do."""
-    for part in parts(asked):
+    for part in iterate_parts(asked):
         whole = [None if a is None or r is None else a[r] for a, r in zip(answer, part.results, strict=True)]
         got = [None if r is None else g for g, r in zip(call(part.asked), part.results, strict=True)]
-        if where := difference(whole, got, part.asked.wanted):
+        if where := describe_difference(whole, got, part.asked.wanted):
             return f"{part.words}, evaluated without the others, give other bits than among them: {where}"
     return ""
 
 
-def parts(asked: Question) -> Iterator[Part]:
+def iterate_parts(asked: Request) -> Iterator[RequestPart]:
     """One row in the middle, and all but the first, along every axis whose slices are independent."""
     posed = asked.posed
     for axis in axes_of(posed.case, posed.op):
         if posed.op.independent is None and -1 in axis.of.values():
             continue  # single elements are beside others in their row as well
-        if all(axis.sharing(n, shape) in (1, axis.extent) for n, shape in posed.case.shapes.items()):
+        if all(axis.count_sharing(n, shape) in (1, axis.extent) for n, shape in posed.case.shapes.items()):
             for block in ((axis.extent // 2, axis.extent // 2 + 1), (1, axis.extent)):
-                yield _part(asked, axis, block)
+                yield _make_part(asked, axis, block)
 
 
-def _part(asked: Question, axis: Axis, block: tuple[int, int]) -> Part:
+def _make_part(asked: Request, axis: Axis, block: tuple[int, int]) -> RequestPart:
     posed = asked.posed
 
     def place(name: str | None, shape: tuple[int, ...]) -> Region | None:
-        whole = name is None or axis.sharing(name, shape) == axis.extent
-        return None if name is None or whole else region((axis,), (block,), name, shape)
+        whole = name is None or axis.count_sharing(name, shape) == axis.extent
+        return None if name is None or whole else region_of((axis,), (block,), name, shape)
 
     def taken(name: str | None, x: Array | None) -> Array | None:
         where = None if x is None else place(name, x.shape)
         return x if x is None or where is None else x[where].copy()
 
-    outputs = output_names(posed.op, len(posed.cotangents) or len(asked.wanted))
+    outputs = name_outputs(posed.op, len(posed.cotangents) or len(asked.wanted))
     inputs = tuple(taken(n, x) for n, x in zip(posed.names, posed.inputs, strict=True))
     cotangents = tuple(taken(n, g) for n, g in zip(outputs[: len(posed.cotangents)], posed.cotangents, strict=True))
     given = zip(posed.names, inputs, strict=True)
@@ -126,22 +126,26 @@ def _part(asked: Question, axis: Axis, block: tuple[int, int]) -> Part:
     case = replace(posed.case, tensors=tuple((name, shapes[name]) for name, _ in posed.case.tensors))
     names = outputs if posed.mode is Mode.FORWARD else posed.names
     results = tuple(None if w is None else place(n, w.shape) for n, w in zip(names, asked.wanted, strict=True))
-    wanted = tuple(w if w is None or r is None else _resized(w, r) for w, r in zip(asked.wanted, results, strict=True))
+    wanted = tuple(
+        w if w is None or r is None else _reshape_wanted(w, r) for w, r in zip(asked.wanted, results, strict=True)
+    )
     few = posed.given(case=case, inputs=inputs, cotangents=cotangents)
     first, last = block
     rows = f"slice {first}" if last == first + 1 else f"slices {first} to {last - 1}"
     along = ", ".join(f"axis {at} of {name}" for name, at in axis.of.items() if name in shapes)
-    return Part(replace(asked, posed=few, wanted=wanted), results, f"{rows} along {along}")
+    return RequestPart(replace(asked, posed=few, wanted=wanted), results, f"{rows} along {along}")
 
 
-def _resized(wanted: Wanted, where: Region) -> Wanted:
+def _reshape_wanted(wanted: Wanted, where: Region) -> Wanted:
     return replace(wanted, shape=tuple(s.stop - s.start for s in where))
 
 
-def difference(first: Sequence[Array | None], second: Sequence[Array | None], wanted: Sequence[Wanted | None]) -> str:
+def describe_difference(
+    first: Sequence[Array | None], second: Sequence[Array | None], wanted: Sequence[Wanted | None]
+) -> str:
     """The first element whose bits differ, in words; empty where none do."""
     for a, b, want in zip(first, second, wanted, strict=True):
-        if a is None or b is None or want is None or same_bits(a, b):
+        if a is None or b is None or want is None or has_same_bits(a, b):
             continue
         words = np.dtype(f"u{a.dtype.itemsize}")
         unlike = np.ascontiguousarray(a).view(words) != np.ascontiguousarray(b).view(words)
@@ -152,26 +156,26 @@ def difference(first: Sequence[Array | None], second: Sequence[Array | None], wa
 
 #: Elements of a tensor that lies so are one place in memory, which holds one number.
 _SHARED = "broadcast"
-Answered = tuple[Question, Sequence[Array | None]]
+Answered = tuple[Request, Sequence[Array | None]]
 
 
-def asked_by_halves(
-    call: Callable[[Question], Sequence[Array | None]], asked: Question, other: Question, *, late: bool
+def call_with_halves(
+    call: Callable[[Request], Sequence[Array | None]], asked: Request, other: Request, *, late: bool
 ) -> list[Answered]:
     """The questions that share half of every tensor with `asked`, and their answers.
 
     A backend that cannot take such data, a matrix that is no longer what it has to be, has said nothing.
     """
     answered = []
-    for question in halves(asked, other, late=late):
+    for question in make_halves(asked, other, late=late):
         try:
             answered.append((question, call(question)))
-        except Settled:
+        except EarlyVerdict:
             continue
     return answered
 
 
-def halves(asked: Question, other: Question, *, late: bool) -> Iterator[Question]:
+def make_halves(asked: Request, other: Request, *, late: bool) -> Iterator[Request]:
     """Questions of which every second element of a float tensor is that of `asked`, or one end is; the rest `other`'s.
 
     `late`: it is the odd elements, and the end.
@@ -193,7 +197,9 @@ def halves(asked: Question, other: Question, *, late: bool) -> Iterator[Question
             yield replace(asked, posed=posed.given(inputs=inputs))
 
 
-def taken_for(answered: Sequence[Answered], answer: Sequence[Array | None], wrong: Callable[[Answered], bool]) -> str:
+def find_partial_key(
+    answered: Sequence[Answered], answer: Sequence[Array | None], wrong: Callable[[Answered], bool]
+) -> str:
     """That an answer to a question of other data is the judged one and is `wrong`, in words; empty where none is."""
     for one in answered:
         if same_bits_of_calls(one[1], answer) and wrong(one):
@@ -206,7 +212,7 @@ UNTOLD = "the backend cannot be told how many threads to use: it has no set_thre
 
 
 def with_each(
-    counts: Sequence[int], judged: Callable[[int], tuple[Judgement, Answer]], wanted: Sequence[Wanted | None]
+    counts: Sequence[int], judged: Callable[[int], tuple[Judgement, Outputs]], wanted: Sequence[Wanted | None]
 ) -> Judgement:
     """The first judgement that is no PASS, which names its number of threads; else that of the first number.
 
@@ -217,26 +223,26 @@ def with_each(
     for count in counts:
         try:
             judgement, answer = judged(count)
-        except Settled as settled:
-            raise Settled(settled.verdict, _named(settled.verdict, count, settled.message)) from None
+        except EarlyVerdict as settled:
+            raise EarlyVerdict(settled.verdict, _name_threads(settled.verdict, count, settled.message)) from None
         except HostFault as fault:
-            message = _named(fault.verdict, count, fault.message)
+            message = _name_threads(fault.verdict, count, fault.message)
             raise HostFault(fault.verdict, message, guard=fault.guard) from None
         if judgement.verdict is not Verdict.PASS:
-            return replace(judgement, message=_named(judgement.verdict, count, judgement.message))
+            return replace(judgement, message=_name_threads(judgement.verdict, count, judgement.message))
         if passed is None:
             passed = judgement, answer.arrays
-        elif where := difference(passed[1], answer.arrays, wanted):
-            told = f"other bits with {_words(count)} than with {counts[0]}, within the bound: {where}"
+        elif where := describe_difference(passed[1], answer.arrays, wanted):
+            told = f"other bits with {_count_threads(count)} than with {counts[0]}, within the bound: {where}"
             first = passed[0]
             passed = replace(first, message="; ".join(filter(None, (first.message, told)))), passed[1]
     assert passed is not None
     return passed[0]
 
 
-def _named(verdict: Verdict, count: int, message: str) -> str:
-    return f"with {_words(count)}: {message}" if verdict in FAILED else message
+def _name_threads(verdict: Verdict, count: int, message: str) -> str:
+    return f"with {_count_threads(count)}: {message}" if verdict in FAILED else message
 
 
-def _words(count: int) -> str:
+def _count_threads(count: int) -> str:
     return "1 thread" if count == 1 else f"{count} threads"

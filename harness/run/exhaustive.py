@@ -14,7 +14,7 @@ from opproof.cases._every import EVERY, every, is_part, part_of, width
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Mode
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.harness.run.task import op_of
 from opproof.reference_ops import Op
 from opproof.reports import Result
@@ -41,7 +41,7 @@ class Range:
     failed: bool
 
 
-def chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
+def make_chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
     """The chunks of an operator of one tensor, of `dtypes` or of all that its rows have. Raises UsageError."""
     if "f64" in dtypes:
         raise UsageError(
@@ -60,7 +60,7 @@ def chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
             yield replace(case, tensors=((name, chunk),), fill=f"{EVERY}:{k}/{parts}")
 
 
-def ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> list[Range]:
+def rank_ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> list[Range]:
     """The worst input of every range that records of chunks tell of, the worst range first."""
     worst: dict[tuple[str, ...], tuple[Result, int, int]] = {}
     for result in results:
@@ -75,22 +75,22 @@ def ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> list[Ran
         unpart = str(replace(case, fill=EVERY))
         key = (unpart, result.backend, result.mode, str(number))
         before, tried, _ = worst.get(key, (result, 0, 0))
-        farther = result if _size(result) > _size(before) else before
+        farther = result if _error_size_of(result) > _error_size_of(before) else before
         worst[key] = (farther, tried + 1, max(1, 2 ** (DTYPES[case.dtype].digits - 1) // each))
-    found = [_range(result, tried, of, folders) for result, tried, of in worst.values()]
+    found = [_range_of(result, tried, of, folders) for result, tried, of in worst.values()]
     return sorted(found, key=lambda r: (not r.failed, -r.units))
 
 
-def lines(found: Sequence[Range]) -> list[str]:
+def render_lines(found: Sequence[Range]) -> list[str]:
     """The worst ranges in words, one a line; none where no chunk was tried."""
     if not found:
         return []
     shown = [r for r in found[:SHOWN] if r.units > 0]
     head = f"worst inputs by sign and binade, the worst {len(shown)} of {len(found)} ranges:"
-    return [head, *(f"  {_line(r)}" for r in shown)] if shown else ["no input of any range has an error"]
+    return [head, *(f"  {_render_line(r)}" for r in shown)] if shown else ["no input of any range has an error"]
 
 
-def table(found: Sequence[Range]) -> str:
+def render_table(found: Sequence[Range]) -> str:
     """All ranges as comma-separated values."""
     rows = ["op,backend,mode,dtype,from,chunks,of,largest_units,input,failed"]
     rows += [
@@ -100,28 +100,28 @@ def table(found: Sequence[Range]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _line(r: Range) -> str:
+def _render_line(r: Range) -> str:
     where = f"{r.low:.6g} and beyond" if math.isfinite(r.low) else "infinity and NaN"
     failed = "FAILS" if r.failed else "passes"
     return f"{r.op} {r.mode} {r.dtype} {r.backend}, {where}: {r.units:.3g} units at x = {r.x!r}, {failed}"
 
 
-def _size(result: Result) -> tuple[bool, float]:
+def _error_size_of(result: Result) -> tuple[bool, float]:
     return result.verdict in FAILED, float(result.units) if result.units is not None else 0.0
 
 
-def _range(result: Result, tried: int, of: int, folders: tuple[str, ...]) -> Range:
+def _range_of(result: Result, tried: int, of: int, folders: tuple[str, ...]) -> Range:
     case = Case.parse(result.case)
-    op, x, low = op_of(result.op, folders), math.nan, _low(case)
+    op, x, low = op_of(result.op, folders), math.nan, _low_of(case)
     if result.worst is not None:
-        given = pose(case, op, Mode(result.mode)).asked.inputs[0]
+        given = make_question(case, op, Mode(result.mode)).asked.inputs[0]
         assert given is not None
         x = float(given[tuple(result.worst.index)])
-    failed, units = _size(result)
+    failed, units = _error_size_of(result)
     return Range(result.op, result.backend, result.mode, case.dtype, low, tried, of, units, x, failed)
 
 
-def _low(case: Case) -> float:
+def _low_of(case: Case) -> float:
     """The smallest number of the chunk's range: that of the range's first chunk."""
     dtype = DTYPES[case.dtype]
     part, parts = part_of(case.fill)

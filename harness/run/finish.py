@@ -17,13 +17,13 @@ from pathlib import Path
 
 from opproof.core.system import uncollected
 from opproof.core.verdicts import FAILED, OPEN, Verdict
-from opproof.harness.known_failures.findings import Finding, findings, idle, news, objections
+from opproof.harness.known_failures.findings import Finding, find_idle, find_ledger_errors, list_news, make_findings
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.exhaustive import lines, ranges, table
+from opproof.harness.run.exhaustive import rank_ranges, render_lines, render_table
 from opproof.harness.run.plan import Extent
-from opproof.harness.run.results.signatures import cleared
+from opproof.harness.run.results.signatures import clear_path
 from opproof.reports import Header, Result
-from opproof.reports._kinds import Kind, kind
+from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import FILE
 from opproof.reports.remarks import FILE as REMARKS
 from opproof.reports.remarks import Remarks, write_remarks
@@ -53,32 +53,32 @@ def finish(
     from opproof.reports.files import write
 
     today = datetime.datetime.now(datetime.UTC).date()
-    found = findings(known, results)
-    remarks = Remarks(tuple(complaints), tuple(objections(found, results, today, extent=extent)), tuple(notes))
-    worst = ranges(results, _folders(header))
-    text = terminal.summary(header, results, folder=folder)
+    found = make_findings(known, results)
+    remarks = Remarks(tuple(complaints), tuple(find_ledger_errors(found, results, today, extent=extent)), tuple(notes))
+    worst = rank_ranges(results, _folders_of(header))
+    text = terminal.format_summary(header, results, folder=folder)
     try:
         _write_reports(folder, header, results, remarks)
         if worst:
-            write(folder / RANGES, table(worst), instead=f"`opproof run --resume {folder}` writes it again.")
+            write(folder / RANGES, render_table(worst), instead=f"`opproof run --resume {folder}` writes it again.")
     finally:
-        print(coloured(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text))
-        for sentence in (*lines(worst), *remarks.every, *news(found), *_of_idle(found, extent, folder)):
+        print(paint_text(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text))
+        for sentence in (*render_lines(worst), *remarks.every, *list_news(found), *_of_idle(found, extent, folder)):
             print(sentence)
     print(f"{folder / 'report.html'}  {folder / 'report.md'}  {folder / FILE}")
-    return status(results, remarks.failing, missing=max(0, header.cases - len(results)))
+    return status_of(results, remarks.failing, missing=max(0, header.cases - len(results)))
 
 
 def _of_idle(found: Sequence[Finding], extent: Extent, folder: Path) -> list[str]:
     """The one line on built-in known failures: those that a run of everything did not meet."""
-    count = len(idle(found)) if extent is Extent.ALL else 0
+    count = len(find_idle(found)) if extent is Extent.ALL else 0
     if not count:
         return []
     noun = "known failure of the built-in lists" if count == 1 else "known failures of the built-in lists"
     return [f"{count:,} {noun} explained nothing here: `opproof known check {folder}` names them."]
 
 
-def _folders(header: Header) -> tuple[str, ...]:
+def _folders_of(header: Header) -> tuple[str, ...]:
     """The user's folders of operators, as the run was given them."""
     selection = header.options.get("selection", {})
     return tuple(selection.get("folders", ()))
@@ -93,30 +93,30 @@ def _write_reports(folder: Path, header: Header, results: Sequence[Result], rema
         header, results, docs=docs_of(results), scripts=scripts_of(header, results), remarks=remarks.every
     )
     texts = {"report.html": page, "report.md": markdown.render(header, results, remarks=remarks.every)}
-    cleared(folder / REMARKS)
+    clear_path(folder / REMARKS)
     try:
         write_remarks(folder, remarks, instead="it holds what is printed above of the run as a whole.")
     finally:
         for name, text in texts.items():
-            cleared(folder / name)
+            clear_path(folder / name)
             instead = f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
             write(folder / name, text, instead=instead)
 
 
-_BAD, _OPEN, _GOOD = "31", "33", "32"
+_RED_CODE, _YELLOW_CODE, _GREEN_CODE = "31", "33", "32"
 _WORDS = re.compile(rf"\b({'|'.join(sorted(FAILED | OPEN))})\b")
 _OUTCOME = re.compile(r" (fails|passes) [\d,]+ of [\d,]+ record.*$", re.MULTILINE)
 
 
-def coloured(text: str) -> str:
+def paint_text(text: str) -> str:
     """`text` as it is to be printed: verdicts and the sentence that says how the run ended in their colours."""
-    if not wanted():
+    if not is_colour_wanted():
         return text
-    text = _WORDS.sub(lambda m: _in(_BAD if m[1] in FAILED else _OPEN, m[1]), text)
-    return _OUTCOME.sub(lambda m: _in(f"1;{_BAD if m[1] == 'fails' else _GOOD}", m[0]), text)
+    text = _WORDS.sub(lambda m: _in(_RED_CODE if m[1] in FAILED else _YELLOW_CODE, m[1]), text)
+    return _OUTCOME.sub(lambda m: _in(f"1;{_RED_CODE if m[1] == 'fails' else _GREEN_CODE}", m[0]), text)
 
 
-def wanted() -> bool:
+def is_colour_wanted() -> bool:
     """Whether stdout is a terminal that shows colours, and NO_COLOR is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -135,10 +135,10 @@ class Exit(IntEnum):
     HARNESS_ERROR = 4  # opproof itself failed at some records
 
 
-def status(results: Sequence[Result], complaints: Sequence[str] = (), *, missing: int = 0) -> Exit:
+def status_of(results: Sequence[Result], complaints: Sequence[str] = (), *, missing: int = 0) -> Exit:
     """The exit status of records, of complaints about the run as a whole, and of planned records that are `missing`."""
     verdicts = {r.verdict for r in results}
-    if complaints or missing or any(kind(r) is Kind.FAILED for r in results):
+    if complaints or missing or any(result_kind_of(r) is ResultKind.FAILED for r in results):
         return Exit.FAILED
     if Verdict.HARNESS_ERROR in verdicts:
         return Exit.HARNESS_ERROR

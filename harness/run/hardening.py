@@ -38,24 +38,24 @@ from opproof.backends.worker.sandbox import supervisor
 from opproof.core.errors import UsageError
 
 # <sys/prctl.h>
-_GET_DUMPABLE, _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 3, 4, 36
+_PR_GET_DUMPABLE, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 3, 4, 36
 
 
 def harden_process() -> None:
     """Put this process out of reach, and all that it forks."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def adopt() -> None:
+def take_orphans() -> None:
     """Become the parent of orphans among this process's descendants."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end(process: int) -> None:
     """Kill a process with all its descendants; wait for it where it is a child."""
-    for one in (process, *supervisor.descendants(process)):
+    for one in (process, *supervisor.find_descendants(process)):
         with suppress(OSError):
             os.kill(one, signal.SIGKILL)
     with suppress(OSError):
@@ -63,25 +63,25 @@ def end(process: int) -> None:
 
 
 @contextmanager
-def withdrawn() -> Iterator[None]:
+def with_hardened_process() -> Iterator[None]:
     """Out of reach for a while: the records that a run holds are nobody else's to change."""
     if sys.platform != "linux":
         yield
         return
     libc = ctypes.CDLL(None)
-    before = libc.prctl(_GET_DUMPABLE, 0, 0, 0, 0)
+    before = libc.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0)
     harden_process()
     try:
         yield
     finally:
-        libc.prctl(_SET_DUMPABLE, before, 0, 0, 0)
+        libc.prctl(_PR_SET_DUMPABLE, before, 0, 0, 0)
 
 
 _ACCEPT = socket.socket.accept
 _CREDENTIALS = struct.Struct("3i")  # <sys/socket.h>: process, user, group
 
 
-def context(preloaded: str) -> BaseContext:
+def make_context(preloaded: str) -> BaseContext:
     """For processes that come from a server with this module imported, and so in milliseconds; spawned elsewhere."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -89,18 +89,18 @@ def context(preloaded: str) -> BaseContext:
     made.set_forkserver_preload([preloaded])
     server = forkserver._forkserver  # noqa: SLF001 - Python has no other name for it
     if "ensure_running" not in vars(server):
-        server.ensure_running = _started  # type: ignore[method-assign]
+        server.ensure_running = _ensure_started  # type: ignore[method-assign]
     return made
 
 
-def begin(preloaded: str) -> None:
+def start_server(preloaded: str) -> None:
     """Have the server import this module already, while the run has other things to do; it ends with this process."""
-    if context(preloaded).get_start_method() == "forkserver":
+    if make_context(preloaded).get_start_method() == "forkserver":
         with suppress(OSError, EOFError):  # whoever needs it tries again, and says so
             forkserver.ensure_running()
 
 
-def _started() -> None:
+def _ensure_started() -> None:
     """Start the server where none runs, out of reach of files: of its socket, and of modules in the current folder.
 
     A name that begins with a zero byte lives as long as its socket, on Linux. What a backend wrote into the current
@@ -118,7 +118,7 @@ def _started() -> None:
         named.arbitrary_address, flagged[flags] = ordinary, usual
 
 
-def listen_to(process: int) -> None:
+def restrict_connections(process: int) -> None:
     """Have every socket of this process accept connections of that one alone. Linux tells of whom one is.
 
     Another one's is closed, and looks to multiprocessing's loop as if it had been given up while it waited.
@@ -138,7 +138,7 @@ def listen_to(process: int) -> None:
     listening.accept = accept
 
 
-def temporary(distributed: Any) -> Any:
+def make_temporary_keys(distributed: Any) -> Any:
     """Keys for one run, in memory. Raises UsageError where they cannot be made."""
     try:
         return distributed.Security.temporary()
@@ -154,7 +154,7 @@ def clear_key_env() -> None:
         del os.environ[name]
 
 
-def unguarded(address: str) -> list[str]:
+def warn_unguarded(address: str) -> list[str]:
     """What is to be said of a run whose scheduler asks nobody for a key."""
     if "://" not in address or address.startswith("tls://"):
         return []

@@ -28,13 +28,13 @@ from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.core.verdicts import Verdict, said_beyond, worded
-from opproof.harness.reference.chunks.expected import AT_ONCE
-from opproof.harness.reference.chunks.memory_budget import TooLarge, rounded_up
+from opproof.core.verdicts import Verdict, describe_beyond, format_bytes
+from opproof.harness.reference.chunks.expected import MAX_PARALLEL_BLOCKS
+from opproof.harness.reference.chunks.memory_budget import TooLarge, round_up_memory
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.memory.layout import shared_result
-from opproof.harness.run.request import Question, Settled, Wanted
+from opproof.harness.run.memory.layout import find_shared_result
+from opproof.harness.run.request import EarlyVerdict, Request, Wanted
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
 
@@ -53,19 +53,19 @@ def bytes_of_inputs(case: Case, op: Op) -> int:
     return total
 
 
-def bytes_of(question: Question) -> int:
+def bytes_of(question: Request) -> int:
     """Bytes of all tensors of a call as they lie in memory: inputs, cotangents and results, none of them twice."""
     posed = question.posed
     case, layouts = posed.case, layouts_of(posed.case)
     inputs = {id(v): (name, v) for name, v in zip(posed.names, posed.inputs, strict=True) if v is not None and name}
-    total = sum(_lying(v, case.dtype_of(name), layouts[name]) for name, v in inputs.values())
-    total += sum(_lying(g, case.dtype, cotangent_layout(case)) for g in posed.cotangents if g is not None)
-    shared = shared_result(question)
+    total = sum(_bytes_of(v, case.dtype_of(name), layouts[name]) for name, v in inputs.values())
+    total += sum(_bytes_of(g, case.dtype, cotangent_layout(case)) for g in posed.cotangents if g is not None)
+    shared = find_shared_result(question)
     results = [w for i, w in enumerate(question.wanted) if w is not None and i != shared]
     return total + sum(w.dtype.itemsize * storage_of(w.shape, case.into).size for w in results)
 
 
-def _lying(values: Array, dtype: str, layout: str) -> int:
+def _bytes_of(values: Array, dtype: str, layout: str) -> int:
     item = DTYPES[dtype].numpy.itemsize if values.dtype.kind == "f" else values.dtype.itemsize  # as to_dtype makes it
     return int(item) * storage_of(values.shape, layout).size
 
@@ -73,10 +73,10 @@ def _lying(values: Array, dtype: str, layout: str) -> int:
 def check_fits(task: Task, size: int) -> None:
     """Raises Settled where tensors of so many bytes are more than the host of a task may use."""
     if size > task.memory:
-        raise Settled(Verdict.UNSUPPORTED, said_beyond(size, task.memory))
+        raise EarlyVerdict(Verdict.UNSUPPORTED, describe_beyond(size, task.memory))
 
 
-def limited(fault: HostFault, task: Task, size: int, *, whole: bool) -> tuple[Verdict, str]:
+def explain_limit(fault: HostFault, task: Task, size: int, *, whole: bool) -> tuple[Verdict, str]:
     """The verdict and message of a fault: what the case needs, where a limit of opproof's own is the reason.
 
     `size`: bytes of the tensors, all of them where it is `whole`, else of the inputs.
@@ -85,18 +85,18 @@ def limited(fault: HostFault, task: Task, size: int, *, whole: bool) -> tuple[Ve
     if option is None:
         return fault.verdict, fault.message
     if fault.verdict is Verdict.OUT_OF_MEMORY and size > task.memory:
-        return Verdict.UNSUPPORTED, said_beyond(size, task.memory)
+        return Verdict.UNSUPPORTED, describe_beyond(size, task.memory)
     what = "tensors" if whole else "inputs"
-    return fault.verdict, f"{fault.message} (its {what} take {worded(size)}; {option} raises the limit)"
+    return fault.verdict, f"{fault.message} (its {what} take {format_bytes(size)}; {option} raises the limit)"
 
 
 #: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
-_TOLERANCE, _LEAST = 0.2, 192 * 2**20
+_EXCESS_RATIO, _MIN_EXCESS_BYTES = 0.2, 192 * 2**20
 #: Times that the inputs of a case are held: the data of both questions, and those of the call; and that the results
 #: are: in the call, and of the call before, the judged one and the call after it.
-INPUTS, RESULTS = 3, 4
+INPUT_COPIES, RESULT_COPIES = 3, 4
 #: Bytes of tensors from which the machine is asked whether it has room.
-_MANY = 2**26
+_MIN_CHECKED_BYTES = 2**26
 MIB = 2**20
 #: Rows of a product that has OpenBLAS take what it works in: where it gets none, it ends the process (memory.c).
 _PRODUCT = 128
@@ -105,7 +105,7 @@ _PRODUCT = 128
 @functools.cache
 def reserve() -> None:
     """Have OpenBLAS take what it works in, once in a process, for as many products at once as there may be."""
-    together = threading.Barrier(AT_ONCE + 1)
+    together = threading.Barrier(MAX_PARALLEL_BLOCKS + 1)
 
     def multiply() -> None:
         a = np.ones((_PRODUCT, _PRODUCT))
@@ -113,7 +113,7 @@ def reserve() -> None:
         for _ in range(8):
             a @ a
 
-    some = [threading.Thread(target=multiply) for _ in range(AT_ONCE + 1)]
+    some = [threading.Thread(target=multiply) for _ in range(MAX_PARALLEL_BLOCKS + 1)]
     for thread in some:
         thread.start()
     for thread in some:
@@ -121,20 +121,20 @@ def reserve() -> None:
 
 
 @contextmanager
-def held_to(memory: int) -> Iterator[None]:
+def with_memory_limit(memory: int) -> Iterator[None]:
     """Within it this process may take `memory` bytes and a fifth beside what it holds: more raises MemoryError.
 
     What begins within it inherits the limit; no process may be started there.
     """
-    if memory >= sys.maxsize or _data() is None:
+    if memory >= sys.maxsize or _measure_data_bytes() is None:
         yield
         return
     reserve()
-    held = _data() or 0
+    held = _measure_data_bytes() or 0
     import resource  # POSIX alone has it
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = held + memory + max(int(memory * _TOLERANCE), _LEAST)
+    limit = held + memory + max(int(memory * _EXCESS_RATIO), _MIN_EXCESS_BYTES)
     lowered = min((n for n in (limit, soft, hard) if n != resource.RLIM_INFINITY), default=limit)
     resource.setrlimit(resource.RLIMIT_DATA, (lowered, hard))
     try:
@@ -152,11 +152,11 @@ def limit_of(host: Host, task: Task) -> int:
     return task.judge_memory if host.shares_memory and not task.is_by_itself else sys.maxsize
 
 
-def outgrown(case: Case, memory: int, error: MemoryError) -> str:
+def explain_outgrown(case: Case, memory: int, error: MemoryError) -> str:
     """That judging `case` needs more than its limit, and which to give, in words."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     wanted = math.prod(shape) * dtype.itemsize if shape is not None and dtype is not None else 0
-    least = rounded_up(max(2 * memory, memory + 2 * wanted))
+    least = round_up_memory(max(2 * memory, memory + 2 * wanted))
     array = f"; the last array that it asked for has {wanted // MIB} MiB" if wanted >= MIB else ""
     return (
         f"judging {case} takes more than --judge-memory {memory // MIB} (MiB) in the judge's process{array}; "
@@ -170,10 +170,10 @@ def check_free(case: Case, memory: int, results: Sequence[Wanted | None] | None 
     """
     inputs = input_bytes(case)
     if results is None:
-        needed = INPUTS * inputs
+        needed = INPUT_COPIES * inputs
     else:
-        needed = inputs + RESULTS * sum(math.prod(w.shape) * w.dtype.itemsize for w in results if w is not None)
-    free = free_bytes() if needed >= _MANY else None
+        needed = inputs + RESULT_COPIES * sum(math.prod(w.shape) * w.dtype.itemsize for w in results if w is not None)
+    free = free_bytes() if needed >= _MIN_CHECKED_BYTES else None
     if free is not None and needed + memory > free:
         raise TooLarge(
             f"judging {case} takes {needed // MIB} MiB of shared memory for its tensors and --judge-memory "
@@ -182,18 +182,18 @@ def check_free(case: Case, memory: int, results: Sequence[Wanted | None] | None 
         )
 
 
-def killed(text: str, memory: int) -> str:
+def explain_killed(text: str, memory: int) -> str:
     """What is said of the case of that id at which the judge's process was killed: of a large one, what it needs."""
     case, said = Case.parse(text), "the judge's process was killed while it was at this case, twice"
     inputs = input_bytes(case)
-    if INPUTS * inputs < _MANY:
+    if INPUT_COPIES * inputs < _MIN_CHECKED_BYTES:
         return said
     free = free_bytes()
     there = "" if free is None else f", and this machine has {free // MIB} MiB free now"
     return (
-        f"{said}, as the kernel does where memory runs out; it is not the backend's. Its inputs are held {INPUTS} "
-        f"times, {INPUTS * inputs // MIB} MiB, and its results {RESULTS} times, beside --judge-memory "
-        f"{memory // MIB} MiB{there}; give --jobs 1, a lower --judge-memory, or a smaller case"
+        f"{said}, as the kernel does where memory runs out; it is not the backend's. Its inputs are held "
+        f"{INPUT_COPIES} times, {INPUT_COPIES * inputs // MIB} MiB, and its results {RESULT_COPIES} times, beside "
+        f"--judge-memory {memory // MIB} MiB{there}; give --jobs 1, a lower --judge-memory, or a smaller case"
     )
 
 
@@ -222,7 +222,7 @@ def _group() -> Iterator[int]:
         yield int(most) - int(used) + int(stat.get("inactive_file", 0))
 
 
-def _data() -> int | None:
+def _measure_data_bytes() -> int | None:
     """Bytes of memory of this process alone, as RLIMIT_DATA counts them; None where it is not Linux."""
     if not sys.platform.startswith("linux"):
         return None

@@ -10,11 +10,11 @@ from typing import Any
 
 from opproof.core.errors import UsageError
 from opproof.harness import __version__
-from opproof.harness.run.plan import Selection, cases, parse, shard_of, tasks
-from opproof.harness.run.results.file import key
+from opproof.harness.run.plan import Selection, make_tasks, parse, select_cases, shard_of
+from opproof.harness.run.results.file import key_of
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
-from opproof.reports._text import line
+from opproof.reports._text import format_line
 
 #: One run: its folder, header and records.
 Run = tuple[Path, Header, Sequence[Result]]
@@ -36,38 +36,38 @@ def merge(runs: Sequence[Run]) -> Merged:
         raise UsageError(f"{twice[0]} is given twice; give each part once.")
     folder, first, _ = runs[0]
     for other, header, _ in runs[1:]:
-        if differ := _differences(first, header):
+        if differ := _compare_headers(first, header):
             raise UsageError(f"{folder} and {other} are not parts of one run: {'; '.join(differ)}.")
     homes: dict[tuple[str, str, str], Path] = {}
     for folder, _, results in runs:
         for r in results:
-            home = homes.get(key(r))
+            home = homes.get(key_of(r))
             if home is None:
-                homes[key(r)] = folder
+                homes[key_of(r)] = folder
                 continue
-            record = line(f"{r.case} {r.mode} on {r.backend}")
+            record = format_line(f"{r.case} {r.mode} on {r.backend}")
             if home is folder:
                 raise UsageError(f"{folder} holds {record} twice; remove one of its two lines from {folder / FILE}.")
             raise UsageError(f"{home} and {folder} both hold {record}; give each part once.")
-    header = _header([h for _, h, _ in runs])
-    expected = _planned(header)
+    header = _merge_headers([h for _, h, _ in runs])
+    expected = _plan_records(header)
     if expected is None:
         missing = _cut_short(runs)
         count = sum(h.cases for _, h, _ in runs)
     else:
-        missing = _missing(expected - homes.keys(), [h for _, h, _ in runs])
+        missing = _describe_missing(expected - homes.keys(), [h for _, h, _ in runs])
         count = len(expected)
     return Merged(replace(header, cases=count), [r for *_, results in runs for r in results], missing)
 
 
-def _differences(a: Header, b: Header) -> list[str]:
+def _compare_headers(a: Header, b: Header) -> list[str]:
     """In what two headers disagree that parts of one run share."""
     differences = [
         f"{name} is {x!r} and {y!r}"
         for name, x, y in (("the version of opproof", a.opproof, b.opproof), ("the bound", a.bound, b.bound))
         if x != y
     ]
-    old, new = _asked(a), _asked(b)
+    old, new = _options_of(a), _options_of(b)
     differences += [
         f"{n} is {old.get(n)!r} and {new.get(n)!r}" for n in sorted(old.keys() | new.keys()) if old.get(n) != new.get(n)
     ]
@@ -82,12 +82,12 @@ def _differences(a: Header, b: Header) -> list[str]:
     return differences
 
 
-def _asked(header: Header) -> dict[str, Any]:
+def _options_of(header: Header) -> dict[str, Any]:
     options = {n: header.options.get(n) for n in ("convention", "grad_oracle", "strict_subnormals", "in_process")}
     return options | {n: v for n, v in header.options.get("selection", {}).items() if n != "shard"}
 
 
-def _header(headers: Sequence[Header]) -> Header:
+def _merge_headers(headers: Sequence[Header]) -> Header:
     first = headers[0]
     backends = {b.get("spec", ""): b for h in headers for b in h.backends}
     names = dict.fromkeys(name for h in headers for name in h.host)
@@ -111,32 +111,32 @@ def selection_of(header: Header) -> Selection:
     return Selection(**{n: v for n, v in fields.items() if n in Selection.__dataclass_fields__})
 
 
-def _planned(header: Header) -> set[tuple[str, str, str]] | None:
+def _plan_records(header: Header) -> set[tuple[str, str, str]] | None:
     """Every record of the whole run; None where this opproof cannot know: another version, no folder of operators."""
     selection = selection_of(header)
     if header.opproof != __version__ or not all(Path(f).exists() for f in selection.folders):
         return None
-    planned = tasks(header.options.get("backends", []), cases(selection), selection)
-    return {key(t) for t in planned}
+    planned = make_tasks(header.options.get("backends", []), select_cases(selection), selection)
+    return {key_of(t) for t in planned}
 
 
 def _cut_short(runs: Sequence[Run]) -> list[str]:
     short = [f"{f}: {h.cases - len(r):,} of {h.cases:,} records" for f, h, r in runs if h.cases > len(r)]
-    return short + [f"shard {name}: not given" for name in _absent([h for _, h, _ in runs])]
+    return short + [f"shard {name}: not given" for name in _describe_absent([h for _, h, _ in runs])]
 
 
-def _missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]) -> list[str]:
-    count = max((n for _, n in _shards(headers)), default=1)
+def _describe_missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]) -> list[str]:
+    count = max((n for _, n in _shards_of(headers)), default=1)
     by_shard = Counter((shard_of(case, mode, count), backend) for backend, case, mode in keys)
     part = "" if count == 1 else "shard {}/{} "
     return [f"{part.format(k, count)}on {backend}: {n:,} records" for (k, backend), n in sorted(by_shard.items())]
 
 
-def _shards(headers: Sequence[Header]) -> list[tuple[int, int]]:
+def _shards_of(headers: Sequence[Header]) -> list[tuple[int, int]]:
     texts = [h.options.get("selection", {}).get("shard", "") for h in headers]
     return [parse(text) for text in texts if text]
 
 
-def _absent(headers: Sequence[Header]) -> list[str]:
-    given = _shards(headers)
+def _describe_absent(headers: Sequence[Header]) -> list[str]:
+    given = _shards_of(headers)
     return [f"{k}/{n}" for n in sorted({n for _, n in given}) for k in range(1, n + 1) if (k, n) not in given]

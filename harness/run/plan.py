@@ -27,18 +27,18 @@ from opproof.cases._derived import of_cotangents
 from opproof.cases._fills import FORWARD_ALONE, NOT_FINITE
 from opproof.cases._stored import check_stored, is_stored
 from opproof.core.dtypes import DTYPES, FLOATS
-from opproof.core.errors import CaseError, UsageError, meant
+from opproof.core.errors import CaseError, UsageError, suggest
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference import valid_case
 from opproof.harness.reference.chunks.blocks import axes_of, one_of
-from opproof.harness.reference.chunks.memory_budget import FEW, MEMORY
-from opproof.harness.reference.chunks.question import elements
-from opproof.harness.reference.data import inputs_of, ordered, parameters
+from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES, MAX_UNMEASURED_ELEMENTS
+from opproof.harness.reference.chunks.question import count_elements
+from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
 from opproof.harness.reference.question import evaluate_forward
-from opproof.harness.run.exhaustive import chunks
-from opproof.harness.run.memory_limits import held_to
-from opproof.harness.run.task import Task, op_name
+from opproof.harness.run.exhaustive import make_chunks
+from opproof.harness.run.memory_limits import with_memory_limit
+from opproof.harness.run.task import Task, op_name_of
 from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
 
@@ -47,7 +47,7 @@ _IN_TURN = 8
 #: Elements of the largest case that is tried whole before it is judged.
 _TRIED = 2**22
 #: Ids of one operator that are tried in the time in which its rows are read.
-_MANY = 32
+_MAX_IDS_TRIED_FIRST = 32
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,16 @@ class Selection:
     shard: str = ""  # "2/5": the second of five parts
 
 
-def operators(selection: Selection) -> list[Op]:
+def select_operators(selection: Selection) -> list[Op]:
     """The operators asked for, those of the user's folders included. Raises OpError for an unknown one."""
-    own = [op for folder in selection.folders for op in _own(Path(folder))]
+    own = [op for folder in selection.folders for op in _load_own(Path(folder))]
     if not selection.ops:
         return [*own, *(load(n) for n in names())]
     by_name = {op.name: op for op in own}
     return [by_name.get(name) or load(name) for name in selection.ops]
 
 
-def _own(path: Path) -> list[Op]:
+def _load_own(path: Path) -> list[Op]:
     """The operators in a user's folder or file. Raises UsageError where there is none."""
     ops = load_folder(path) if path.exists() else []
     if not ops:
@@ -83,53 +83,54 @@ def _own(path: Path) -> list[Op]:
     return ops
 
 
-def cases(selection: Selection) -> list[Case]:
+def select_cases(selection: Selection) -> list[Case]:
     """The cases asked for, in registry order. Raises UsageError, OpError or CaseError for a bad call."""
     for dtype in selection.dtypes:
         if dtype not in DTYPES:
-            raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}{meant(dtype, DTYPES)}")
+            raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}{suggest(dtype, DTYPES)}")
     if selection.cases:
-        chosen = _named(selection)
+        chosen = _select_named(selection)
     elif selection.case_files:
-        chosen = _listed(selection)
+        chosen = _read_listed(selection)
     elif selection.level == EXHAUSTIVE:
-        chosen = [c for op in operators(selection) for c in chunks(op, selection.dtypes)]
+        chosen = [c for op in select_operators(selection) for c in make_chunks(op, selection.dtypes)]
     else:
-        listed = [(c, op) for op in operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
+        listed = [(c, op) for op in select_operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
         chosen = [c for c, op in listed if any(is_asked(c, op, mode) for mode in MODES)]
     if selection.seed:  # an id that names a seed means its own
         chosen = [c if selection.cases and c.seed else c.with_seed(selection.seed) for c in chosen]
-    matches = keyword_filter(selection.keyword)
+    matches = make_keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
 
 
-def _named(selection: Selection) -> list[Case]:
+def _select_named(selection: Selection) -> list[Case]:
     """The cases whose ids are given. Of an operator with many of them the registry's own are not tried first."""
     named = [Case.parse(text) for text in selection.cases]
-    often = tuple(op for op, count in Counter(c.op for c in named).items() if count > _MANY)
-    ops = operators(Selection(ops=often, folders=selection.folders)) if often else []
+    often = tuple(op for op, count in Counter(c.op for c in named).items() if count > _MAX_IDS_TRIED_FIRST)
+    ops = select_operators(Selection(ops=often, folders=selection.folders)) if often else []
     own = {c for op in ops for c in cases_of(op.name, "standard", op.rows)}
-    return [c if c in own else checked(c, selection.folders) for c in named]
+    return [c if c in own else check_case(c, selection.folders) for c in named]
 
 
-def _listed(selection: Selection) -> list[Case]:
+def _read_listed(selection: Selection) -> list[Case]:
     """The cases of the files, each once, of the operators asked for."""
     if selection.level == EXHAUSTIVE:
         raise UsageError(f"--level {EXHAUSTIVE} has chunks of its own: give it -o and --dtype, not --cases.")
     paths = [_file.path_of(text) for text in selection.case_files]
     read = [c for path in paths for c in _file.read(path).cases(selection.level, path.parent)]
     wanted = [c for c in dict.fromkeys(read) if not selection.ops or c.op in selection.ops]
-    return [checked(c, selection.folders) for c in wanted]
+    return [check_case(c, selection.folders) for c in wanted]
 
 
-def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:
+def make_tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:
     """One task per case, backend and mode of the shard; gradient only where there is one to ask for.
 
     Backends take turns at a case, so that what is true of it is worked out once for all of them; a few at a time, since
     each of them keeps a process.
     """
     by_name = {
-        op.name: op for op in operators(Selection(ops=tuple({c.op for c in selected}), folders=selection.folders))
+        op.name: op
+        for op in select_operators(Selection(ops=tuple({c.op for c in selected}), folders=selection.folders))
     }
     folders = tuple(str(Path(f).resolve()) for f in selection.folders)
     part, count = parse(selection.shard) if selection.shard else (1, 1)
@@ -150,10 +151,10 @@ def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
 
     @functools.cache
     def of_op(op: str) -> tuple[Known, ...]:
-        return tuple(k for k in every if k.may_name(op))
+        return tuple(k for k in every if k.can_name(op))
 
     def entries(task: Task) -> tuple[Known, ...]:
-        return tuple(k for k in of_op(op_name(task)) if k.speaks_of(task.case, Mode(task.mode), task.backend))
+        return tuple(k for k in of_op(op_name_of(task)) if k.speaks_of(task.case, Mode(task.mode), task.backend))
 
     return [replace(task, known=speaking) if (speaking := entries(task)) else task for task in tasks]
 
@@ -175,12 +176,12 @@ def has_gradient(case: Case, op: Op) -> bool:
     return op.vjp is not None or op.source.parent != FOLDER  # a user's op without vjp: finite differences
 
 
-def checked(case: Case, folders: Sequence[str] = ()) -> Case:
+def check_case(case: Case, folders: Sequence[str] = ()) -> Case:
     """`case`, which its op can compute. Raises CaseError or OpError with the reason why not."""
-    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     for name, _ in case.params:
         if name not in op.params:
-            raise CaseError(f"{case}: {_no_parameter(op, name, case.kwargs[name])}")
+            raise CaseError(f"{case}: {_explain_no_parameter(op, name, case.kwargs[name])}")
     for name, default in op.params.items():
         if default is inspect.Parameter.empty and name not in case.kwargs:
             raise CaseError(f"{case}: {op.name} needs its parameter {name!r}.")
@@ -193,10 +194,12 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
     if is_stored(case.fill):
         check_stored(case)
     try:
-        tried = _small(replace(case, fill="normal") if is_stored(case.fill) else case, op)
+        tried = _shrink_case(replace(case, fill="normal") if is_stored(case.fill) else case, op)
         if tried is not None:
-            with held_to(MEMORY):  # few inputs may have many results
-                outputs = evaluate_forward(op, ordered(tried, op, inputs_of(tried, drawn)), parameters(tried, op))
+            with with_memory_limit(DEFAULT_MEMORY_BYTES):  # few inputs may have many results
+                outputs = evaluate_forward(
+                    op, order_arguments(tried, op, inputs_of(tried, drawn)), fill_parameters(tried, op)
+                )
             valid_case.check(tried, op, outputs[0])
     except CaseError:
         raise
@@ -218,20 +221,20 @@ def _check_mixed(case: Case, op: Op) -> None:
             raise CaseError(f"{case}: {name} of {op.name} holds no floats; expected a tensor of data after mixed=.")
 
 
-def _no_parameter(op: Op, name: str, value: object) -> str:
+def _explain_no_parameter(op: Op, name: str, value: object) -> str:
     if name in op.tensors:
         return f"{name} is a tensor: expected its shape, such as {name}=4x33, or of one axis {name}={value}, (a comma)."
     expected = ", ".join(op.params) if op.params else "none"
     known = [*op.params, *op.tensors, *RESERVED]
-    return f"{op.name} has no parameter {name!r}; its parameters are: {expected}{meant(name, known)}"
+    return f"{op.name} has no parameter {name!r}; its parameters are: {expected}{suggest(name, known)}"
 
 
-def _small(case: Case, op: Op) -> Case | None:
+def _shrink_case(case: Case, op: Op) -> Case | None:
     """`case`, or one slice of it where it is large; None where it is too large to be tried before it is judged."""
-    if elements(case) < FEW:
+    if count_elements(case) < MAX_UNMEASURED_ELEMENTS:
         return case
     axes = axes_of(case, op)
-    return one_of(case, axes) if axes else case if elements(case) < _TRIED else None
+    return one_of(case, axes) if axes else case if count_elements(case) < _TRIED else None
 
 
 def _check_tensors(case: Case, op: Op) -> None:
@@ -247,7 +250,7 @@ def _check_tensors(case: Case, op: Op) -> None:
         )
 
 
-def keyword_filter(expression: str) -> Callable[[str], bool]:
+def make_keyword_filter(expression: str) -> Callable[[str], bool]:
     """A predicate on case ids from words joined by `and`, `or`, `not` and parentheses, as pytest's -k.
 
     A word matches where it stands anywhere in the id, whatever its case. Raises UsageError.
@@ -298,7 +301,7 @@ class Extent(IntEnum):
     ALL = 2  # every case of a level that ledgers are written for
 
 
-def extent(selection: Selection) -> Extent:
+def scope_of(selection: Selection) -> Extent:
     """What the selection tries."""
     if (
         selection.keyword

@@ -8,12 +8,12 @@ import warnings
 
 from scipy import special
 
-from opproof.harness.run.hardening import adopt, harden_process, listen_to
+from opproof.harness.run.hardening import harden_process, restrict_connections, take_orphans
 from opproof.harness.run.session import worker
 
 __all__ = ["special", "worker"]
 
 harden_process()
-listen_to(os.getppid())
-adopt()  # what is left of the hosts of a judge that was killed: keepers, as a rule, about to end
+restrict_connections(os.getppid())
+take_orphans()  # what is left of the hosts of a judge that was killed: keepers, as a rule, about to end
 warnings.filterwarnings("ignore", "forkserver: waitpid returned unexpected pid")  # when they do

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from opproof.reports import Result
-from opproof.reports._kinds import COLUMNS, LABELS, Kind, kind
-from opproof.reports._text import line, plural
-from opproof.reports.terminal import failure
+from opproof.reports._kinds import COLUMNS, LABELS, ResultKind, result_kind_of
+from opproof.reports._text import format_count, format_line
+from opproof.reports.terminal import format_failure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 EVERY = 10.0
 #: Kinds of failures that are told as they come; the summary has all.
 _TOLD = 12
-_STYLES = {Kind.FAILED: "red", Kind.KNOWN: "yellow", Kind.HARNESS_ERROR: "magenta", Kind.PASSED: "green"}
+_STYLES = {
+    ResultKind.FAILED: "red",
+    ResultKind.KNOWN: "yellow",
+    ResultKind.HARNESS_ERROR: "magenta",
+    ResultKind.PASSED: "green",
+}
 
 
 class Observer(Protocol):
@@ -37,12 +42,12 @@ class Observer(Protocol):
 
 
 @dataclass
-class Counts:
+class ProgressCounts:
     """What is known so far."""
 
     planned: int
-    ops: dict[str, Counter[Kind]] = field(default_factory=dict)  # the one with the latest record last
-    kinds: Counter[Kind] = field(default_factory=Counter)
+    ops: dict[str, Counter[ResultKind]] = field(default_factory=dict)  # the one with the latest record last
+    kinds: Counter[ResultKind] = field(default_factory=Counter)
     told: set[tuple[str, ...]] = field(default_factory=set)  # failures that were told of
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108
     before: int = 0  # records of the run that is resumed
@@ -54,24 +59,28 @@ class Counts:
         self.ops[result.op] = of_op
         for count in (of_op, self.kinds):
             if earlier is not None:
-                count[kind(earlier)] -= 1
-            count[kind(result)] += 1
+                count[result_kind_of(earlier)] -= 1
+            count[result_kind_of(result)] += 1
         group = (result.backend, result.op, str(result.mode), str(result.verdict))
-        new = kind(result) in (Kind.FAILED, Kind.HARNESS_ERROR) and group not in self.told and len(self.told) < _TOLD
+        new = (
+            result_kind_of(result) in (ResultKind.FAILED, ResultKind.HARNESS_ERROR)
+            and group not in self.told
+            and len(self.told) < _TOLD
+        )
         self.told.update([group] if new else [])
         return new
 
     def is_first(self, result: Result) -> bool:
         """Whether no record was asked about before that fails, and this one does as no ledger knows."""
-        first = not self.failed and kind(result) is Kind.FAILED
+        first = not self.failed and result_kind_of(result) is ResultKind.FAILED
         self.failed = self.failed or first
         return first
 
-    def told_so_far(self) -> str:
+    def describe_so_far(self) -> str:
         """1,204 of 8,210 records, 3 fail, 2 min left"""
         done = self.kinds.total()
-        bad = [f"{self.kinds[k]:,} {LABELS[k]}" for k in (Kind.FAILED, Kind.HARNESS_ERROR) if self.kinds[k]]
-        return ", ".join([f"{done:,} of {plural(self.planned, 'record')}", *bad, self._left(done)]).rstrip(", ")
+        bad = [f"{self.kinds[k]:,} {LABELS[k]}" for k in (ResultKind.FAILED, ResultKind.HARNESS_ERROR) if self.kinds[k]]
+        return ", ".join([f"{done:,} of {format_count(self.planned, 'record')}", *bad, self._left(done)]).rstrip(", ")
 
     def _left(self, done: int) -> str:
         fresh = done - self.before
@@ -81,21 +90,21 @@ class Counts:
         return f"{seconds:.0f} s left" if seconds < 100 else f"{seconds / 60:.0f} min left"
 
 
-def told(result: Result) -> str:
+def describe_failure(result: Result) -> str:
     """A failure in one line: WRONG_VALUE softmax[x=2x3;dim=-1;f32] forward: why"""
-    why = line(result.diagnosis or result.message)
-    return f"{result.verdict} {line(result.case)} {result.mode}{': ' * bool(why)}{why}"
+    why = format_line(result.diagnosis or result.message)
+    return f"{result.verdict} {format_line(result.case)} {result.mode}{': ' * bool(why)}{why}"
 
 
-def first_failure(result: Result) -> str:
+def describe_first_failure(result: Result) -> str:
     """The first operator that fails: its name, then the record in full, the command that repeats it last."""
-    return f"first failing operator: {line(result.op)}\n{failure(result)}"
+    return f"first failing operator: {format_line(result.op)}\n{format_failure(result)}"
 
 
 @contextmanager
-def progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[Observer]:
+def show_progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[Observer]:
     """Gives whom to tell of each record. Nothing is shown where `quiet`, nothing is written to stdout."""
-    counts = Counts(planned, before=len(finished))
+    counts = ProgressCounts(planned, before=len(finished))
     for result in finished:
         counts.add(result, None)
     if quiet:
@@ -103,15 +112,15 @@ def progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[O
         return
     for result in finished:  # by the run that is resumed: whoever sees this one may not have seen that
         if counts.is_first(result):
-            sys.stderr.write(f"{first_failure(result)}\n")
+            sys.stderr.write(f"{describe_first_failure(result)}\n")
     if sys.stderr.isatty():
-        with _live(counts) as observer:
+        with _show_table(counts) as observer:
             yield observer
     else:
-        yield _lines(counts)
+        yield _show_lines(counts)
 
 
-def _lines(counts: Counts) -> Observer:
+def _show_lines(counts: ProgressCounts) -> Observer:
     """The first failure, and a line every ten seconds, so that a log is not silent for minutes."""
     last = time.monotonic()
 
@@ -119,50 +128,50 @@ def _lines(counts: Counts) -> Observer:
         nonlocal last
         counts.add(result, earlier)
         if counts.is_first(result):
-            sys.stderr.write(f"{first_failure(result)}\n")
+            sys.stderr.write(f"{describe_first_failure(result)}\n")
             sys.stderr.flush()
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            sys.stderr.write(f"opproof: {counts.told_so_far()}; at {line(result.op)}\n")
+            sys.stderr.write(f"opproof: {counts.describe_so_far()}; at {format_line(result.op)}\n")
             sys.stderr.flush()
 
     return observer
 
 
 @contextmanager
-def _live(counts: Counts) -> Iterator[Observer]:
+def _show_table(counts: ProgressCounts) -> Iterator[Observer]:
     """A table that is drawn anew four times a second, below the failures that have come."""
     from rich.console import Console
     from rich.live import Live
 
     console = Console(stderr=True, highlight=False)
     room = max(3, console.size.height - 6)
-    with Live(_table(counts, room), console=console, transient=True, refresh_per_second=4) as live:
+    with Live(_render_table(counts, room), console=console, transient=True, refresh_per_second=4) as live:
 
         def observer(result: Result, earlier: Result | None) -> None:
             new = counts.add(result, earlier)
             if counts.is_first(result):  # whole, however long: its last line is to be copied
-                console.print(first_failure(result), style="red", markup=False, soft_wrap=True)
+                console.print(describe_first_failure(result), style="red", markup=False, soft_wrap=True)
             elif new:
-                console.print(told(result), style="red", markup=False, overflow="ellipsis", no_wrap=True)
-            live.update(_table(counts, room))
+                console.print(describe_failure(result), style="red", markup=False, overflow="ellipsis", no_wrap=True)
+            live.update(_render_table(counts, room))
 
         yield observer
 
 
-def _table(counts: Counts, room: int) -> RenderableType:
+def _render_table(counts: ProgressCounts, room: int) -> RenderableType:
     """Operators that fail first, then those of the latest records, as many as there is room for."""
     from rich.table import Table
     from rich.text import Text
 
-    shown = [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or counts.kinds[k]]
-    table = Table(box=None, pad_edge=False, caption=counts.told_so_far(), caption_justify="left")
+    shown = [k for k in COLUMNS if k in (ResultKind.PASSED, ResultKind.FAILED) or counts.kinds[k]]
+    table = Table(box=None, pad_edge=False, caption=counts.describe_so_far(), caption_justify="left")
     table.add_column("operator")
     for k in ("records", *(LABELS[k] for k in shown)):
         table.add_column(k, justify="right")
     latest = list(reversed(counts.ops.items()))
-    rows = sorted(latest, key=lambda pair: not pair[1][Kind.FAILED])[:room]
+    rows = sorted(latest, key=lambda pair: not pair[1][ResultKind.FAILED])[:room]
     for op, count in rows:
         cells = [Text(f"{count[k]:,}" if count[k] else "", style=_STYLES.get(k, "")) for k in shown]
-        table.add_row(Text(line(op)), f"{count.total():,}", *cells)
+        table.add_row(Text(format_line(op)), f"{count.total():,}", *cells)
     return table

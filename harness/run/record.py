@@ -9,11 +9,11 @@ from typing import Any
 from opproof.cases import Case
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, number
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.cache import judgements as answers
-from opproof.harness.run.cache.judgements import Told
-from opproof.harness.run.task import Task, op_of, repro
+from opproof.harness.run.cache.judgements import CachedDiagnosis
+from opproof.harness.run.task import Task, op_of, repro_command_of
 from opproof.reports import Evidence, Result
 
 
@@ -22,13 +22,13 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
     notes = [attempt.judgement.message]
     said: dict[str, Any] = {"evidence": None}
     try:
-        said = {**_diagnosis(attempt), "evidence": _evidence(attempt)}
+        said = {**_diagnose(attempt), "evidence": _collect_evidence(attempt)}
     except Exception as error:  # the verdict stands without them
         notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
-    return measured(task, attempt, message="; ".join(filter(None, notes)), in_process=in_process, **said)
+    return make_record(task, attempt, message="; ".join(filter(None, notes)), in_process=in_process, **said)
 
 
-def measured(task: Task, attempt: Attempt, **said: Any) -> Result:
+def make_record(task: Task, attempt: Attempt, **said: Any) -> Result:
     """The record of an attempt, without a diagnosis and evidence unless they are `said`."""
     case = Case.parse(task.case)
     return Result(
@@ -40,9 +40,9 @@ def measured(task: Task, attempt: Attempt, **said: Any) -> Result:
         declared=attempt.declared,
         seconds=round(attempt.seconds, 6),
         judging=round(attempt.judging, 6),
-        repro=repro(task),
+        repro=repro_command_of(task),
         causes=causes_of(task, attempt),
-        **numbers(attempt.judgement),
+        **fields_of_judgement(attempt.judgement),
         **{"message": attempt.judgement.message, **said},
     )
 
@@ -56,41 +56,41 @@ def causes_of(task: Task, attempt: Attempt) -> tuple[str, ...]:
         from opproof.harness.judge.causes import find_causes
 
         case, mode = Case.parse(task.case), Mode(task.mode)
-        posed = attempt.posed or pose(case, op_of(case.op, task.ops), mode).asked
+        posed = attempt.posed or make_question(case, op_of(case.op, task.ops), mode).asked
         attempt.causes[key] = find_causes(task.known, posed, attempt.judgement, attempt.rules or Rules())
     return attempt.causes[key]
 
 
-def numbers(judgement: Judgement) -> dict[str, Any]:
+def fields_of_judgement(judgement: Judgement) -> dict[str, Any]:
     """The verdict and its figures, as the fields of a record."""
     figures = judgement.figures
     return {
         "verdict": judgement.verdict,
         "units": None if judgement.units is None else number(round(judgement.units, 4)),
-        "limit": _rounded(judgement.limit),
-        "rms": _rounded(figures.rms),
-        "bias": _rounded(figures.bias),
+        "limit": _round_units(judgement.limit),
+        "rms": _round_units(figures.rms),
+        "bias": _round_units(figures.bias),
         "rounding": figures.rounding,
         "nonfinite": judgement.nonfinite,
         "finite_units": number(round(judgement.finite_units, 4)),
-        "share": _rounded(judgement.share),
+        "share": _round_units(judgement.share),
         "zeros": judgement.zeros,
         "left_out": judgement.left_out,
         "worst": judgement.worst,
     }
 
 
-def _rounded(units: float | None) -> float | None:
+def _round_units(units: float | None) -> float | None:
     return None if units is None else round(units, 4)
 
 
-def told(label: str, said: str, beside: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def fields_of_diagnosis(label: str, said: str, beside: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """A diagnosis, and what fits beside it, each with its label, as the fields of a record."""
     also = [(of, text) for of, text in beside if text != said]
     return {"diagnosis": said, "also": tuple(s for _, s in also), "patterns": (label, *(p for p, _ in also))}
 
 
-def settled(task: Task, verdict: Verdict, message: str) -> Result:
+def make_early_record(task: Task, verdict: Verdict, message: str) -> Result:
     """The record of a task that did not come to an attempt."""
     return record(task, Attempt(Judgement(verdict, message)))
 
@@ -100,25 +100,25 @@ def with_verdict(attempt: Attempt, verdict: Verdict, message: str) -> Attempt:
     return replace(attempt, judgement=replace(attempt.judgement, verdict=verdict, message=message))
 
 
-def _diagnosis(attempt: Attempt) -> dict[str, Any]:
+def _diagnose(attempt: Attempt) -> dict[str, Any]:
     """What the error looks like, and what fits beside it, as the fields of a record."""
     judgement, posed, answer = attempt.judgement, attempt.posed, attempt.answer
     if judgement.verdict not in WRONG or not judgement.tensors or posed is None or answer is None:
         return {}
 
-    def explain() -> Told:
-        from opproof.harness.diagnose.diagnosis import explain, others
+    def explain() -> CachedDiagnosis:
+        from opproof.harness.diagnose.diagnosis import explain, find_other_patterns
 
         label, said = explain(posed, answer, judgement, attempt.rules)
-        return Told(label, said, others(posed, answer, judgement, said))
+        return CachedDiagnosis(label, said, find_other_patterns(posed, answer, judgement, said))
 
-    known = answers.told(posed, answer, attempt.rules, explain)
-    return told(known.label, known.said, known.beside)
+    known = answers.explain_or_recall(posed, answer, attempt.rules, explain)
+    return fields_of_diagnosis(known.label, known.said, known.beside)
 
 
-def _evidence(attempt: Attempt) -> Evidence | None:
+def _collect_evidence(attempt: Attempt) -> Evidence | None:
     if attempt.judgement.verdict not in FAILED or attempt.posed is None:
         return None
-    from opproof.harness.repro.evidence import evidence
+    from opproof.harness.repro.evidence import collect_evidence
 
-    return evidence(attempt.posed, attempt.judgement)
+    return collect_evidence(attempt.posed, attempt.judgement)

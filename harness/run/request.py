@@ -11,17 +11,17 @@ import numpy as np
 from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.question import Question, name_outputs
 
 
-class Settled(Exception):
+class EarlyVerdict(Exception):
     """A verdict is reached before the numbers are looked at."""
 
     def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(message)
-        self.verdict, self.message = verdict, plain(message)
+        self.verdict, self.message = verdict, make_plain(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +45,22 @@ class Returned:
 
 
 @dataclass(frozen=True)
-class Question:
+class Request:
     """A posed case, the results wanted (None: a gradient not asked for), and how its buffers lie."""
 
-    posed: Posed
+    posed: Question
     wanted: tuple[Wanted | None, ...]
     at_end: bool = True  # buffers end at a guard; else they begin at one
     soft: bool = False  # guards can be read and written, and are looked at afterwards
     threads: int = 0  # that the backend is to compute with; 0: as many as it likes
     as_left: bool = False  # results lie in memory that holds what the call before left there, as a program's do
 
-    def softened(self) -> Question:
+    def with_soft_guards(self) -> Request:
         """The same with soft guards."""
         return replace(self, soft=True)
 
 
-def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, ...]:
+def wanted_of(posed: Question, templates: Sequence[Array]) -> tuple[Wanted | None, ...]:
     """What must come back, where outputs have the shapes and dtypes of `templates`."""
     if posed.mode is Mode.FORWARD:
         dtype = DTYPES[posed.case.dtype]
@@ -69,7 +69,7 @@ def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, 
             kind = (dtype.numpy, dtype.whole) if y.dtype.kind == "f" else (y.dtype, y.dtype.kind == "i")
             return Wanted(f"output {name}", y.shape, *kind, on_request=name in posed.op.on_request)
 
-        named = zip(output_names(posed.op, len(templates)), templates, strict=True)
+        named = zip(name_outputs(posed.op, len(templates)), templates, strict=True)
         return tuple(output(name, y) for name, y in named)
     return tuple(
         Wanted(f"gradient of {n}", v.shape, DTYPES[posed.dtype_of(i)].numpy) if need and v is not None else None
@@ -77,24 +77,26 @@ def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, 
     )
 
 
-def received(returned: Sequence[Returned | None], question: Question) -> list[Array | None]:
+def check_returned(returned: Sequence[Returned | None], question: Request) -> list[Array | None]:
     """The results, of the number, shapes and dtypes wanted. Raises Settled."""
     wanted = question.wanted
     if len(returned) != len(wanted):
-        raise Settled(Verdict.WRONG_SHAPE, f"{len(returned)} arrays came back, expected {len(wanted)}")
-    return [None if want is None else _one(got, want) for got, want in zip(returned, wanted, strict=True)]
+        raise EarlyVerdict(Verdict.WRONG_SHAPE, f"{len(returned)} arrays came back, expected {len(wanted)}")
+    return [None if want is None else _check_result(got, want) for got, want in zip(returned, wanted, strict=True)]
 
 
-def _one(got: Returned | None, want: Wanted) -> Array | None:
+def _check_result(got: Returned | None, want: Wanted) -> Array | None:
     if got is None and want.on_request:
         return None
     if got is None:
-        raise Settled(Verdict.WRONG_SHAPE, f"{want.name} is None, expected shape {want.shape}")
+        raise EarlyVerdict(Verdict.WRONG_SHAPE, f"{want.name} is None, expected shape {want.shape}")
     if got.shape != want.shape:
-        raise Settled(Verdict.WRONG_SHAPE, f"{want.name} has shape {got.shape}, expected {want.shape}")
+        raise EarlyVerdict(Verdict.WRONG_SHAPE, f"{want.name} has shape {got.shape}, expected {want.shape}")
     as_good = want.of_any_width and got.dtype.startswith(("int", "uint"))
     if got.dtype != name_of(want.dtype) and not as_good:
-        raise Settled(Verdict.WRONG_DTYPE, f"{want.name} has dtype {got.dtype}, expected {want.dtype.name}")
+        raise EarlyVerdict(Verdict.WRONG_DTYPE, f"{want.name} has dtype {got.dtype}, expected {want.dtype.name}")
     if got.array is None:
-        raise Settled(Verdict.WRONG_DTYPE, f"{want.name} of dtype {got.dtype} did not come, expected {want.dtype.name}")
+        raise EarlyVerdict(
+            Verdict.WRONG_DTYPE, f"{want.name} of dtype {got.dtype} did not come, expected {want.dtype.name}"
+        )
     return got.array

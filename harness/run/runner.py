@@ -16,34 +16,34 @@ from pathlib import Path
 from opproof.cases import Case
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, UsageError
-from opproof.core.system import host, uncollected
+from opproof.core.system import describe_host, uncollected
 from opproof.core.verdicts import Mode
 from opproof.harness import __version__
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.known_failures import proposals
-from opproof.harness.known_failures.findings import built_in, of_versions
+from opproof.harness.known_failures.findings import of_versions, read_built_in
 from opproof.harness.known_failures.known import Known, mark, read_known
 from opproof.harness.reference.expected import evaluate_expected
-from opproof.harness.reference.question import pose
-from opproof.harness.run.cache.location import Place, known_key, place
-from opproof.harness.run.cache.store import Store
-from opproof.harness.run.capabilities import told
+from opproof.harness.reference.question import make_question
+from opproof.harness.run.cache.location import CacheLocation, find_key, place
+from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.capabilities import apply_capabilities
 from opproof.harness.run.finish import Exit, finish
-from opproof.harness.run.hardening import unguarded
-from opproof.harness.run.plan import cases, extent, tasks, with_known
-from opproof.harness.run.progress import progress
+from opproof.harness.run.hardening import warn_unguarded
+from opproof.harness.run.plan import make_tasks, scope_of, select_cases, with_known
+from opproof.harness.run.progress import show_progress
 from opproof.harness.run.results import resume
-from opproof.harness.run.results.file import ResultsFile, key, results_file
-from opproof.harness.run.results.folder import claimed
-from opproof.harness.run.results.resume import Settings, options
+from opproof.harness.run.results.file import ResultsFile, key_of, open_results_file
+from opproof.harness.run.results.folder import with_locked_folder
+from opproof.harness.run.results.resume import Settings, options_of
 from opproof.harness.run.scheduler import Judges, Pool, prepare
-from opproof.harness.run.standalone.rejudge import asked_by_programs
-from opproof.harness.run.stop import stoppable
-from opproof.harness.run.task import Limits, Task, by_case, op_of
+from opproof.harness.run.standalone.rejudge import recheck_backends
+from opproof.harness.run.stop import handle_interruption
+from opproof.harness.run.task import HostLimits, Task, by_case, op_of
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header
-from opproof.reports._results import legible
+from opproof.reports._results import make_legible
 
 
 def run(settings: Settings) -> int:
@@ -53,12 +53,12 @@ def run(settings: Settings) -> int:
     Stopped where the run was interrupted.
     """
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
-    settings, limits = told(settings, _limits(settings))
-    known = _known(settings)
+    settings, limits = apply_capabilities(settings, _limits_of(settings))
+    known = _read_known(settings)
     if not settings.in_process and not settings.dask:
         prepare()
     with uncollected():
-        planned = _planned(settings)
+        planned = _plan_tasks(settings)
     if planned is None:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
@@ -67,34 +67,34 @@ def run(settings: Settings) -> int:
     limits = replace(limits, jobs=jobs)
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
-    foreign = _foreign(cache)
-    with stoppable() as resumption, ExitStack() as claims:
-        with _judges(settings, limits, cache) as pool:
-            header = _header(settings, [pool.describe(b) for b in backends], len(planned))
-            folder = claims.enter_context(claimed(settings.out, header, resume=settings.resume))
+    foreign = _count_foreign(cache)
+    with handle_interruption() as resumption, ExitStack() as claims:
+        with _open_workers(settings, limits, cache) as pool:
+            header = _make_header(settings, [pool.describe(b) for b in backends], len(planned))
+            folder = claims.enter_context(with_locked_folder(settings.out, header, resume=settings.resume))
             known, silent = of_versions(known, header.backends)
-            marking = known_key()
-            done = resume.done(folder, header, marking) if settings.resume else []
-            file = claims.enter_context(results_file(folder, header, done, marking))
-            resumption.command = resume.command(settings, folder)
+            marking = find_key()
+            done = resume.read_done(folder, header, marking) if settings.resume else []
+            file = claims.enter_context(open_results_file(folder, header, done, marking))
+            resumption.command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
-            stop = _measured(pool, planned, file, known, quiet=settings.quiet)
+            stop = _run_tasks(pool, planned, file, known, quiet=settings.quiet)
         judged_here = stop is None and not settings.in_process and not settings.dask
-        in_programs = asked_by_programs(backends, planned, file, known, limits.environments) if judged_here else []
-        file.settle()  # now that no backend is left that could write to it
+        in_programs = recheck_backends(backends, planned, file, known, limits.environments) if judged_here else []
+        file.verify()  # now that no backend is left that could write to it
         status = finish(
             folder,
             header,
             file.results,
             known if stop is None else [],  # what did not run cannot accuse a ledger
             quiet=settings.quiet,
-            extent=extent(settings.selection),
+            extent=scope_of(settings.selection),
             complaints=[file.tampering] if file.tampering else [],
             notes=[
-                *_disbelieved(cache, _foreign(cache) - foreign),
+                *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
                 *silent,
                 *in_programs,
-                *unguarded(settings.dask),
+                *warn_unguarded(settings.dask),
             ],
         )
         if stop is not None:
@@ -104,20 +104,20 @@ def run(settings: Settings) -> int:
     return status
 
 
-def _limits(settings: Settings) -> Limits:
+def _limits_of(settings: Settings) -> HostLimits:
     """What a backend's process may use."""
     memory = settings.memory * 2**20
-    private = _private(settings)
-    return Limits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
+    private = _private_files_of(settings)
+    return HostLimits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
 
 
-def _known(settings: Settings) -> list[Known]:
+def _read_known(settings: Settings) -> list[Known]:
     """The entries of the user's list and of the libraries' own. Raises UsageError."""
     own = read_known(settings.ledger) if settings.ledger else []
-    return own + [entry for backend in dict.fromkeys(settings.backends) for entry in built_in(backend)]
+    return own + [entry for backend in dict.fromkeys(settings.backends) for entry in read_built_in(backend)]
 
 
-def _private(settings: Settings) -> tuple[str, ...]:
+def _private_files_of(settings: Settings) -> tuple[str, ...]:
     """The files of the user's own references, but one that is a backend too."""
     folders = [path for path in map(Path, settings.selection.folders) if path.exists()]  # planning refuses the others
     own = (op.source for folder in folders for op in load_folder(folder))
@@ -125,7 +125,7 @@ def _private(settings: Settings) -> tuple[str, ...]:
     return tuple(str(source) for source in own if source not in backends)
 
 
-def _judges(settings: Settings, limits: Limits, cache: Place | None) -> Judges:
+def _open_workers(settings: Settings, limits: HostLimits, cache: CacheLocation | None) -> Judges:
     """Those of this machine, or of a cluster. Raises UsageError."""
     if not settings.dask:
         return Pool(limits, cache)
@@ -140,17 +140,17 @@ def _judges(settings: Settings, limits: Limits, cache: Place | None) -> Judges:
     )
 
 
-def _foreign(cache: Place | None) -> int:
+def _count_foreign(cache: CacheLocation | None) -> int:
     """Entries of the cache that were not believed so far."""
     if cache is None:
         return 0
-    store = Store(cache)
+    store = CacheStore(cache)
     count = store.info().foreign
     store.close()
     return count
 
 
-def _disbelieved(cache: Place | None, count: int) -> list[str]:
+def _describe_disbelieved(cache: CacheLocation | None, count: int) -> list[str]:
     if cache is None or count <= 0:
         return []
     what = f"{count} {'entry' if count == 1 else 'entries'} of the cache in {cache.folder}"
@@ -159,10 +159,10 @@ def _disbelieved(cache: Place | None, count: int) -> list[str]:
     ]
 
 
-def _planned(settings: Settings) -> list[Task] | None:
+def _plan_tasks(settings: Settings) -> list[Task] | None:
     """All tasks of the run; None where no case matches, though a shard may get none of those that do."""
-    selected = cases(settings.selection)
-    planned = tasks(
+    selected = select_cases(settings.selection)
+    planned = make_tasks(
         tuple(dict.fromkeys(settings.backends)),
         selected,
         settings.selection,
@@ -180,16 +180,16 @@ def _planned(settings: Settings) -> list[Task] | None:
     return planned if planned or (settings.selection.shard and selected) else None
 
 
-def _measured(
+def _run_tasks(
     pool: Judges, planned: Sequence[Task], file: ResultsFile, known: Sequence[Known], *, quiet: bool
 ) -> KeyboardInterrupt | None:
     """Run what has no record yet, and write each record as it ends; one that comes again replaces the first.
 
     An interruption is given back, for there are records to report.
     """
-    finished = {key(r) for r in file.results}
-    remaining = [t for t in planned if key(t) not in finished]
-    with progress(len(planned), file.results, quiet=quiet) as shown:
+    finished = {key_of(r) for r in file.results}
+    remaining = [t for t in planned if key_of(t) not in finished]
+    with show_progress(len(planned), file.results, quiet=quiet) as shown:
         try:
             for result in pool.run(remaining):
                 marked = mark(result, known)
@@ -199,13 +199,13 @@ def _measured(
     return None
 
 
-def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> Header:
-    return legible(
+def _make_header(settings: Settings, backends: list[dict[str, str]], count: int) -> Header:
+    return make_legible(
         Header(
             opproof=__version__,
             backends=backends,
-            host=host(),
-            options=options(settings),
+            host=describe_host(),
+            options=options_of(settings),
             started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             cases=count,
             constants=CONSTANTS,
@@ -232,7 +232,7 @@ def _check(case: Case, op: Op, mode: Mode) -> None:
     if mode is Mode.GRADIENT and op.vjp is None:
         return
     try:
-        evaluate_expected(pose(case, op, mode).asked)
+        evaluate_expected(make_question(case, op, mode).asked)
     except OpError as error:
         raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
     except Exception:  # noqa: S110 - what else goes wrong is told by the records

@@ -22,13 +22,13 @@ from typing import Protocol, Self, TypeAlias
 from opproof.backends.worker.sandbox import supervisor
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.cache.location import Place
-from opproof.harness.run.hardening import begin, context, end, withdrawn
-from opproof.harness.run.memory_limits import killed
-from opproof.harness.run.record import settled
+from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.hardening import end, make_context, start_server, with_hardened_process
+from opproof.harness.run.memory_limits import explain_killed
+from opproof.harness.run.record import make_early_record
 from opproof.harness.run.session import worker
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task, by_case
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reports import Result
 
 #: Bundles of cases for each judge, so that none waits: one that it is at, and the next.
@@ -42,7 +42,7 @@ _TRIES = 20
 _PRELOADED = "opproof.harness.run.preload"
 
 
-def one_thread_each() -> None:
+def limit_threads() -> None:
     """The parallelism is in the processes; sums stay reproducible."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -66,23 +66,23 @@ class Judges(Protocol):
 
 def prepare() -> None:
     """Begin to start what judges come from: they are there sooner, when the run has planned what they are to do."""
-    one_thread_each()
-    begin(_PRELOADED)
+    limit_threads()
+    start_server(_PRELOADED)
 
 
 class Pool:
     """The judges of one run; a context manager."""
 
-    def __init__(self, limits: Limits, cache: Place | None = None) -> None:
-        one_thread_each()
+    def __init__(self, limits: HostLimits, cache: CacheLocation | None = None) -> None:
+        limit_threads()
         self.limits, self._cache = limits, cache
-        self._desk = Desk(limits) if limits.in_process else None
-        self._executor = None if limits.in_process else self._new(limits.jobs)
+        self._desk = Session(limits) if limits.in_process else None
+        self._executor = None if limits.in_process else self._start_workers(limits.jobs)
         self._reach = ExitStack()
 
     def __enter__(self) -> Self:
         if self._executor is not None:
-            self._reach.enter_context(withdrawn())
+            self._reach.enter_context(with_hardened_process())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -112,31 +112,31 @@ class Pool:
             for case in cases:
                 yield from self._desk.results(case)
             return
-        left = Bundles(cases, self.limits.jobs)
+        left = Batches(cases, self.limits.jobs)
         while True:
             unfinished = yield from self._shared(left)
             if not unfinished:
                 return
-            yield from self._again(unfinished)  # one of them killed its judge, or met somebody who did
-            self._renew(self.limits.jobs)
+            yield from self._run_one_by_one(unfinished)  # one of them killed its judge, or met somebody who did
+            self._replace_workers(self.limits.jobs)
 
-    def _shared(self, left: Bundles) -> Generator[Result, None, list[Case]]:
+    def _shared(self, left: Batches) -> Generator[Result, None, list[Case]]:
         """Records of cases on all judges; returns those without records when one of these died."""
         assert self._executor is not None
-        pending: dict[Future[worker.Judged], tuple[Case, ...]] = {}
+        pending: dict[Future[worker.JudgedBatch], tuple[Case, ...]] = {}
         unfinished: list[Case] = []
         while True:
             while left and len(pending) < _READY * self.limits.jobs and not unfinished:
                 some = left.take()
                 try:
-                    pending[self._executor.submit(worker.results, some, SECONDS)] = some
+                    pending[self._executor.submit(worker.judge_cases, some, SECONDS)] = some
                 except (BrokenProcessPool, OSError, EOFError):  # the others: the fork server was killed
                     unfinished += some
             if not pending:
                 return unfinished
             done = wait(pending, _STILL, return_when=FIRST_COMPLETED).done
             if not done:
-                _wake()
+                _continue_children()
             for future in [future for future in pending if future in done]:  # a set has no order, and records replace
                 some = pending.pop(future)
                 try:
@@ -148,40 +148,41 @@ class Pool:
                 for records in judged.records:
                     yield from records
 
-    def _again(self, cases: Iterable[Case]) -> Iterator[Result]:
+    def _run_one_by_one(self, cases: Iterable[Case]) -> Iterator[Result]:
         """One after the other; what kills its judge here too, though this had no other case before, is told of it."""
-        self._renew(1)
+        self._replace_workers(1)
         used = False
         for case in cases:
-            records = self._tried(case)
+            records = self._try_case(case)
             if records is None and used:
-                records = self._tried(case)
+                records = self._try_case(case)
             used = records is not None
             yield from records or [
-                settled(task, Verdict.HARNESS_ERROR, killed(task.case, task.judge_memory)) for task in case
+                make_early_record(task, Verdict.HARNESS_ERROR, explain_killed(task.case, task.judge_memory))
+                for task in case
             ]
 
-    def _tried(self, case: Case) -> Sequence[Result] | None:
+    def _try_case(self, case: Case) -> Sequence[Result] | None:
         """Its records; None where it killed the judge, after which there is another."""
         assert self._executor is not None
         try:
-            (records,) = self._executor.submit(worker.results, [case]).result().records
+            (records,) = self._executor.submit(worker.judge_cases, [case]).result().records
         except BrokenProcessPool:
-            self._renew(1)
+            self._replace_workers(1)
             return None
         return records
 
-    def _renew(self, jobs: int) -> None:
+    def _replace_workers(self, jobs: int) -> None:
         """Other judges, so many."""
         assert self._executor is not None
         _end(self._executor)
-        self._executor = self._new(jobs)
+        self._executor = self._start_workers(jobs)
 
-    def _new(self, jobs: int) -> ProcessPoolExecutor:
+    def _start_workers(self, jobs: int) -> ProcessPoolExecutor:
         """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
         for tries in range(_TRIES):
             given = (self.limits, self._cache)
-            come = context(_PRELOADED)
+            come = make_context(_PRELOADED)
             some = ProcessPoolExecutor(jobs, mp_context=come, initializer=worker.start, initargs=given)
             try:
                 some.submit(os.getpid)
@@ -201,8 +202,8 @@ def _end(executor: ProcessPoolExecutor) -> None:
     and one that is at its end when the interpreter is too is woken through a pipe that it has just closed.
     """
     processes = [p for p in multiprocessing.active_children() if p.name.startswith(("ForkServer", "Spawn"))]
-    parents = {supervisor.parent(p.pid) for p in processes if p.pid is not None}
-    servers = {parent for parent in parents if supervisor.parent(parent) == os.getpid()}
+    parents = {supervisor.parent_of(p.pid) for p in processes if p.pid is not None}
+    servers = {parent for parent in parents if supervisor.parent_of(parent) == os.getpid()}
     for process in processes:
         process.kill()
     executor.shutdown(wait=True, cancel_futures=True)
@@ -214,12 +215,12 @@ def _end_orphans(server: int) -> None:
     """End what is left of hosts whose keeper was killed, and their judge too; they have sessions of their own."""
     with suppress(OSError):
         session = os.getsid(server)
-        for process in supervisor.children(server):
+        for process in supervisor.list_children(server):
             if os.getsid(process) != session:
                 end(process)
 
 
-def _wake() -> None:
+def _continue_children() -> None:
     for process in multiprocessing.active_children():
         if process.pid is not None and hasattr(signal, "SIGCONT"):
             with suppress(OSError):
@@ -229,12 +230,12 @@ def _wake() -> None:
 #: Seconds of a judge's work that are handed over at once: its records come that late, and so does an end.
 SECONDS = 0.1
 #: Cases at once: so many are tried again where their judge dies.
-MOST = 64
+MAX_BATCH_CASES = 64
 
 Case: TypeAlias = tuple[Task, ...]
 
 
-class Bundles:
+class Batches:
     """The cases that no judge has yet, in their order."""
 
     def __init__(self, cases: Iterable[Case], jobs: int) -> None:
@@ -249,7 +250,7 @@ class Bundles:
     def take(self) -> tuple[Case, ...]:
         """The next ones: no more than take SECONDS, and fewer near the end, which all judges are to reach together."""
         share = len(self._left) // (4 * self._jobs)
-        count = max(1, min(int(SECONDS / self._each), MOST, share))
+        count = max(1, min(int(SECONDS / self._each), MAX_BATCH_CASES, share))
         return tuple(self._left.popleft() for _ in range(min(count, len(self._left))))
 
     def judged(self, given: Sequence[Case], done: int, seconds: float) -> None:

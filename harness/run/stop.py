@@ -37,7 +37,7 @@ class _Signal(KeyboardInterrupt):
 
 
 @contextmanager
-def stoppable() -> Iterator[Resumption]:
+def handle_interruption() -> Iterator[Resumption]:
     """Raises Stopped for an interruption of what is inside, which may say meanwhile how to go on."""
     resumption = Resumption()
     before = {n: signal.signal(n, _interrupt) for n in _SIGNALS if _is_free(n)}

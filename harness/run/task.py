@@ -16,7 +16,7 @@ from typing import Any
 from opproof.core.capabilities import backend_of, options_of
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.known import Known
-from opproof.harness.reference.chunks.memory_budget import MEMORY
+from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES
 from opproof.reference_ops import Op, load, load_folder
 
 #: Seconds that a case has, and bytes that a host and all that it started may use, where nobody says otherwise.
@@ -25,7 +25,7 @@ HOST_MEMORY = 4096 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class HostLimits:
     """Seconds of one call, bytes of the host and all that it started, judges at work."""
 
     jobs: int
@@ -50,7 +50,7 @@ class Task:
     batch_invariant: bool = False  # rows alone must give the bits that they give among others
     threads: tuple[int, ...] = ()  # with how many the call is made, in turn; empty: as many as the backend likes
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
-    judge_memory: int = MEMORY  # bytes that judging may take
+    judge_memory: int = DEFAULT_MEMORY_BYTES  # bytes that judging may take
     memory: int = HOST_MEMORY  # bytes that its host may use, as Limits say
     timeout: float = TIMEOUT  # seconds that a call may take, likewise
     in_process: bool = False  # the backend is in the judge's own process, likewise
@@ -68,7 +68,7 @@ def by_case(tasks: Iterable[Task]) -> Iterator[tuple[Task, ...]]:
 
 
 @functools.cache
-def op_name(task: Task) -> str:
+def op_name_of(task: Task) -> str:
     """The operator of a task, also of one whose case is malformed."""
     return task.case.partition("[")[0]
 
@@ -82,15 +82,15 @@ def op_of(name: str, folders: tuple[str, ...]) -> Op:
     return load(name)
 
 
-def _words(values: Iterable[object]) -> list[str]:
+def _quote_words(values: Iterable[object]) -> list[str]:
     return [shlex.quote(str(value)) for value in values]
 
 
-def _mebibytes(size: int) -> str:
+def _to_mebibytes(size: int) -> str:
     return str(size // 2**20)
 
 
-def _seconds(value: float) -> str:
+def _format_seconds(value: float) -> str:
     """All digits, as `{:g}` has not: 1234567, 0.1"""
     return repr(float(value)).removesuffix(".0")
 
@@ -99,13 +99,13 @@ def _seconds(value: float) -> str:
 #: list where the option is given several times, "" for a flag. A field at its default is not said. The seed is part of
 #: the case's id.
 _OPTIONS: tuple[tuple[str, str, Callable[[Any], str | list[str]]], ...] = (
-    ("--ops", "ops", _words),
+    ("--ops", "ops", _quote_words),
     ("--strict-subnormals", "strict_subnormals", lambda _: ""),
     ("--convention", "convention", str),
     ("--grad-oracle", "grad_oracle", str),
-    ("--memory", "memory", _mebibytes),
-    ("--timeout", "timeout", _seconds),
-    ("--judge-memory", "judge_memory", _mebibytes),
+    ("--memory", "memory", _to_mebibytes),
+    ("--timeout", "timeout", _format_seconds),
+    ("--judge-memory", "judge_memory", _to_mebibytes),
     ("--repeat", "repeat", str),
     ("--batch-invariant", "batch_invariant", lambda _: ""),
     ("--threads", "threads", lambda counts: ",".join(map(str, counts))),
@@ -125,7 +125,7 @@ def in_force(task: Task) -> list[str]:
     return parts
 
 
-def repro(task: Task, *before: Task) -> str:
+def repro_command_of(task: Task, *before: Task) -> str:
     """The command that runs this task alone, or after those `before` it; known before it starts."""
     parts = ["opproof", "run", "-b", shlex.quote(backend_of(task.backend))]
     parts += map(shlex.quote, options_of(task.backend))

@@ -30,17 +30,24 @@ from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import alternatives
-from opproof.harness.judge.alternatives import given_the_draw, unfair
+from opproof.harness.judge.alternatives import explain_unfair_draw, insert_draw
 from opproof.harness.judge.bound import compare
 from opproof.harness.reference import expected as reference
-from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, whole
-from opproof.harness.reference.chunks.expected import values_in
-from opproof.harness.reference.chunks.memory_budget import Room
-from opproof.harness.reference.chunks.question import templates
-from opproof.harness.reference.data import arguments, cotangents_of, distances, inputs_of, ordered, to_dtype
+from opproof.harness.reference.chunks.blocks import Axis, axes_of, make_whole_block, results_of
+from opproof.harness.reference.chunks.expected import evaluate_in_block
+from opproof.harness.reference.chunks.memory_budget import ChunkPlan
+from opproof.harness.reference.chunks.question import make_templates
+from opproof.harness.reference.data import (
+    cotangents_of,
+    inputs_of,
+    list_arguments,
+    measure_kink_distances,
+    order_arguments,
+    to_dtype,
+)
 from opproof.harness.reference.expected import values_of
-from opproof.harness.reference.question import Expected, Posed, evaluate_forward, evaluate_vjp, needs_of
-from opproof.harness.reference.roundoff import quiet
+from opproof.harness.reference.question import Expected, Question, evaluate_forward, evaluate_vjp, needs_of
+from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
 
@@ -79,22 +86,22 @@ def check(case: Case, op: Op, torch: Any) -> list[Disagreement]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of empty variances and the like
-            disagreements.extend(_checks(case, op, torch))
+            disagreements.extend(_run_checks(case, op, torch))
     except Exception as error:  # whatever a reference raises is what the check is there to find
         line = str(error).strip().split("\n", 1)[0]
         disagreements.append(Disagreement(str(case), "raises", f"{type(error).__name__}: {line}"))
     return disagreements
 
 
-def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
-    inputs = tuple(ordered(case, op, inputs_of(case, op)))
-    names = tuple(arguments(case, op))
-    posed = Posed(case, op, Mode.FORWARD, names, inputs, (), tuple(False for _ in inputs))
+def _run_checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
+    inputs = tuple(order_arguments(case, op, inputs_of(case, op)))
+    names = tuple(list_arguments(case, op))
+    posed = Question(case, op, Mode.FORWARD, names, inputs, (), tuple(False for _ in inputs))
     # PyTorch has defects of its own at empty tensors (backends/torch/known.toml): nothing is compared there.
     twin = op.torch is not None and all(0 not in shape for shape in case.shapes.values())
     if twin:
-        yield from _values(posed, torch)
-    yield from _slices(posed)
+        yield from _check_values(posed, torch)
+    yield from _check_slices(posed)
     if DTYPES[case.dtype].whole:
         return
     # PyTorch's backward of softmax makes NaN of an ignored row's NaN: that masks hide theirs is tested without it.
@@ -110,26 +117,26 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
         if need and v is not None and np.shape(d) != v.shape:
             yield Disagreement(str(case), "finite", f"the vjp of {name} has shape {np.shape(d)}")
             return
-    yield from _slices(posed)
+    yield from _check_slices(posed)
     if twin and any(needs) and not op.twin_errs(str(case)):
-        yield from _autograd(posed, torch)
+        yield from _check_autograd(posed, torch)
     undefined = all(y.size and not np.isfinite(y).any() for y in posed.outputs)  # 0 / 0, which has no differences
     if case.fill in _MILD and not undefined:
-        yield from _finite(posed, gradients)
+        yield from _check_finite_differences(posed, gradients)
         if op.analytic:
-            yield from _complex(posed, gradients)
+            yield from _check_complex_step(posed, gradients)
 
 
-def _tensors(torch: Any, inputs: Sequence[Array | None]) -> list[Any]:
+def _to_tensors(torch: Any, inputs: Sequence[Array | None]) -> list[Any]:
     return [None if v is None else torch.from_numpy(np.array(v)) for v in inputs]
 
 
-def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
+def _check_values(posed: Question, torch: Any) -> Iterator[Disagreement]:
     case, op, inputs = posed.case, posed.op, posed.inputs
-    expected = reference.expected_forward(posed)
+    expected = reference.expect_forward(posed)
     given = [None if v is None else to_dtype(v, case.dtype) for v in inputs]
     try:
-        outputs = tuple_of(op.torch(torch, *_tensors(torch, given), **posed.params))  # type: ignore[misc]
+        outputs = tuple_of(op.torch(torch, *_to_tensors(torch, given), **posed.params))  # type: ignore[misc]
     except NotImplementedError:
         if DTYPES[case.dtype].whole:  # which PyTorch has fewer functions of
             return
@@ -139,10 +146,10 @@ def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
         return
     arrays = [got.numpy() for got in outputs]
     if op.drawn_from:
-        posed = given_the_draw(posed, arrays)
-        expected = reference.expected_forward(posed)
+        posed = insert_draw(posed, arrays)
+        expected = reference.expect_forward(posed)
         for answer in (arrays, [e.values for e in expected]):
-            if no_chance := unfair(posed, answer, ()):
+            if no_chance := explain_unfair_draw(posed, answer, ()):
                 yield Disagreement(str(case), "values", no_chance)
     if op.settled is not None:
         arrays = list(op.settled(arrays, *inputs, **posed.params))
@@ -151,43 +158,43 @@ def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
         answers = map(tuple_of, op.conventions(*inputs, **posed.params))
         agreed += [[replace(e, values=v) for e, v in zip(expected, answer, strict=True)] for answer in answers]
     said = [
-        [d for got, want in zip(arrays, wanted, strict=True) for d in _compared(case, "values", got, want)]
+        [d for got, want in zip(arrays, wanted, strict=True) for d in _compare_results(case, "values", got, want)]
         for wanted in agreed
     ]
     if all(said):
         yield from said[0]
 
 
-def _slices(posed: Posed) -> Iterator[Disagreement]:
-    for said in unlike(posed):
+def _check_slices(posed: Question) -> Iterator[Disagreement]:
+    for said in find_unlike(posed):
         yield Disagreement(str(posed.case), "slices", said)
 
 
-def _autograd(posed: Posed, torch: Any) -> Iterator[Disagreement]:
+def _check_autograd(posed: Question, torch: Any) -> Iterator[Disagreement]:
     op, inputs = posed.op, posed.inputs
     assert op.torch is not None
     twin = functools.partial(op.torch, torch, **posed.params)
     if op.drawn_from:
         with torch.no_grad():
-            posed = given_the_draw(posed, [y.numpy() for y in twin(*_tensors(torch, inputs))])
-    gradients = autograd(torch, twin, _tensors(torch, inputs), posed.needs, _tensors(torch, posed.cotangents))
+            posed = insert_draw(posed, [y.numpy() for y in twin(*_to_tensors(torch, inputs))])
+    gradients = autograd(torch, twin, _to_tensors(torch, inputs), posed.needs, _to_tensors(torch, posed.cotangents))
     groups = None if op.ties is None else op.ties(*inputs, **posed.params)
-    for i, (got, want) in enumerate(zip(gradients, reference.expected_vjp(posed), strict=True)):
+    for i, (got, want) in enumerate(zip(gradients, reference.expect_vjp(posed), strict=True)):
         if got is not None and want is not None:
-            found = np.where(_beside_kinks(posed), want.values, got.numpy()) if i == 0 else got.numpy()
-            yield from _compared(posed.case, "autograd", found, want, groups if i == 0 else None)
+            found = np.where(_find_near_kinks(posed), want.values, got.numpy()) if i == 0 else got.numpy()
+            yield from _compare_results(posed.case, "autograd", found, want, groups if i == 0 else None)
 
 
-def _beside_kinks(posed: Posed) -> NDArray[np.bool_]:
+def _find_near_kinks(posed: Question) -> NDArray[np.bool_]:
     """Where PyTorch, which compares with float32 constants in some backwards, may see another side of a kink."""
     if posed.case.fill not in ("edges", "branches") or posed.op.kinks is None:
         return np.zeros((), dtype=bool)
-    with quiet():
+    with ignore_fp_warnings():
         distance = np.asarray(posed.op.kinks(*posed.inputs, **posed.params))
     return (distance > 0) & (distance < _SPACING)
 
 
-def _compared(
+def _compare_results(
     case: Case, check: str, got: Array, want: Expected, groups: NDArray[np.int64] | None = None
 ) -> Iterator[Disagreement]:
     if got.shape != want.values.shape:
@@ -209,118 +216,122 @@ def _compared(
         yield Disagreement(str(case), check, said)
 
 
-def _direction(case: Case, which: int, k: int, shape: tuple[int, ...]) -> Array:
+def _make_direction(case: Case, which: int, k: int, shape: tuple[int, ...]) -> Array:
     raw = bits_of(f"{case}|direction {which} {k}")(int(np.prod(shape)))
     return ((raw >> np.uint64(40)).astype(np.float64) / 2.0**23 - 1).reshape(shape)
 
 
-def _loss(posed: Posed, inputs: Sequence[Any]) -> Any:
+def _loss_of(posed: Question, inputs: Sequence[Any]) -> Any:
     outputs = evaluate_forward(posed.op, inputs, posed.params)
     pairs = [(g, y) for g, y in zip(posed.cotangents, outputs, strict=True) if g is not None]
     with np.errstate(all="ignore"):
         return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in pairs)
 
 
-def _free(posed: Posed, which: int, direction: Array) -> Array:
+def _free(posed: Question, which: int, direction: Array) -> Array:
     """The direction, zero at elements whose gradient the operator holds at zero."""
     masks = None if posed.op.held is None else posed.op.held(*posed.inputs, **posed.params)
     return direction if masks is None or masks[which] is None else np.where(masks[which], 0.0, direction)
 
 
-def _smooth(posed: Posed, which: int, direction: Array, step: float) -> Array:
+def _mask_direction(posed: Question, which: int, direction: Array, step: float) -> Array:
     """The direction, zero at elements from which `step` could reach a kink; all zero where another tensor's would."""
     given = zip(posed.names, posed.inputs, strict=True)
     values = {n: v for n, v in given if n is not None and v is not None}
     direction = _free(posed, which, direction)
-    near = distances(posed.case, posed.op, values) < 4 * step
+    near = measure_kink_distances(posed.case, posed.op, values) < 4 * step
     if which == 0 and near.shape == direction.shape:
         return np.where(near, 0.0, direction)
     return np.zeros_like(direction) if near.any() else direction
 
 
-def _finite(posed: Posed, gradients: Sequence[Any]) -> Iterator[Disagreement]:
+def _check_finite_differences(posed: Question, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     base = 2.0**-12
     case, inputs = posed.case, posed.inputs
     for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
         if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
             continue
         for k in range(_DIRECTIONS):
-            d = _smooth(posed, which, _direction(case, which, k, x.shape), base)
+            d = _mask_direction(posed, which, _make_direction(case, which, k, x.shape), base)
 
             def slope(step: float, which: int = which, x: Array = x, d: Array = d) -> float:
-                ends = [_loss(posed, [*inputs[:which], x + s * d, *inputs[which + 1 :]]) for s in (step, -step)]
+                ends = [_loss_of(posed, [*inputs[:which], x + s * d, *inputs[which + 1 :]]) for s in (step, -step)]
                 return float(ends[0] - ends[1]) / (2 * step)
 
             coarse, middle, fine = slope(base), slope(base / 2), slope(base / 4)
             first, second = (4 * middle - coarse) / 3, (4 * fine - middle) / 3
             estimate = (16 * second - first) / 15
             want = float(np.sum(gradients[which] * d))
-            size = float(np.sum(np.abs(gradients[which] * d))) + abs(float(_loss(posed, inputs))) + 1e-3
+            size = float(np.sum(np.abs(gradients[which] * d))) + abs(float(_loss_of(posed, inputs))) + 1e-3
             if not abs(estimate - want) <= 1e-7 * size + 4 * abs(second - first):
-                yield Disagreement(str(case), "finite", _said(posed, which, "differences give", estimate, want))
+                yield Disagreement(
+                    str(case), "finite", _describe_difference(posed, which, "differences give", estimate, want)
+                )
                 return
 
 
-def _complex(posed: Posed, gradients: Sequence[Any]) -> Iterator[Disagreement]:
+def _check_complex_step(posed: Question, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     step = 2.0**-100
     case, inputs = posed.case, posed.inputs
     for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
         if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
             continue
-        d = _free(posed, which, _direction(case, which, 0, x.shape))
+        d = _free(posed, which, _make_direction(case, which, 0, x.shape))
         moved = [*inputs[:which], x + 1j * step * d, *inputs[which + 1 :]]
-        got = float(np.imag(_loss(posed, moved))) / step
+        got = float(np.imag(_loss_of(posed, moved))) / step
         want = float(np.sum(gradients[which] * d))
         size = float(np.sum(np.abs(gradients[which] * d))) + 1e-12
         if not abs(got - want) <= 1e-11 * size:
-            yield Disagreement(str(case), "complex", _said(posed, which, "the complex step gives", got, want))
+            yield Disagreement(
+                str(case), "complex", _describe_difference(posed, which, "the complex step gives", got, want)
+            )
             return
 
 
-def _said(posed: Posed, which: int, how: str, got: float, want: float) -> str:
+def _describe_difference(posed: Question, which: int, how: str, got: float, want: float) -> str:
     return f"along a direction of {posed.names[which]} {how} {got:.12g}, the vjp {want:.12g}"
 
 
 _PARTS = 3
-_NEAR = 1e-12  # relative to the largest element: sums of other lengths are rounded in another order
+_MAX_RELATIVE_DIFFERENCE = 1e-12  # relative to the largest element: sums of other lengths are rounded in another order
 
 
-def unlike(posed: Posed) -> Iterator[str]:
+def find_unlike(posed: Question) -> Iterator[str]:
     """Results of `posed` that are not what its slices joined are, in words. Arrays are float64."""
     axes = axes_of(posed.case, posed.op)
     if not axes:
         return
-    if templates(posed, axes) is None:
+    if make_templates(posed, axes) is None:
         if posed.op.independent is not None:
             yield "an axis that it names is no axis of an output, or has another extent there"
         return
-    wholes = dict(zip(_names(posed), values_of(posed), strict=True))
+    wholes = dict(zip(_names_of_results(posed), values_of(posed), strict=True))
     for k, axis in enumerate(axes):
         sizes = [a.extent for a in axes]
-        sizes[k] = _part(axis, posed)
-        room = Room(axes, tuple(sizes), {})
+        sizes[k] = _part_size_of(axis, posed)
+        room = ChunkPlan(axes, tuple(sizes), {})
         for name, shape in results_of(posed, posed.outputs).items():
             want = wholes[name]
-            with quiet():
-                got = values_in(posed, room, whole(axes), name, shape)
-            if want is not None and not _same(got, want):
+            with ignore_fp_warnings():
+                got = evaluate_in_block(posed, room, make_whole_block(axes), name, shape)
+            if want is not None and not _is_same(got, want):
                 yield f"{name} is another of {sizes[k]} slices of {axis.extent} at a time, joined along {dict(axis.of)}"
                 return
 
 
-def _names(posed: Posed) -> Sequence[str | None]:
+def _names_of_results(posed: Question) -> Sequence[str | None]:
     names = list(results_of(posed, posed.outputs))
     return posed.names if posed.mode == "gradient" else names
 
 
-def _part(axis: Axis, posed: Posed) -> int:
+def _part_size_of(axis: Axis, posed: Question) -> int:
     sizes = range(-(-axis.extent // _PARTS), axis.extent + 1)
     return next(n for n in sizes if axis.valid(n, posed.case.shapes))
 
 
-def _same(got: Array, want: Array) -> bool:
+def _is_same(got: Array, want: Array) -> bool:
     with np.errstate(all="ignore"):
         want = np.asarray(want, dtype=np.float64)
         size = float(np.max(np.abs(want), where=np.isfinite(want), initial=1.0))
-        near = np.abs(got - want) <= _NEAR * size
+        near = np.abs(got - want) <= _MAX_RELATIVE_DIFFERENCE * size
         return bool(np.all(near | (got == want) | (np.isnan(got) & np.isnan(want))))

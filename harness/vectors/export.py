@@ -20,34 +20,34 @@ from opproof.core.errors import UsageError
 from opproof.harness import __version__
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.reference.chunks.memory_budget import TooLarge
-from opproof.harness.reference.roundoff import quiet
+from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.hosts import answer_files
 from opproof.harness.run.hosts.answer_files import LeftOut, Manifest, Vector
 from opproof.harness.run.task import Task
-from opproof.harness.vectors.vector import Unfit, vector
+from opproof.harness.vectors.vector import NotExportable, make_vector
 
 
 @dataclass(frozen=True)
-class Room:
+class ByteLimits:
     """How large the files may be, in bytes."""
 
     largest: int  # one of them
     total: int  # all of them
 
 
-def export(folder: Path, tasks: Sequence[Task], room: Room) -> Manifest:
+def export(folder: Path, tasks: Sequence[Task], room: ByteLimits) -> Manifest:
     """Write files of `tasks`, those of one case together, and their manifest. What was there before stays.
 
     Raises UsageError where `folder` holds anything else than an earlier export, or cannot be written.
     """
-    _claim(folder)
+    _check_folder(folder)
     records: list[Vector] = []
     left: list[LeftOut] = []
     written = 0
     for case, group in groupby(tasks, key=lambda t: t.case):
         tensors: dict[str, Array] = {}
-        made = _vectors(list(group), tensors, room.largest, left)
+        made = _make_vectors(list(group), tensors, room.largest, left)
         if not made:
             continue
         blob = blob_of(tensors, {"case": case})
@@ -70,19 +70,19 @@ def export(folder: Path, tasks: Sequence[Task], room: Room) -> Manifest:
     return whole
 
 
-def _vectors(tasks: Sequence[Task], tensors: dict[str, Array], largest: int, left: list[LeftOut]) -> list[Vector]:
+def _make_vectors(tasks: Sequence[Task], tensors: dict[str, Array], largest: int, left: list[LeftOut]) -> list[Vector]:
     drawn = Questions()
     made = []
     for task in tasks:
         try:
-            with quiet():
-                made.append(vector(task, drawn, tensors, largest))
-        except (Unfit, TooLarge) as reason:
+            with ignore_fp_warnings():
+                made.append(make_vector(task, drawn, tensors, largest))
+        except (NotExportable, TooLarge) as reason:
             left.append(LeftOut(task.case, task.mode, str(reason)))
     return made
 
 
-def _claim(folder: Path) -> None:
+def _check_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         there = [path.name for path in folder.iterdir()]

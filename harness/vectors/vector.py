@@ -9,27 +9,27 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from opproof.backends.worker.protocol import name_of, params_text
+from opproof.backends.worker.protocol import name_of, params_to_json
 from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, row_major, storage_of
-from opproof.core.arrays import Array, same_bits
+from opproof.core.arrays import Array, has_same_bits
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import gradient
 from opproof.harness.judge.bound import bound_of
-from opproof.harness.reference.chunks.question import Posing, elements
+from opproof.harness.reference.chunks.question import Posing, count_elements
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.expected import expected_of
-from opproof.harness.reference.question import Expected, Posed, output_names
+from opproof.harness.reference.question import Expected, Question, name_outputs
 from opproof.harness.run import request
-from opproof.harness.run.hosts.answer_files import Tensor, Vector, Wanted, digest
+from opproof.harness.run.hosts.answer_files import Vector, VectorResult, VectorTensor, digest_of_question
 from opproof.harness.run.memory.buffer import poison
 from opproof.harness.run.task import Task, op_of
 
 _ELEMENT = 8  # bytes, of expected values
 
 
-class Unfit(Exception):
+class NotExportable(Exception):
     """A case that no file is made of; the text says why."""
 
 
@@ -43,12 +43,14 @@ class _Tensors:
         """The name under which the file holds `array`: `wish`, or that with "gradient." before it."""
         for name in (wish, f"gradient.{wish}"):
             kept = self.arrays.setdefault(name, array)
-            if kept is array or (kept.shape == array.shape and kept.dtype == array.dtype and same_bits(kept, array)):
+            if kept is array or (
+                kept.shape == array.shape and kept.dtype == array.dtype and has_same_bits(kept, array)
+            ):
                 return name
         raise AssertionError(wish)
 
 
-def vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) -> Vector:
+def make_vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) -> Vector:
     """What the manifest says of `task`; its tensors are added to `tensors`, those of the case's other mode.
 
     Raises Unfit where more than `largest` bytes would be written, or where files cannot say what is right.
@@ -56,20 +58,20 @@ def vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) 
     case, mode = Case.parse(task.case), Mode(task.mode)
     op = op_of(case.op, task.ops)
     if case.destinations:
-        raise Unfit("the result is to be written to memory of the caller's, which a file is not")
+        raise NotExportable("the result is to be written to memory of the caller's, which a file is not")
     if mode is Mode.GRADIENT and op.vjp is None:
-        raise Unfit("its gradient is judged by finite differences, which have no bound beforehand")
-    if elements(case) * DTYPES[case.dtype].numpy.itemsize > largest:
-        raise Unfit(f"its inputs alone are larger than {largest} bytes")
+        raise NotExportable("its gradient is judged by finite differences, which have no bound beforehand")
+    if count_elements(case) * DTYPES[case.dtype].numpy.itemsize > largest:
+        raise NotExportable(f"its inputs alone are larger than {largest} bytes")
     pair = posing(case, op, mode, task.judge_memory)
     posed = pair.asked
     if pair.room is not None:
-        raise Unfit("it is so large that it is judged in slices")
+        raise NotExportable("it is so large that it is judged in slices")
     if mode is Mode.GRADIENT and not any(posed.needs):
-        raise Unfit("no input of it has a gradient")
+        raise NotExportable("no input of it has a gradient")
     wanted = request.wanted_of(posed, pair.outputs)
     if sum(int(np.prod(w.shape)) for w in wanted if w is not None) * 2 * _ELEMENT > largest:
-        raise Unfit(f"what is expected of it is larger than {largest} bytes")
+        raise NotExportable(f"what is expected of it is larger than {largest} bytes")
     file = _Tensors(dict(tensors))
     stem = f"{case.op}/{hashlib.sha256(task.case.encode()).hexdigest()[:12]}"
     made = Vector(
@@ -77,37 +79,41 @@ def vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) 
         mode=str(mode),
         op=case.op,
         dtype=case.dtype,
-        params=json.loads(params_text(posed.params)),
+        params=json.loads(params_to_json(posed.params)),
         file=f"{stem}.safetensors",
         answer=f"{stem}-{mode}.safetensors",
-        inputs=tuple(_inputs(posed, file)),
-        cotangents=tuple(_cotangents(posed, file)),
-        results=tuple(_results(posed, wanted, file)),
-        question=digest(posed),
+        inputs=tuple(_store_inputs(posed, file)),
+        cotangents=tuple(_store_cotangents(posed, file)),
+        results=tuple(_store_results(posed, wanted, file)),
+        question=digest_of_question(posed),
         note=_note(posed),
     )
     tensors.update(file.arrays)
     return made
 
 
-def _inputs(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
+def _store_inputs(posed: Question, file: _Tensors) -> Iterator[VectorTensor | None]:
     layouts = layouts_of(posed.case)
     for name, values in zip(posed.names, posed.inputs, strict=True):
         if name is None or values is None:
             yield None
         else:
             same = next(j for j, other in enumerate(posed.inputs) if other is values)
-            yield _laid_out(f"input.{same}", name, to_dtype(values, posed.case.dtype_of(name)), layouts[name], file)
+            yield _store_laid_out(
+                f"input.{same}", name, to_dtype(values, posed.case.dtype_of(name)), layouts[name], file
+            )
 
 
-def _cotangents(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
+def _store_cotangents(posed: Question, file: _Tensors) -> Iterator[VectorTensor | None]:
     layout = cotangent_layout(posed.case)
-    names = output_names(posed.op, len(posed.cotangents))
+    names = name_outputs(posed.op, len(posed.cotangents))
     for i, (g, name) in enumerate(zip(posed.cotangents, names, strict=True)):
-        yield None if g is None else _laid_out(f"cotangent.{i}", name, to_dtype(g, posed.case.dtype), layout, file)
+        yield (
+            None if g is None else _store_laid_out(f"cotangent.{i}", name, to_dtype(g, posed.case.dtype), layout, file)
+        )
 
 
-def _laid_out(wish: str, name: str, values: Array, layout: str, file: _Tensors) -> Tensor:
+def _store_laid_out(wish: str, name: str, values: Array, layout: str, file: _Tensors) -> VectorTensor:
     storage = storage_of(values.shape, layout)
     stored = values
     if (storage.offset, storage.strides) != (0, row_major(values.shape)) or storage.size != values.size:
@@ -117,13 +123,15 @@ def _laid_out(wish: str, name: str, values: Array, layout: str, file: _Tensors) 
         np.ndarray(values.shape, values.dtype, room.data, storage.offset * values.dtype.itemsize, strides)[...] = values
         stored = room.view(values.dtype)
     kind = name_of(values.dtype)
-    return Tensor(name, file.add(wish, stored), kind, values.shape, storage.strides, storage.offset)
+    return VectorTensor(name, file.add(wish, stored), kind, values.shape, storage.strides, storage.offset)
 
 
-def _results(posed: Posed, wanted: Sequence[request.Wanted | None], file: _Tensors) -> Iterator[Wanted | None]:
+def _store_results(
+    posed: Question, wanted: Sequence[request.Wanted | None], file: _Tensors
+) -> Iterator[VectorResult | None]:
     word = "output" if posed.mode is Mode.FORWARD else "gradient"
     expected = expected_of(posed)
-    ends = _ends(posed, expected)
+    ends = _find_slope_ends(posed, expected)
     for i, (want, right) in enumerate(zip(wanted, expected, strict=True)):
         if want is None or right is None:
             yield None
@@ -136,7 +144,7 @@ def _results(posed: Posed, wanted: Sequence[request.Wanted | None], file: _Tenso
             bound = ends[i][2]
         values = file.add(f"{name}.expected", right.values)
         limit = file.add(f"{name}.bound", bound)
-        yield Wanted(want.name, name, name_of(want.dtype), want.shape, values, limit, low, high)
+        yield VectorResult(want.name, name, name_of(want.dtype), want.shape, values, limit, low, high)
 
 
 def _bound(expected: Expected, dtype: str) -> Array:
@@ -146,23 +154,23 @@ def _bound(expected: Expected, dtype: str) -> Array:
         return bound_of(expected, DTYPES[dtype])
 
 
-def _ends(posed: Posed, expected: Sequence[Expected | None]) -> dict[int, tuple[Array, Array, Array]]:
+def _find_slope_ends(posed: Question, expected: Sequence[Expected | None]) -> dict[int, tuple[Array, Array, Array]]:
     """By argument with elements at kinks: the least and the largest that is right, and the bound beyond them."""
     if posed.mode is Mode.FORWARD or posed.op.ties is not None:
         return {}
     shapes = [None if e is None else e.values.shape for e in expected]
     found = {}
-    for i, kinked in gradient.kinked(posed, shapes).items():
+    for i, kinked in gradient.find_kinked(posed, shapes).items():
         right = expected[i]
         assert right is not None
         bound = _bound(right, posed.dtype_of(i))
         low, high = (np.where(kinked.mask, end, right.values) for end in (kinked.low, kinked.high))
-        slack = np.where(kinked.mask, gradient.slack(bound, kinked, posed.dtype_of(i)), bound)
+        slack = np.where(kinked.mask, gradient.slack_of(bound, kinked, posed.dtype_of(i)), bound)
         found[i] = (low, high, slack)
     return found
 
 
-def _note(posed: Posed) -> str:
+def _note(posed: Question) -> str:
     if posed.mode is Mode.GRADIENT and posed.op.ties is not None:
         return "gradients of equal elements may come in any order"
     return "several answers are right" if posed.op.settled is not None or posed.op.drawn_from else ""

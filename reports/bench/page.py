@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opproof.reports._text import short_names
+from opproof.reports._text import short_names_of
 from opproof.reports.bench.record import Bench, Caches, Time
-from opproof.reports.bench.table import TITLES, duration, looked_at, row
+from opproof.reports.bench.table import TITLES, describe_looked_at, format_duration, format_row
 
 _HERE = Path(__file__).parent
-_WIDTH, _HEIGHT, _EDGE = 460.0, 300.0, 44.0
+_PLOT_WIDTH, _PLOT_HEIGHT, _PLOT_EDGE = 460.0, 300.0, 44.0
 
 
 @dataclass(frozen=True)
@@ -66,33 +66,33 @@ def render(bench: Bench) -> str:
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     measured = [t for t in bench.times if t.interval is not None]
     names = list(dict.fromkeys(t.backend for t in measured))
-    short = short_names(set(names))
+    short = short_names_of(set(names))
     page: str = environment.get_template("page.html.j2").render(
         css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this folder
         bench=bench,
-        looked_at=looked_at(bench),
+        looked_at=describe_looked_at(bench),
         names=[short[n] for n in names],
-        groups=_groups(measured, names),
-        plots=[_sizes(measured, names, bench), *(_roofline(measured, names, bench, c) for c in Caches)],
+        groups=_group_times(measured, names),
+        plots=[_plot_sizes(measured, names, bench), *(_plot_roofline(measured, names, bench, c) for c in Caches)],
         titles=TITLES,
-        rows=[row(t, bench) for t in measured],
+        rows=[format_row(t, bench) for t in measured],
         left=[t for t in bench.times if t.interval is None],
-        width=int(_WIDTH),
-        height=int(_HEIGHT),
-        edge=int(_EDGE),
+        width=int(_PLOT_WIDTH),
+        height=int(_PLOT_HEIGHT),
+        edge=int(_PLOT_EDGE),
     )
     return page
 
 
-def _groups(times: Sequence[Time], names: Sequence[str]) -> list[tuple[str, list[tuple[str, list[Bar]]]]]:
+def _group_times(times: Sequence[Time], names: Sequence[str]) -> list[tuple[str, list[tuple[str, list[Bar]]]]]:
     """By operator, the bars of every case, mode and caches."""
     ops: dict[str, dict[str, list[Time]]] = {}
     for t in times:
         ops.setdefault(t.op, {}).setdefault(f"{t.case} {t.mode}, {t.caches}", []).append(t)
-    return [(op, [(label, _bars(some, names)) for label, some in cases.items()]) for op, cases in ops.items()]
+    return [(op, [(label, _make_bars(some, names)) for label, some in cases.items()]) for op, cases in ops.items()]
 
 
-def _bars(times: Sequence[Time], names: Sequence[str]) -> list[Bar]:
+def _make_bars(times: Sequence[Time], names: Sequence[str]) -> list[Bar]:
     known = [(t, t.interval) for t in times if t.interval is not None]
     longest = max(i.high for _, i in known)
     return [
@@ -101,19 +101,19 @@ def _bars(times: Sequence[Time], names: Sequence[str]) -> list[Bar]:
             width=round(100 * i.median / longest, 2),
             low=round(100 * i.low / longest, 2),
             high=round(100 * i.high / longest, 2),
-            words=f"{duration(i.median)} ± {100 * i.half_width:.1f} %",
+            words=f"{format_duration(i.median)} ± {100 * i.half_width:.1f} %",
         )
         for t, i in known
     ]
 
 
-def _sizes(times: Sequence[Time], names: Sequence[str], bench: Bench) -> Plot:
+def _plot_sizes(times: Sequence[Time], names: Sequence[str], bench: Bench) -> Plot:
     del bench
     points = [(float(t.bytes), t.interval.median * 1e6, t) for t in times if t.interval is not None and t.bytes]
     return _plot("Time over size", "bytes", "µs", points, names)
 
 
-def _roofline(times: Sequence[Time], names: Sequence[str], bench: Bench, caches: Caches) -> Plot:
+def _plot_roofline(times: Sequence[Time], names: Sequence[str], bench: Bench, caches: Caches) -> Plot:
     """Operations a byte across, GFLOP/s up; the line is what this machine can."""
     roof = bench.roofline
     points = [
@@ -133,7 +133,7 @@ def _plot(
 ) -> Plot:  # fmt: skip
     xs = [*(x for x, _, _ in points), *(x for x, _ in corners)]
     ys = [*(y for _, y, _ in points), *(y for _, y in corners)]
-    x_axis, y_axis = _Axis.of(xs, _EDGE, _WIDTH - 8), _Axis.of(ys, _HEIGHT - _EDGE, 8)
+    x_axis, y_axis = _Axis.of(xs, _PLOT_EDGE, _PLOT_WIDTH - 8), _Axis.of(ys, _PLOT_HEIGHT - _PLOT_EDGE, 8)
     dots = tuple(
         Dot(x_axis.at(x), y_axis.at(y), names.index(t.backend), f"{t.backend} {t.mode} {t.case} ({t.caches})")
         for x, y, t in points

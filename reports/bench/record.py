@@ -71,7 +71,7 @@ class Bench(msgspec.Struct, frozen=True):
     schema: int = SCHEMA
 
 
-def attainable(time: Time, roofline: Roofline) -> float:
+def calculate_attainable(time: Time, roofline: Roofline) -> float:
     """Seconds below which this machine cannot be, by its bytes and its operations."""
     speed = roofline.bytes_per_second if time.caches is Caches.COLD else roofline.cached_bytes_per_second
     return max(time.bytes / speed, time.flops / roofline.flops_per_second)

@@ -8,11 +8,11 @@ import msgspec
 
 from opproof.core.system import uncollected
 from opproof.core.verdicts import Verdict
-from opproof.reports._kinds import FAILING, Kind, kind
+from opproof.reports._kinds import FAILING, ResultKind, result_kind_of
 from opproof.reports._record import Header, Result
-from opproof.reports._text import line, plural
-from opproof.reports.changes.conditions import difference
-from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
+from opproof.reports._text import format_count, format_line
+from opproof.reports.changes.conditions import describe_difference
+from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, find_grown, group_changed, measure_factor
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
 
 #: Seconds by which an operator must be slower in all: shorter durations are noise.
@@ -22,23 +22,23 @@ LEAST_SECONDS = 0.25
 Run = tuple[Header, Sequence[Result]]
 
 
-def unlike(before: Header, after: Header) -> list[str]:
+def explain_incomparable(before: Header, after: Header) -> list[str]:
     """Why the two runs cannot be compared, each as half a sentence; empty when they can."""
     differences = []
     if before.constants != after.constants:
         differences.append(f"their bounds differ ({before.bound}; {after.bound})")
     if before.opproof != after.opproof:
         differences.append(
-            f"they come from opproof {line(before.opproof)} and {line(after.opproof)}, "
+            f"they come from opproof {format_line(before.opproof)} and {format_line(after.opproof)}, "
             "whose cases and references may differ"
         )
-    old, new = _rules(before), _rules(after)
+    old, new = _rules_of(before), _rules_of(after)
     both = sorted(old.keys() & new.keys())
     return differences + [f"{name} was {old[name]!r} and is {new[name]!r}" for name in both if old[name] != new[name]]
 
 
 @uncollected()
-def changes(
+def compare_runs(
     before: Run,
     after: Run,
     *,
@@ -50,7 +50,7 @@ def changes(
     share of its limit, by operator, dtype and mode. `rms_growth`: the same of the largest RMS and bias of arrays.
     `slowdown`: how many times slower an operator may get; None: not looked at.
     """
-    names, notes = _names(before[1], after[1])
+    names, notes = _match_names(before[1], after[1])
     step = _in_step(before[1], after[1], names)
     left = {(r.case, r.mode, r.backend): r for r in before[1][step:]}
     records = []
@@ -61,7 +61,7 @@ def changes(
             was = left.pop((now.case, now.mode, names.get(now.backend, now.backend)), None)
         records.append(Changed(was, now, _change(was, now, units_growth)))
     passing = [c for c in records if c.before is not None and c.before.verdict is c.after.verdict is Verdict.PASS]
-    shown, moved = grown(passing, units_growth, rms_growth)
+    shown, moved = find_grown(passing, units_growth, rms_growth)
     new = sum(c.before is None for c in records)
     notes += _set_notes(before, after, new, len(left))
     if slowdown is not None and not any(c.before is not None and c.before.seconds for c in records):
@@ -70,10 +70,10 @@ def changes(
         records=tuple(msgspec.structs.replace(c, change=Change.GROWN) if id(c) in shown else c for c in records),
         vanished=tuple(left.values()),
         grown=tuple(moved),
-        slower=tuple(_slower(passing, slowdown) if slowdown is not None else ()),
+        slower=tuple(_find_slower(passing, slowdown) if slowdown is not None else ()),
         cut_short=max(0, after[0].cases - len(after[1])),
         notes=tuple(notes),
-        conditions=difference(before[0], after[0]),
+        conditions=describe_difference(before[0], after[0]),
     )
 
 
@@ -89,29 +89,31 @@ def _change(was: Result | None, now: Result, growth: float) -> Change:
     """What became of one record; whether its error grew is for all of an operator to say."""
     if was is not None and was.verdict is now.verdict is Verdict.PASS:  # most records, by far
         return Change.SAME
-    after = kind(now)
-    if after is Kind.HARNESS_ERROR:
+    after = result_kind_of(now)
+    if after is ResultKind.HARNESS_ERROR:
         return Change.HARNESS_ERROR
     if was is None:
-        return Change.NEW_FAILING if after is Kind.FAILED else Change.NEW
-    before = kind(was)
-    if after is Kind.FAILED and (before not in FAILING or (before is Kind.KNOWN and _otherwise(was, now, growth))):
+        return Change.NEW_FAILING if after is ResultKind.FAILED else Change.NEW
+    before = result_kind_of(was)
+    if after is ResultKind.FAILED and (
+        before not in FAILING or (before is ResultKind.KNOWN and _is_other_failure(was, now, growth))
+    ):
         return Change.BROKEN
     if before in FAILING and after not in FAILING:
         return Change.MENDED
     if was.verdict == now.verdict:
         return Change.SAME
-    return Change.LOST if before is Kind.PASSED and after not in FAILING else Change.OTHER
+    return Change.LOST if before is ResultKind.PASSED and after not in FAILING else Change.OTHER
 
 
-def _otherwise(was: Result, now: Result, growth: float) -> bool:
+def _is_other_failure(was: Result, now: Result, growth: float) -> bool:
     """Whether a known failure is another one now: of another verdict, or much larger."""
     if was.verdict != now.verdict or now.units is None:
         return was.verdict != now.verdict or was.units is not None
-    return was.units is not None and times(Figure.UNITS, was, now) > growth
+    return was.units is not None and measure_factor(Figure.UNITS, was, now) > growth
 
 
-def _rules(header: Header) -> dict[str, object]:
+def _rules_of(header: Header) -> dict[str, object]:
     """The options by which the same case is judged differently, or is another case."""
     selection = header.options.get("selection", {})
     names = ("convention", "grad_oracle", "strict_subnormals")
@@ -119,36 +121,36 @@ def _rules(header: Header) -> dict[str, object]:
     return rules | ({"seed": selection["seed"]} if "seed" in selection else {})
 
 
-def _names(before: Sequence[Result], after: Sequence[Result]) -> tuple[dict[str, str], list[str]]:
+def _match_names(before: Sequence[Result], after: Sequence[Result]) -> tuple[dict[str, str], list[str]]:
     """What each backend of the new run is called in the old; two runs of one backend each need not agree."""
     old, new = {r.backend for r in before}, {r.backend for r in after}
     if old & new or len(old) != 1 or len(new) != 1:
         return {}, []
     (was,), (now,) = old, new
-    return {now: was}, [f"Backend {line(now)} is compared with {line(was)} of the baseline."]
+    return {now: was}, [f"Backend {format_line(now)} is compared with {format_line(was)} of the baseline."]
 
 
 def _set_notes(before: Run, after: Run, new: int, vanished: int) -> list[str]:
     if not new and not vanished:
         return []
-    counts = f"{plural(new, 'record')} new, {vanished:,} vanished; only what both have is compared"
+    counts = f"{format_count(new, 'record')} new, {vanished:,} vanished; only what both have is compared"
     mine, its = (h.options.get("selection", {}) for h in (after[0], before[0]))
     differ = sorted(name for name in mine.keys() & its.keys() if mine[name] != its[name])
     if differ:
-        return [f"The two runs did not try the same: {line(', '.join(differ))} differ ({counts})."]
+        return [f"The two runs did not try the same: {format_line(', '.join(differ))} differ ({counts})."]
     if after[0].cases > len(after[1]):
         return [f"The new run was cut short ({counts})."]
     return [f"The registry of cases changed ({counts}); `opproof baseline update` takes the new one over."]
 
 
-def _slower(passing: Sequence[Changed], limit: float) -> list[Moved]:
+def _find_slower(passing: Sequence[Changed], limit: float) -> list[Moved]:
     moved = []
-    for what, some in grouped(passing, lambda r: r.op).items():
-        was, now = _seconds(c.before for c in some), _seconds(c.after for c in some)
+    for what, some in group_changed(passing, lambda r: r.op).items():
+        was, now = _sum_seconds(c.before for c in some), _sum_seconds(c.after for c in some)
         if was > 0 and now > limit * was and now - was > LEAST_SECONDS:
             moved.append(Moved(what, Figure.SECONDS, was, now))
     return sorted(moved, key=lambda m: -m.after / m.before)
 
 
-def _seconds(results: Iterable[Result | None]) -> float:
+def _sum_seconds(results: Iterable[Result | None]) -> float:
     return sum(r.seconds for r in results if r is not None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from html import escape
 
-from opproof.reports.history.kept import Kept, percent
+from opproof.reports.history.kept import HistoryRun, format_percent
 
 _GREEN, _RED, _GREY = "#17663f", "#b3221d", "#596067"
 #: Width of a character at 11 px, on average; textLength makes every font keep to it.
-_CHARACTER = 6.6
+_CHARACTER_PIXELS = 6.6
 
 
-def badge(run: Kept) -> str:
+def render_badge(run: HistoryRun) -> str:
     """SVG: green where everything judged passes or is known to fail, grey where nothing was, or not all of it."""
     total = run.count()
     if total.failed:
@@ -20,12 +20,12 @@ def badge(run: Kept) -> str:
         colour, said = _GREY, "no evidence" if not total.passed else "incomplete"
     else:
         known = f", {total.known:,} known" if total.known else ""
-        colour, said = _GREEN, f"{percent(total)} of {total.judged:,}{known}"
-    return _svg("opproof", said, colour)
+        colour, said = _GREEN, f"{format_percent(total)} of {total.judged:,}{known}"
+    return _render_svg("opproof", said, colour)
 
 
-def _svg(label: str, said: str, colour: str) -> str:
-    left, right = (round(_CHARACTER * len(text)) + 12 for text in (label, said))
+def _render_svg(label: str, said: str, colour: str) -> str:
+    left, right = (round(_CHARACTER_PIXELS * len(text)) + 12 for text in (label, said))
     text = "".join(
         f'<text x="{x}" y="14" textLength="{width - 12}" lengthAdjust="spacingAndGlyphs">{escape(words)}</text>'
         for x, width, words in ((6, left, label), (left + 6, right, said))

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from opproof.core.errors import ResultsError
-from opproof.reports._kinds import Kind, share
+from opproof.reports._kinds import ResultKind, share
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import Tally, table
+from opproof.reports._summary import Tally, make_table
 from opproof.reports._text import number
 from opproof.reports.files import write
 
@@ -19,7 +19,7 @@ RUNS = "runs"
 SCHEMA = 1
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class HistoryRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """The records of one operator on one backend, counted."""
 
     op: str
@@ -37,7 +37,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.passed + self.failed + self.known
 
 
-class Kept(msgspec.Struct, frozen=True):
+class HistoryRun(msgspec.Struct, frozen=True):
     """One run."""
 
     commit: str  # of what was tested; empty where nobody said
@@ -45,7 +45,7 @@ class Kept(msgspec.Struct, frozen=True):
     opproof: str
     backends: tuple[dict[str, str], ...]
     asked: str  # which cases: level, seed and filters, in words
-    rows: tuple[Row, ...]
+    rows: tuple[HistoryRow, ...]
     planned: int
     records: int
     schema: int = SCHEMA
@@ -56,10 +56,10 @@ class Kept(msgspec.Struct, frozen=True):
         when = re.sub(r"[^0-9]", "", self.started.partition("+")[0])
         return "-".join(filter(None, (when or "0", re.sub(r"[^0-9A-Za-z]", "", self.commit)[:12])))
 
-    def count(self, backend: str = "") -> Row:
+    def count(self, backend: str = "") -> HistoryRow:
         """All rows of one backend, or of all, added up."""
         rows = [r for r in self.rows if backend in ("", r.backend)]
-        return Row(
+        return HistoryRow(
             op="",
             backend=backend,
             passed=sum(r.passed for r in rows),
@@ -71,34 +71,34 @@ class Kept(msgspec.Struct, frozen=True):
         )
 
 
-def kept(header: Header, results: Sequence[Result], commit: str) -> Kept:
+def make_history_run(header: Header, results: Sequence[Result], commit: str) -> HistoryRun:
     """What a history keeps of a run."""
-    return Kept(
+    return HistoryRun(
         commit=commit,
         started=header.started,
         opproof=header.opproof,
         backends=tuple(header.backends),
-        asked=_asked(header),
-        rows=tuple(_row(r.op, r.backend, r.tally) for r in table(results)),
+        asked=_describe_selection(header),
+        rows=tuple(_make_row(r.op, r.backend, r.tally) for r in make_table(results)),
         planned=header.cases,
         records=len(results),
     )
 
 
-def _row(op: str, backend: str, tally: Tally) -> Row:
-    return Row(
+def _make_row(op: str, backend: str, tally: Tally) -> HistoryRow:
+    return HistoryRow(
         op=op,
         backend=backend,
-        passed=tally.kinds[Kind.PASSED],
-        failed=tally.kinds[Kind.FAILED],
-        known=tally.kinds[Kind.KNOWN],
-        harness_error=tally.kinds[Kind.HARNESS_ERROR],
+        passed=tally.kinds[ResultKind.PASSED],
+        failed=tally.kinds[ResultKind.FAILED],
+        known=tally.kinds[ResultKind.KNOWN],
+        harness_error=tally.kinds[ResultKind.HARNESS_ERROR],
         share=None if tally.passing is None else round(share(tally.passing), 4),
         rms=None if tally.rms is None else round(tally.rms, 4),
     )
 
 
-def _asked(header: Header) -> str:
+def _describe_selection(header: Header) -> str:
     selection = header.options.get("selection", {})
     seed = selection.get("seed", 0)
     words = [f"{selection.get('level', '?')} level", *[f"seed {seed}"] * bool(seed)]
@@ -106,7 +106,7 @@ def _asked(header: Header) -> str:
     return ", ".join([*words, *(f"some {name.replace('_', ' ')}" for name in narrowed if selection.get(name))])
 
 
-def add(history: Path, run: Kept) -> Path:
+def add(history: Path, run: HistoryRun) -> Path:
     """Write the run's file; the same run again replaces it. Raises UsageError."""
     path = history / RUNS / f"{run.name}.json"
     text = msgspec.json.format(msgspec.json.encode(run), indent=0).decode()
@@ -114,7 +114,7 @@ def add(history: Path, run: Kept) -> Path:
     return path
 
 
-def read(history: Path) -> list[Kept]:
+def read(history: Path) -> list[HistoryRun]:
     """Every run, the oldest first. Raises ResultsError where there is none, or one of them cannot be read."""
     files = sorted((history / RUNS).glob("*.json"))
     if not files:
@@ -122,9 +122,9 @@ def read(history: Path) -> list[Kept]:
     return sorted(map(_read, files), key=lambda run: (run.started, run.commit))
 
 
-def _read(path: Path) -> Kept:
+def _read(path: Path) -> HistoryRun:
     try:
-        run = msgspec.json.decode(path.read_bytes(), type=Kept)
+        run = msgspec.json.decode(path.read_bytes(), type=HistoryRun)
     except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise ResultsError(f"{path} is no run of a history ({error}); remove it, or add its run anew.") from None
     if run.schema != SCHEMA:
@@ -132,12 +132,12 @@ def _read(path: Path) -> Kept:
     return run
 
 
-def rate(row: Row) -> float | None:
+def rate(row: HistoryRow) -> float | None:
     """The share of what was judged that passes; None where nothing was."""
     return row.passed / row.judged if row.judged else None
 
 
-def percent(row: Row) -> str:
+def format_percent(row: HistoryRow) -> str:
     """The pass rate in words: never 100 % where something fails."""
     part = rate(row)
     if part is None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from opproof.reports._text import number
 from opproof.reports.files import write
-from opproof.reports.history.badge import badge
-from opproof.reports.history.kept import RUNS, Kept, Row, percent, rate
+from opproof.reports.history.badge import render_badge
+from opproof.reports.history.kept import RUNS, HistoryRow, HistoryRun, format_percent, rate
 
 _HERE = Path(__file__).parent
-_WIDTH, _HEIGHT, _EDGE = 120.0, 22.0, 3.0
+_LINE_WIDTH, _LINE_HEIGHT, _LINE_EDGE = 120.0, 22.0, 3.0
 #: Runs that a sparkline shows.
-_SHOWN = 60
+_MAX_SHOWN_RUNS = 60
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Series:
         return self.rate.worse
 
 
-def publish(history: Path, runs: Sequence[Kept]) -> list[Path]:
+def publish(history: Path, runs: Sequence[HistoryRun]) -> list[Path]:
     """Write index.html, badge.svg and index.json, which name every run. Raises UsageError."""
     import msgspec
 
@@ -64,7 +64,7 @@ def publish(history: Path, runs: Sequence[Kept]) -> list[Path]:
     ]  # fmt: skip
     files = {
         "index.html": render(runs),
-        "badge.svg": badge(runs[-1]),
+        "badge.svg": render_badge(runs[-1]),
         "index.json": msgspec.json.format(msgspec.json.encode(index), indent=1).decode() + "\n",
     }
     for name, text in files.items():
@@ -72,7 +72,7 @@ def publish(history: Path, runs: Sequence[Kept]) -> list[Path]:
     return [history / name for name in files]
 
 
-def render(runs: Sequence[Kept]) -> str:
+def render(runs: Sequence[HistoryRun]) -> str:
     """The page as text."""
     import jinja2
     from markupsafe import Markup
@@ -82,69 +82,71 @@ def render(runs: Sequence[Kept]) -> str:
     backends = dict.fromkeys(row.backend for run in reversed(runs) for row in run.rows)
     page: str = environment.get_template("page.html.j2").render(
         css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this folder
-        backends=[(backend, series(runs, backend)) for backend in backends],
-        runs=[(run, run.count(), percent(run.count())) for run in reversed(runs)],
-        width=int(_WIDTH),
-        height=int(_HEIGHT),
+        backends=[(backend, list_series(runs, backend)) for backend in backends],
+        runs=[(run, run.count(), format_percent(run.count())) for run in reversed(runs)],
+        width=int(_LINE_WIDTH),
+        height=int(_LINE_HEIGHT),
         folder=RUNS,
     )
     return page
 
 
-def series(runs: Sequence[Kept], backend: str) -> list[Series]:
+def list_series(runs: Sequence[HistoryRun], backend: str) -> list[Series]:
     """All operators together, then each of them; those that are worse than in the run before come first."""
-    shown = runs[-_SHOWN:]
+    shown = runs[-_MAX_SHOWN_RUNS:]
     ops = dict.fromkeys(row.op for run in shown for row in run.rows if row.backend == backend)
-    lines = [_series(op, shown, [_row(run, op, backend) for run in shown]) for op in sorted(ops)]
+    lines = [_make_series(op, shown, [_find_row(run, op, backend) for run in shown]) for op in sorted(ops)]
     whole = [run.count(backend) if any(r.backend == backend for r in run.rows) else None for run in shown]
-    return [_series("", shown, whole), *sorted(lines, key=lambda s: (not s.worse, s.op))]
+    return [_make_series("", shown, whole), *sorted(lines, key=lambda s: (not s.worse, s.op))]
 
 
-def _row(run: Kept, op: str, backend: str) -> Row | None:
+def _find_row(run: HistoryRun, op: str, backend: str) -> HistoryRow | None:
     return next((r for r in run.rows if (r.op, r.backend) == (op, backend)), None)
 
 
-def _series(op: str, runs: Sequence[Kept], rows: Sequence[Row | None]) -> Series:
+def _make_series(op: str, runs: Sequence[HistoryRun], rows: Sequence[HistoryRow | None]) -> Series:
     rates = [None if r is None else rate(r) for r in rows]
     last = next((r for r in reversed(rows) if r is not None), None)
     return Series(
         op=op,
         judged=0 if last is None else last.judged,
-        rate=_line(runs, rates, ["" if r is None else percent(r) for r in rows], low=0.0, high=1.0, good_is_high=True),
-        share=_numbers(runs, [None if r is None else r.share for r in rows]),
-        rms=_numbers(runs, [None if r is None else r.rms for r in rows]),
+        rate=_draw_line(
+            runs, rates, ["" if r is None else format_percent(r) for r in rows], low=0.0, high=1.0, good_is_high=True
+        ),
+        share=_draw_numbers(runs, [None if r is None else r.share for r in rows]),
+        rms=_draw_numbers(runs, [None if r is None else r.rms for r in rows]),
     )
 
 
-def _numbers(runs: Sequence[Kept], values: Sequence[float | None]) -> Line:
+def _draw_numbers(runs: Sequence[HistoryRun], values: Sequence[float | None]) -> Line:
     words = ["" if v is None else number(v, 2) for v in values]
-    return _line(runs, values, words, low=0.0, high=max((v for v in values if v is not None), default=1.0) or 1.0)
+    return _draw_line(runs, values, words, low=0.0, high=max((v for v in values if v is not None), default=1.0) or 1.0)
 
 
-def _line(
-    runs: Sequence[Kept], values: Sequence[float | None], words: Sequence[str], *, low: float, high: float,
+def _draw_line(
+    runs: Sequence[HistoryRun], values: Sequence[float | None], words: Sequence[str], *, low: float, high: float,
     good_is_high: bool = False,
 ) -> Line:  # fmt: skip
     """Values over runs, `low` at the bottom; a run without a value breaks the stroke."""
     there = [v for v in values if v is not None]
     if good_is_high and there:  # of rates near 1, what is left to 1 is what matters
         low = max(0.0, min(0.99, 2 * min(there) - 1))
-    step = (_WIDTH - 2 * _EDGE) / max(1, len(values) - 1)
+    step = (_LINE_WIDTH - 2 * _LINE_EDGE) / max(1, len(values) - 1)
     room = (high - low) or 1.0
     points: list[Point | None] = []
     for i, (run, value, text) in enumerate(zip(runs, values, words, strict=True)):
         if value is None:
             points.append(None)
             continue
-        y = _HEIGHT - _EDGE - (_HEIGHT - 2 * _EDGE) * min(1.0, max(0.0, (value - low) / room))
+        y = _LINE_HEIGHT - _LINE_EDGE - (_LINE_HEIGHT - 2 * _LINE_EDGE) * min(1.0, max(0.0, (value - low) / room))
         title = f"{run.commit[:12] or run.started}: {text}"
-        points.append(Point(round(_EDGE + step * i, 1), round(y, 1), title, good_is_high and value < 1))
+        points.append(Point(round(_LINE_EDGE + step * i, 1), round(y, 1), title, good_is_high and value < 1))
     worse = good_is_high and len(there) > 1 and values[-1] is not None and there[-1] < there[-2]
     last = next((w for w, v in zip(reversed(words), reversed(values), strict=True) if v is not None), "")
-    return Line(tuple(_strokes(points)), tuple(p for p in points if p is not None), last, worse)
+    return Line(tuple(_draw_strokes(points)), tuple(p for p in points if p is not None), last, worse)
 
 
-def _strokes(points: Iterable[Point | None]) -> list[str]:
+def _draw_strokes(points: Iterable[Point | None]) -> list[str]:
     strokes: list[list[str]] = [[]]
     for point in points:
         if point is None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from opproof.core.verdicts import MEANING
-from opproof.reports._kinds import KINDS, Kind, kind
+from opproof.reports._kinds import KINDS, ResultKind, result_kind_of
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import grouped, kinds_of, provisos, ran, sentence
-from opproof.reports._text import bound, described, host, line, options, when
-from opproof.reports.capabilities import matrices
+from opproof.reports._summary import describe_extent, describe_provisos, group_results, kinds_of, summarise_run
+from opproof.reports._text import bound, describe_backend, describe_host, format_line, format_start, options_of
+from opproof.reports.capabilities import make_matrices
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
 
@@ -42,20 +42,20 @@ def render(
     data = encode(header, results, docs if docs is not None else {}, scripts if scripts is not None else {}, changes)
     script = [(_HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     page: str = environment.get_template("page.html.j2").render(
-        version=line(header.opproof),
+        version=format_line(header.opproof),
         bound=bound(header),
-        sentence=sentence(header, results),
-        remarks=[text for text in (provisos(results), *map(line, remarks)) if text],
+        sentence=summarise_run(header, results),
+        remarks=[text for text in (describe_provisos(results), *map(format_line, remarks)) if text],
         state=_state(header, results),
-        ran=ran(header, results),
-        known=kinds_of(results)[Kind.KNOWN],
-        chips=_chips(results),
+        ran=describe_extent(header, results),
+        known=kinds_of(results)[ResultKind.KNOWN],
+        chips=_count_verdicts(results),
         meanings=MEANING,
-        backends=[described(header, b) for b in dict.fromkeys(r.backend for r in results)],
-        matrices=matrices(header, results),
-        host=host(header),
-        options=options(header),
-        when=when(header),
+        backends=[describe_backend(header, b) for b in dict.fromkeys(r.backend for r in results)],
+        matrices=make_matrices(header, results),
+        host=describe_host(header),
+        options=options_of(header),
+        when=format_start(header),
         # Files of this folder, and JSON without "<": nothing of a backend's reaches the page unescaped.
         css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704
         script=Markup("\n".join(script)),  # noqa: S704
@@ -64,23 +64,26 @@ def render(
     return page
 
 
-def _chips(results: Sequence[Result]) -> list[tuple[str, int, Kind]]:
+def _count_verdicts(results: Sequence[Result]) -> list[tuple[str, int, ResultKind]]:
     """Verdict, count and worst kind of the records with it, failures first."""
-    chips = [(v, len(some), min(map(kind, some), key=KINDS.index)) for v, some in grouped(results, _verdict).items()]
+    chips = [
+        (v, len(some), min(map(result_kind_of, some), key=KINDS.index))
+        for v, some in group_results(results, _verdict_of).items()
+    ]
     return sorted(chips, key=lambda chip: (KINDS.index(chip[2]), -chip[1]))
 
 
-def _verdict(result: Result) -> str:
+def _verdict_of(result: Result) -> str:
     return result.verdict
 
 
-def _state(header: Header, results: Sequence[Result]) -> Kind:
+def _state(header: Header, results: Sequence[Result]) -> ResultKind:
     """The kind whose colour the sentence has: no evidence also where something did not run."""
     kinds = kinds_of(results)
-    if kinds[Kind.FAILED]:
-        return Kind.FAILED
-    if kinds[Kind.HARNESS_ERROR]:
-        return Kind.HARNESS_ERROR
-    if not kinds[Kind.PASSED]:
-        return Kind.FAILED
-    return Kind.NO_EVIDENCE if header.cases > len(results) or kinds[Kind.NO_EVIDENCE] else Kind.PASSED
+    if kinds[ResultKind.FAILED]:
+        return ResultKind.FAILED
+    if kinds[ResultKind.HARNESS_ERROR]:
+        return ResultKind.HARNESS_ERROR
+    if not kinds[ResultKind.PASSED]:
+        return ResultKind.FAILED
+    return ResultKind.NO_EVIDENCE if header.cases > len(results) or kinds[ResultKind.NO_EVIDENCE] else ResultKind.PASSED

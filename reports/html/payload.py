@@ -12,28 +12,30 @@ from typing import Any
 
 import msgspec
 
-from opproof.core.text import plain, visible
+from opproof.core.text import escape_unprintable, make_plain
 from opproof.core.verdicts import MEANING
-from opproof.reports._kinds import ALLOWED, KINDS, LABELS, kind, worst_first
+from opproof.reports._kinds import DEFAULT_ALLOWED_UNITS, KINDS, LABELS, result_kind_of, sort_worst_first
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures
-from opproof.reports._text import plural, short_names
-from opproof.reports.advice import sound
-from opproof.reports.causes import causes
+from opproof.reports._summary import list_failures
+from opproof.reports._text import format_count, short_names_of
+from opproof.reports.advice import withdraw_refuted
+from opproof.reports.causes import find_causes
 from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
-from opproof.reports.changes.text import sentence
-from opproof.reports.html.pictures import pictured
-from opproof.reports.support import STATES, matrix, sentences
+from opproof.reports.changes.text import summarise_changes
+from opproof.reports.html.pictures import encode_pictures
+from opproof.reports.support import STATES, make_matrix, summarise_backends
 
 _DTYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "i32", "i16", "i8", "u8")
 # Stands for the case id inside the texts that repeat it (the repro line always does), so that these become few.
 _CASE = "\x01"
 _NOTHING = 0
 
-_ROOM = 1_600_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_MAX_MESSAGE_CHARACTERS = (
+    1_600_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+)
 # Characters that what failures looked like may fill the page up to, and what is theirs in any case.
-_PAGE = 5_200_000
-_LEAST = 400_000
+_MAX_PAGE_CHARACTERS = 5_200_000
+_MIN_PICTURE_CHARACTERS = 400_000
 
 
 class _Texts:
@@ -50,13 +52,13 @@ class _Texts:
 
     def add_message(self, text: str) -> int:
         """Add a text that may be left out where there are too many."""
-        long = self.length > _ROOM and len(text) > 80
+        long = self.length > _MAX_MESSAGE_CHARACTERS and len(text) > 80
         return self.add("(left out of this page, which has too many such texts: see results.jsonl)" if long else text)
 
     @property
     def shown(self) -> list[str]:
         """The texts, of names that nothing here has looked at."""
-        return list(map(visible, self.index))
+        return list(map(escape_unprintable, self.index))
 
 
 def encode(
@@ -67,11 +69,11 @@ def encode(
     changes: Changes | None,
 ) -> str:
     """JSON that may stand in a script element: it holds no `<`."""
-    results = sound(results)
+    results = withdraw_refuted(results)
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     strings, cases = _Texts([""]), _Texts()  # the empty text is _NOTHING
     ops = _Texts(sorted({r.op for r in results}))
-    dtypes = _Texts(sorted({r.dtype for r in results}, key=_dtype_order))
+    dtypes = _Texts(sorted({r.dtype for r in results}, key=_dtype_order_of))
     modes = _Texts(sorted({r.mode for r in results}))
     backends = _Texts(dict.fromkeys(r.backend for r in results))
     verdicts = _Texts(MEANING)
@@ -82,49 +84,51 @@ def encode(
         columns["mode"].append(modes.add(r.mode))
         columns["backend"].append(backends.add(r.backend))
         columns["verdict"].append(verdicts.add(r.verdict))
-        columns["kind"].append(_KIND[kind(r)])
-        columns["units"].append(_units(r.units))
+        columns["kind"].append(_KIND[result_kind_of(r)])
+        columns["units"].append(_round_units(r.units))
         for name in ("limit", "rms", "bias"):
-            columns[name].append(_units(getattr(r, name)))
+            columns[name].append(_round_units(getattr(r, name)))
         columns["nonfinite"].append(r.nonfinite)
-        columns["declared"].append(strings.add(visible(r.declared)))
-        columns["rounding"].append(strings.add(visible(r.rounding)))
-        columns["seconds"].append(_units(r.seconds))
-        columns["judging"].append(_units(r.judging))
-        columns["repro"].append(strings.add(_folded(visible(r.repro), r.case)))
+        columns["declared"].append(strings.add(escape_unprintable(r.declared)))
+        columns["rounding"].append(strings.add(escape_unprintable(r.rounding)))
+        columns["seconds"].append(_round_units(r.seconds))
+        columns["judging"].append(_round_units(r.judging))
+        columns["repro"].append(strings.add(_fold_case(escape_unprintable(r.repro), r.case)))
         for name in ("message", "diagnosis", "known"):
             text = getattr(r, name)
-            columns[name].append(strings.add_message(_folded(plain(text), r.case)) if text else _NOTHING)
-        columns["worst"].append(_worst(r, strings))
-    columns["rank"] = _ranks(results)
-    before = None if changes is None else _changes(changes, verdicts)
+            columns[name].append(strings.add_message(_fold_case(make_plain(text), r.case)) if text else _NOTHING)
+        columns["worst"].append(_encode_worst(r, strings))
+    columns["rank"] = _rank_results(results)
+    before = None if changes is None else _encode_changes(changes, verdicts)
     page = {
-        "constant": header.constant or ALLOWED,
+        "constant": header.constant or DEFAULT_ALLOWED_UNITS,
         "schema": header.schema,
         "ops": ops.shown,
         "dtypes": dtypes.shown,
         "modes": modes.shown,
         "backends": backends.shown,
-        "names": list(map(visible, short_names(backends.index).values())),
+        "names": list(map(escape_unprintable, short_names_of(backends.index).values())),
         "verdicts": verdicts.shown,
         "meanings": MEANING,
         "kinds": KINDS,
         "labels": [LABELS[k] for k in KINDS],
         "cases": cases.shown,
         "columns": columns,
-        "docs": {visible(op): visible(text) for op, text in docs.items() if op in ops.index},
-        "scripts": {visible(case): visible(text) for case, text in scripts.items() if case in cases.index},
+        "docs": {escape_unprintable(op): escape_unprintable(text) for op, text in docs.items() if op in ops.index},
+        "scripts": {
+            escape_unprintable(case): escape_unprintable(text) for case, text in scripts.items() if case in cases.index
+        },
         "changes": before,
-        "causes": _causes(results, strings),
+        "causes": _encode_causes(results, strings),
         "support": _support(results),
         "strings": list(strings.index),
     }
-    text = _json(page)
-    seen = _json(pictured(results, max(_LEAST, _PAGE - len(text))))
+    text = _encode_json(page)
+    seen = _encode_json(encode_pictures(results, max(_MIN_PICTURE_CHARACTERS, _MAX_PAGE_CHARACTERS - len(text))))
     return f'{text[:-1]},"evidence":{seen}}}'.replace("<", "\\u003c")
 
 
-def _json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
@@ -135,78 +139,89 @@ _COLUMNS = tuple(
 _KIND = {kind: place for place, kind in enumerate(KINDS)}
 
 
-def _folded(text: str, case: str) -> str:
+def _fold_case(text: str, case: str) -> str:
     return text.replace(case, _CASE)
 
 
-def _ranks(results: Sequence[Result]) -> list[int]:
+def _rank_results(results: Sequence[Result]) -> list[int]:
     """The place of each record in the order from worst to best."""
     ranks = [0] * len(results)
-    for rank, place in enumerate(worst_first(results)):
+    for rank, place in enumerate(sort_worst_first(results)):
         ranks[place] = rank
     return ranks
 
 
-def _worst(r: Result, strings: _Texts) -> list[Any] | int:
+def _encode_worst(r: Result, strings: _Texts) -> list[Any] | int:
     """[tensor, index, got, expected, bound], or 0 where there is none."""
     if r.worst is None:
         return 0
     w = r.worst
     index = ", ".join(map(str, w.index))
-    return [strings.add(visible(w.tensor)), index, _finite(w.got), _finite(w.expected), _finite(w.bound)]
+    return [
+        strings.add(escape_unprintable(w.tensor)),
+        index,
+        _encode_number(w.got),
+        _encode_number(w.expected),
+        _encode_number(w.bound),
+    ]
 
 
-def _finite(value: float | str) -> float | str:
+def _encode_number(value: float | str) -> float | str:
     # JSON has neither nan nor inf
     return value if isinstance(value, str) or math.isfinite(value) else str(value)
 
 
-def _units(value: float | str | None) -> float | str | None:
+def _round_units(value: float | str | None) -> float | str | None:
     # Three digits are all that an error estimate holds
-    return _finite(float(f"{value:.4g}")) if isinstance(value, float | int) else value
+    return _encode_number(float(f"{value:.4g}")) if isinstance(value, float | int) else value
 
 
-def _dtype_order(name: str) -> tuple[int, str]:
+def _dtype_order_of(name: str) -> tuple[int, str]:
     return (_DTYPES.index(name) if name in _DTYPES else len(_DTYPES), name)
 
 
-def _causes(results: Sequence[Result], strings: _Texts) -> list[list[Any]]:
+def _encode_causes(results: Sequence[Result], strings: _Texts) -> list[list[Any]]:
     """[why, the places of its records] of each cause, in the order of all renderings."""
     places = {id(r): place for place, r in enumerate(results)}
     return [
-        [strings.add_message(_folded(plain(c.explanation), c.smallest.case)), [places[id(r)] for r in c.records]]
-        for c in causes(failures(results))
+        [
+            strings.add_message(_fold_case(make_plain(c.explanation), c.smallest.case)),
+            [places[id(r)] for r in c.records],
+        ]
+        for c in find_causes(list_failures(results))
     ]
 
 
 def _support(results: Sequence[Result]) -> dict[str, Any]:
     """The support matrix: sentences, and by operator a list [values, gradients, dtypes] for each backend."""
-    cells = matrix(results)
+    cells = make_matrix(results)
     rows = {
-        visible(op): [[c.value, c.gradient, visible(" ".join(c.dtypes))] for c in row.values()]
+        escape_unprintable(op): [[c.value, c.gradient, escape_unprintable(" ".join(c.dtypes))] for c in row.values()]
         for op, row in cells.items()
     }
-    return {"sentences": sentences(cells), "rows": rows, "states": [STATES[k] for k in KINDS]}
+    return {"sentences": summarise_backends(cells), "rows": rows, "states": [STATES[k] for k in KINDS]}
 
 
-def _changes(changes: Changes, verdicts: _Texts) -> dict[str, Any]:
+def _encode_changes(changes: Changes, verdicts: _Texts) -> dict[str, Any]:
     """The change of each record, its verdict (-1 where it is new) and figures in the baseline; what to say of all."""
     names = list(TITLES)
     places = {change: place for place, change in enumerate(names)}
     before = [c.before for c in changes.records]
-    sizes = [f"{plural(len(changes.vanished), 'record')} of the baseline did not run now"] * bool(changes.vanished)
+    sizes = [f"{format_count(len(changes.vanished), 'record')} of the baseline did not run now"] * bool(
+        changes.vanished
+    )
     return {
         "names": names,
         "titles": [TITLES[c] for c in names],
         "counts": [len(changes.of(c)) for c in names],
         "worse": [c in WORSE for c in names],
         "same": places[Change.SAME],
-        "sentence": sentence(changes),
+        "sentence": summarise_changes(changes),
         "notes": [*[changes.conditions] * bool(changes.conditions), *changes.notes, *sizes],
         "change": [places[c.change] for c in changes.records],
         "verdict": [-1 if r is None else verdicts.add(r.verdict) for r in before],
         **{
-            name: [None if r is None else _units(getattr(r, name)) for r in before]
+            name: [None if r is None else _round_units(getattr(r, name)) for r in before]
             for name in ("units", "limit", "rms", "bias")
         },
     }

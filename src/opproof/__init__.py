@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opproof.harness import __version__
-    from opproof.harness.capture.recorder import Calls
+    from opproof.harness.capture.recorder import CapturedCalls
     from opproof.harness.check.api import Bound
     from opproof.harness.check.report import Report
 
@@ -81,9 +81,9 @@ def check(
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
     """
-    from opproof.harness.check.api import judged
+    from opproof.harness.check.api import judge_candidate
 
-    report = judged(
+    report = judge_candidate(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
         modes=modes, reuses_outputs=reuses_outputs, bits=bits,
@@ -110,19 +110,19 @@ def assert_close(actual: Any, *, like: Callable[..., Any], inputs: Sequence[Any]
     worst element.
     """
     __tracebackhide__ = True
-    from opproof.harness.check.api import objection
+    from opproof.harness.check.api import failure_message_of
 
-    if text := objection(actual, like, inputs, compute):
+    if text := failure_message_of(actual, like, inputs, compute):
         raise AssertionError(text)
 
 
-def capture(path: str | Path, *, data: bool = False) -> AbstractContextManager[Calls]:
+def capture(path: str | Path, *, data: bool = False) -> AbstractContextManager[CapturedCalls]:
     """A block whose calls of PyTorch become cases in the file at `path`, for `opproof run --cases`.
 
     Its value holds the cases, each with how often it was called, and the functions that are no operator of opproof.
     With `data` each case has that of its first call, in a .safetensors beside the file. Raises UsageError where the
     file cannot be written.
     """
-    from opproof.harness.capture.program import capturing
+    from opproof.harness.capture.program import capture_calls
 
-    return capturing(Path(path), Path(path).stem, data=data)
+    return capture_calls(Path(path), Path(path).stem, data=data)

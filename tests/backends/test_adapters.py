@@ -149,7 +149,7 @@ def test_not_installed(monkeypatch, tmp_path, spec, module):
 
 
 def test_tables_are_joined_and_asked():
-    whole = table.joined(SimpleNamespace(TABLE={"add": np.add}), SimpleNamespace(TABLE={"neg": np.negative}))
+    whole = table.join_tables(SimpleNamespace(TABLE={"add": np.add}), SimpleNamespace(TABLE={"neg": np.negative}))
     assert list(whole) == ["add", "neg"]
     assert table.supports(whole, "add", "NumPy") is True
     assert table.supports(whole, "gelu", "NumPy") == "NumPy has no gelu"
@@ -166,21 +166,21 @@ def test_gradients_stand_where_they_are_needed():
         seen.append((f(*leaves), leaves, gs))
         return [10 * g for g in gs]
 
-    found = table.pulled_back(pull, lambda a, b, c: (a + b, c is None), [1, 2, None], [5, None], [False, True, False])
+    found = table.pull_back(pull, lambda a, b, c: (a + b, c is None), [1, 2, None], [5, None], [False, True, False])
     assert found == [None, 50, None]
     assert seen == [([3], [2], [5])]
 
 
 def test_gradients_of_other_outputs_than_asked_for_are_an_error():
     with pytest.raises(ValueError, match="zip"):
-        table.pulled_back(lambda f, leaves, gs: f(*leaves), lambda a: a, [1], [5, None], [True])
+        table.pull_back(lambda f, leaves, gs: f(*leaves), lambda a: a, [1], [5, None], [True])
 
 
 def test_a_module_of_a_library_is_imported(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # no clone
-    assert table.imported("json", "mine", "JSON") is importlib.import_module("json")
+    assert table.import_library("json", "mine", "JSON") is importlib.import_module("json")
     with pytest.raises(BackendError) as caught:
-        table.imported("no_such_module", "my_one", "My One")
+        table.import_library("no_such_module", "my_one", "My One")
     hint = "backend my_one needs My One, which is not installed; pip install 'opproof[my-one]'."
     assert str(caught.value) == hint
 

@@ -12,8 +12,8 @@ pytest.importorskip("aidge_core", reason="the aidge adapter needs pip aidge-core
 pytest.importorskip("aidge_backend_cpu", reason="the aidge adapter needs pip aidge-backend-cpu")
 
 from opproof.backends.aidge import create
-from opproof.backends.aidge.apart import apart
-from opproof.harness.known_failures.findings import built_in
+from opproof.backends.aidge.apart import run_in_fork
+from opproof.harness.known_failures.findings import read_built_in
 from opproof.reference_ops import names
 
 #: aidge's defect of broadcasting in the backward of Mul, as its own test has it.
@@ -25,7 +25,7 @@ def test_it_covers_100_operators_and_no_other():
     assert len(table) >= 100
     assert set(table) <= set(names())
     assert declared("aidge") <= set(table)
-    assert {op for entry in built_in("aidge") for op in entry.ops} <= set(table)
+    assert {op for entry in read_built_in("aidge") for op in entry.ops} <= set(table)
 
 
 def test_smoke():
@@ -111,9 +111,9 @@ def test_fold2d_is_called_where_it_damages_its_process():
 
 
 def test_what_is_called_apart_answers_raises_and_dies(tmp_path):
-    assert apart(lambda: [1, 2]) == [1, 2]
+    assert run_in_fork(lambda: [1, 2]) == [1, 2]
     with pytest.raises(RuntimeError, match="no kernel"):
-        apart(_refuses)
+        run_in_fork(_refuses)
     program = "import os\nfrom opproof.backends.aidge.apart import apart\napart(os.abort)\n"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == -signal.SIGABRT

@@ -5,9 +5,9 @@ from _ask import judged
 from _c_build import compiled, needs_cc, refusal
 
 from opproof.backends.c.library import load
-from opproof.harness.run.attempt import attempt
+from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load as load_op
 
 pytestmark = needs_cc
@@ -134,9 +134,9 @@ def test_a_library_without_the_symbol_declines(libraries, case):
 
 
 def test_in_a_process_of_its_own(libraries):
-    host = start_host(str(libraries["bad"]), Limits(1, 30.0, 2**30))
+    host = start_host(str(libraries["bad"]), HostLimits(1, 30.0, 2**30))
     cases = [*APART, *IN_PLACE, *OF_STRIDES, STRIDED[0]]
-    verdicts = [attempt(host, Task("c", case, "forward"), load_op(case.partition("[")[0]), 30.0) for case in cases]
+    verdicts = [run_task(host, Task("c", case, "forward"), load_op(case.partition("[")[0]), 30.0) for case in cases]
     host.close()
     expected = ["PASS"] * 3 + ["WRONG_VALUE"] * 5 + ["PASS"]
     assert [a.judgement.verdict for a in verdicts] == expected

@@ -10,23 +10,23 @@ import sys
 import pytest
 
 from opproof.backends import capabilities, load
-from opproof.backends.capabilities import LEVELS, features, possible
+from opproof.backends.capabilities import LEVELS, find_features, select_possible
 from opproof.backends.load import load_backend
 from opproof.harness.run.hosts.start import capabilities_of
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 STATING = ("torch", "jax", "onednn", "openvino", "numpy", "tinygrad")
 #: Libraries that choose for themselves, whatever they are told: none of their variables is of vector features.
 SILENT = ("onnxruntime", "ggml", "mlx", "aidge", "autograd", "warp")
 
-x86 = pytest.mark.skipif("AVX2" not in features(), reason="the levels are those of x86 with AVX2")
+x86 = pytest.mark.skipif("AVX2" not in find_features(), reason="the levels are those of x86 with AVX2")
 
 
 def stated(name):
     """The capabilities of an adapter, asked in a process of its own; skips where its library is not there."""
-    if load.missing(name):
+    if load.find_missing(name):
         pytest.skip(f"{name} is not installed")
-    return capabilities_of(name, Limits(1, 60.0, 2**33))
+    return capabilities_of(name, HostLimits(1, 60.0, 2**33))
 
 
 def printed(program, variables):
@@ -42,7 +42,7 @@ def test_an_adapter_states_levels_of_this_processor(name):
     some = stated(name)
     assert {"avx2"} <= some.keys() <= LEVELS.keys()
     assert all(variables and all(map(str.isidentifier, variables)) for variables in some.values())
-    has = features()
+    has = find_features()
     assert all(has.issuperset(LEVELS[level]) for level in some)
 
 
@@ -52,8 +52,8 @@ def test_others_state_none(name):
 
 
 def test_a_level_that_the_processor_lacks_is_not_stated(monkeypatch):
-    monkeypatch.setattr(capabilities, "features", lambda: frozenset(LEVELS["avx2"]))
-    assert possible({"avx2": {"A": "1"}, "avx512": {"A": "2"}, "avx": {"A": "3"}}) == {"avx2": {"A": "1"}}
+    monkeypatch.setattr(capabilities, "find_features", lambda: frozenset(LEVELS["avx2"]))
+    assert select_possible({"avx2": {"A": "1"}, "avx512": {"A": "2"}, "avx": {"A": "3"}}) == {"avx2": {"A": "1"}}
 
 
 @x86
@@ -135,7 +135,7 @@ def test_jax_compiles_for_the_level_it_is_told(tmp_path):
 @x86
 def test_a_capability_of_jax_adds_to_the_flags_of_its_user(monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false")
-    if load.missing("jax"):
+    if load.find_missing("jax"):
         pytest.skip("jax is not installed")
     program = (
         "import json; from opproof.backends.load import load_backend as b\nprint(json.dumps(b('jax').capabilities))"
@@ -180,6 +180,6 @@ def test_tinygrad_compiles_for_the_level_it_is_told(tmp_path):
 
 
 def test_a_variant_that_clang_does_not_compile_states_none():
-    if load.missing("tinygrad"):
+    if load.find_missing("tinygrad"):
         pytest.skip("tinygrad is not installed")
     assert load_backend("tinygrad:python").capabilities == {}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from _adapters import results, unexpected
 
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cuda_kernels"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")
@@ -60,8 +60,8 @@ def broken(tmp_path_factory):
     """Records of each fault's case by name and mode, all faults in one library."""
     library = built("g++", tmp_path_factory.mktemp("broken"), "-O0", *(f"-D{name}" for name in BROKEN))
     selected = Selection(cases=tuple(case for case, _ in BROKEN.values()))
-    with Pool(Limits(jobs=1, timeout=60.0, memory=2**30)) as pool:
-        return list(pool.run(tasks([str(library)], cases(selected), selected)))
+    with Pool(HostLimits(jobs=1, timeout=60.0, memory=2**30)) as pool:
+        return list(pool.run(make_tasks([str(library)], select_cases(selected), selected)))
 
 
 @needs_cxx

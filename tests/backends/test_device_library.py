@@ -7,9 +7,9 @@ from _adapters import results
 from _c_build import compiled, needs_cc, refusal
 
 from opproof.backends.c.library import load
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 pytestmark = needs_cc
 
@@ -65,8 +65,8 @@ def found(tmp_path_factory):
     folders = {defect: tmp_path_factory.mktemp(defect) for defect in DEFECTS}
     libraries = {str(device(folder, defect)): defect for defect, folder in folders.items()}
     selected = Selection(cases=(CASE,))
-    with Pool(Limits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
-        records = list(pool.run(tasks(list(libraries), cases(selected), selected)))
+    with Pool(HostLimits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
+        records = list(pool.run(make_tasks(list(libraries), select_cases(selected), selected)))
     return {(libraries[r.backend], r.mode): r for r in records}
 
 

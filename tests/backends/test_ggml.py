@@ -14,11 +14,11 @@ import pytest
 from opproof.backends import BackendFailed, Unsupported
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import FAILED
-from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.findings import read_built_in
 from opproof.harness.known_failures.known import mark
-from opproof.harness.run.plan import Selection, cases, tasks, with_known
+from opproof.harness.run.plan import Selection, make_tasks, select_cases, with_known
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
 
@@ -211,16 +211,16 @@ def test_a_write_behind_a_tensor_is_seen(ggml):
 
 
 def test_refusals_and_other_aborts_of_a_child_differ():
-    from opproof.backends.ggml.probe import refusal
+    from opproof.backends.ggml.probe import find_refusal
 
     def says(text):
         os.write(2, text.encode())
         os.kill(os.getpid(), signal.SIGABRT)
 
-    said = refusal(lambda: says("/x/ggml.c:12: unsupported ggml op for backward pass: NORM\n"))
+    said = find_refusal(lambda: says("/x/ggml.c:12: unsupported ggml op for backward pass: NORM\n"))
     assert said == "unsupported ggml op for backward pass: NORM"
-    assert refusal(lambda: says("/x/ggml.c:12: GGML_ASSERT(ggml_are_same_shape(a, b)) failed\n")) == ""
-    assert refusal(lambda: None) == ""
+    assert find_refusal(lambda: says("/x/ggml.c:12: GGML_ASSERT(ggml_are_same_shape(a, b)) failed\n")) == ""
+    assert find_refusal(lambda: None) == ""
 
 
 def test_wrong_path(monkeypatch, tmp_path):
@@ -271,9 +271,11 @@ def test_two_builds_of_one_name_are_not_mixed_up(tmp_path, ggml):
 
 def test_smoke_fails_nothing_outside_the_ledger():
     selected = Selection(level="smoke")
-    known = built_in("ggml")
-    with Pool(Limits(jobs=2, timeout=60.0, memory=2**30)) as pool:
-        results = [mark(r, known) for r in pool.run(with_known(tasks(["ggml"], cases(selected), selected), known))]
+    known = read_built_in("ggml")
+    with Pool(HostLimits(jobs=2, timeout=60.0, memory=2**30)) as pool:
+        results = [
+            mark(r, known) for r in pool.run(with_known(make_tasks(["ggml"], select_cases(selected), selected), known))
+        ]
     failed = [r for r in results if r.verdict in FAILED and not r.known]
     unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message}" for r in failed]
     assert not unexpected, "\n".join(unexpected[:10])

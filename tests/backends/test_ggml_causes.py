@@ -15,7 +15,7 @@ from opproof.harness.judge.causes import explains
 from opproof.harness.judge.judgement import Rules
 from opproof.harness.known_failures.causes import function_of
 from opproof.harness.known_failures.known import read_known
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
 
 FOLDER = Path(opproof.backends.__file__).parent / "ggml"
@@ -105,7 +105,7 @@ def is_explained(entry, case, mode, made):
         judgement = judged(Changed(entry, made), case, mode)
     assert judgement.verdict in ("WRONG_VALUE", "WRONG_GRADIENT"), (judgement.verdict, judgement.message)
     parsed = Case.parse(case)
-    return explains(entry, pose(parsed, load(parsed.op), Mode(mode)).asked, judgement, Rules())
+    return explains(entry, make_question(parsed, load(parsed.op), Mode(mode)).asked, judgement, Rules())
 
 
 @pytest.mark.parametrize(("case", "mode"), [*((c, "forward") for c in FORWARD), *((c, "gradient") for c in GRADIENT)])

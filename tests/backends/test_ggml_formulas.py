@@ -11,7 +11,7 @@ import opproof.backends
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.causes import function_of
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
 
 FOLDER = Path(opproof.backends.__file__).parent / "ggml"
@@ -60,7 +60,7 @@ def test_a_place_of_another_tensor_is_told_from_the_layout():
 
     def rows(case):
         parsed = Case.parse(case)
-        return elsewhere(pose(parsed, load(parsed.op), Mode.FORWARD).asked)
+        return elsewhere(make_question(parsed, load(parsed.op), Mode.FORWARD).asked)
 
     assert not rows("leaky_relu[x=2x3x65;negative_slope=1.5;f32]").any()
     assert not rows("leaky_relu[x=2x3x65;negative_slope=1.5;f32;layout=gapped]").any()  # rows are as far apart

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.findings import read_built_in
 from opproof.harness.known_failures.known import mark
-from opproof.harness.run.finish import status
-from opproof.harness.run.plan import Selection, cases, tasks, with_known
+from opproof.harness.run.finish import status_of
+from opproof.harness.run.plan import Selection, make_tasks, select_cases, with_known
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 
 def run(*backends, **selection):
     """Records by backend."""
     selected = Selection(**selection)
-    known = [entry for backend in backends for entry in built_in(backend)]
-    with Pool(Limits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
-        planned = with_known(tasks(backends, cases(selected), selected), known)
+    known = [entry for backend in backends for entry in read_built_in(backend)]
+    with Pool(HostLimits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
+        planned = with_known(make_tasks(backends, select_cases(selected), selected), known)
         results = [mark(r, known) for r in pool.run(planned)]
-    unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message} {r.worst}" for r in results if status([r]) == 1]
+    unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message} {r.worst}" for r in results if status_of([r]) == 1]
     assert not unexpected, "\n".join(unexpected[:10])
     return {backend: [r for r in results if r.backend == backend] for backend in backends}
 

@@ -6,7 +6,7 @@ from _adapters import declared, results, unexpected
 pytest.importorskip("mlx.core", reason="the MLX adapter needs pip mlx[cpu]")
 
 from opproof.backends.mlx import create
-from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.findings import read_built_in
 from opproof.reference_ops import names
 
 
@@ -15,7 +15,7 @@ def test_it_covers_90_operators_and_no_other():
     assert len(table) >= 90
     assert set(table) <= set(names())
     assert declared("mlx") <= set(table)
-    assert {op for entry in built_in("mlx") for op in entry.ops} <= set(table)
+    assert {op for entry in read_built_in("mlx") for op in entry.ops} <= set(table)
 
 
 def test_smoke():

@@ -3,8 +3,8 @@
 import pytest
 
 from opproof.backends import precision
-from opproof.backends.load import built_in, load_backend
-from opproof.backends.loaded import settle
+from opproof.backends.load import list_built_in, load_backend
+from opproof.backends.loaded import resolve_members
 from opproof.core.errors import BackendError
 from opproof.reference_ops import names
 
@@ -33,7 +33,7 @@ def read(folder, text):
 
 
 def test_declarations(tmp_path):
-    compute, rounding = precision.declared(read(tmp_path, FILE))
+    compute, rounding = precision.make_declarations(read(tmp_path, FILE))
     assert compute("softmax", "bf16", "gradient") == "storage"
     assert rounding("softmax", "bf16", "gradient") is None
     assert rounding("exp", "bf16", "forward") == "truncate"
@@ -49,7 +49,7 @@ def test_variants(tmp_path):
 
 def test_no_file_declares_nothing(tmp_path):
     assert precision.read(tmp_path / "none.toml") == ()
-    compute, _ = precision.built_in("numpy")
+    compute, _ = precision.load_built_in("numpy")
     assert compute("softmax", "bf16", "gradient") is None
 
 
@@ -78,7 +78,7 @@ def test_a_bad_file_is_one_sentence(tmp_path, text, words):
     assert said.endswith(".")
 
 
-@pytest.mark.parametrize("name", built_in())
+@pytest.mark.parametrize("name", list_built_in())
 def test_files_of_the_adapters(name):
     entries = precision.read(precision.path_of(name))
     assert {e.op for e in entries} <= set(names())
@@ -92,14 +92,14 @@ def test_a_function_that_is_called_so_by_chance(tmp_path, answer):
     text = f"def compute(op, inputs, params):\n    return {answer}\n\n\n"
     text += "def forward(op, inputs, params):\n    return compute(op, inputs, params)\n"
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
-    assert not settle(load_backend(str(tmp_path / "mine.py")), "mine").declared("neg", "f32", "forward")
+    assert not resolve_members(load_backend(str(tmp_path / "mine.py")), "mine").declared("neg", "f32", "forward")
 
 
 def test_a_declaration_that_raises(tmp_path):
     text = "def compute(op, dtype, _mode):\n    return {}[op]\n\n\n"
     text += "def forward(op, inputs, params):\n    return inputs[0]\n"
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
-    loaded = settle(load_backend(str(tmp_path / "mine.py")), "mine")
+    loaded = resolve_members(load_backend(str(tmp_path / "mine.py")), "mine")
     said = r"its compute\('neg', 'f32', 'forward'\) raised KeyError: .* needs another name"
     with pytest.raises(BackendError, match=said):
         loaded.declared("neg", "f32", "forward")

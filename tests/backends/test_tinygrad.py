@@ -9,7 +9,7 @@ pytest.importorskip("tinygrad", reason="the tinygrad adapter needs pip tinygrad"
 
 from opproof.backends import tinygrad
 from opproof.core.errors import BackendError
-from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.findings import read_built_in
 from opproof.reference_ops import names
 
 
@@ -25,7 +25,7 @@ def test_it_covers_80_operators_and_no_other(environment):
     assert len(table) >= 80
     assert set(table) <= set(names())
     assert declared("tinygrad") <= set(table)
-    assert {op for entry in built_in("tinygrad") for op in entry.ops} <= set(table)
+    assert {op for entry in read_built_in("tinygrad") for op in entry.ops} <= set(table)
 
 
 def test_some_operators_without_a_compiler():

@@ -16,9 +16,9 @@ from opproof.backends.load import load_backend
 from opproof.backends.tvm_ffi import create
 from opproof.backends.tvm_ffi.tensor import _LENT, Borrowed
 from opproof.core.errors import BackendError
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 
 os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")  # it would import PyTorch
 tvm_ffi = pytest.importorskip("tvm_ffi", reason="the TVM-FFI adapter needs pip apache-tvm-ffi")
@@ -65,8 +65,8 @@ def found(tmp_path_factory):
     """Records of FAULTS by case."""
     library = built(tmp_path_factory.mktemp("broken") / "libbroken.so", f"-O0 -DBROKEN ops.cc {HERE}/tvm_ffi_faults.cc")
     selected = Selection(cases=tuple(FAULTS))
-    with Pool(Limits(jobs=1, timeout=60.0, memory=2**30)) as pool:
-        records = list(pool.run(tasks([f"tvm_ffi:{library}"], cases(selected), selected)))
+    with Pool(HostLimits(jobs=1, timeout=60.0, memory=2**30)) as pool:
+        records = list(pool.run(make_tasks([f"tvm_ffi:{library}"], select_cases(selected), selected)))
     return {r.case: r for r in records if r.mode == FAULTS[r.case][0]}
 
 

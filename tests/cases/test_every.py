@@ -11,7 +11,7 @@ from opproof.cases._every import every, part_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load, load_file
 
 
@@ -58,7 +58,7 @@ def test_a_malformed_part_is_refused(fill):
 
 def test_gradients_are_asked_for_where_they_are_defined():
     case = Case.parse("log[x=256x256;f16;fill=every]")
-    whole, gradient = (pose(case, load("log"), mode).asked.inputs[0] for mode in (Mode.FORWARD, Mode.GRADIENT))
+    whole, gradient = (make_question(case, load("log"), mode).asked.inputs[0] for mode in (Mode.FORWARD, Mode.GRADIENT))
     assert np.isnan(whole).any()
     assert (whole < 0).any()
     assert (np.isfinite(gradient) & (gradient > 0)).all()
@@ -66,14 +66,16 @@ def test_gradients_are_asked_for_where_they_are_defined():
 
 
 def test_zero_is_left_out_where_the_operator_divides_by_it():
-    gradient = pose(Case.parse("reciprocal[x=256x256;f16;fill=every]"), load("reciprocal"), Mode.GRADIENT).asked
+    gradient = make_question(
+        Case.parse("reciprocal[x=256x256;f16;fill=every]"), load("reciprocal"), Mode.GRADIENT
+    ).asked
     assert np.isfinite(gradient.inputs[0]).all()
     assert (gradient.inputs[0] != 0).all()
 
 
 def test_no_cotangent_is_zero():
     """Times a derivative past the largest number it is none, which tells nothing of the derivative."""
-    g = pose(Case.parse("cosh[x=256x256;f16;fill=every]"), load("cosh"), Mode.GRADIENT).asked.cotangents[0]
+    g = make_question(Case.parse("cosh[x=256x256;f16;fill=every]"), load("cosh"), Mode.GRADIENT).asked.cotangents[0]
     assert (g != 0).all()
 
 
@@ -97,9 +99,9 @@ def forward(x):
 def test_numbers_outside_of_a_domain_are_replaced_unless_they_are_judged_too(tmp_path, mode):
     (tmp_path / "confined.py").write_text(CONFINED, encoding="utf-8")
     op = load_file(tmp_path / "confined.py")
-    x = pose(Case.parse("confined[x=256x256;f16;fill=every]"), op, mode).asked.inputs[0]
+    x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), op, mode).asked.inputs[0]
     inside = every("every", (256, 256), DTYPES["f16"])
     assert set(x.flat) == set(inside[(inside > 1) & (inside < 9)].flat)
     beyond = replace(op, facts={**op.facts, "BEYOND": True})
-    x = pose(Case.parse("confined[x=256x256;f16;fill=every]"), beyond, mode).asked.inputs[0]
+    x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), beyond, mode).asked.inputs[0]
     assert bool((x < 1).any()) is (mode is Mode.FORWARD)

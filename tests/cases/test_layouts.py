@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from opproof.backends.worker.protocol import array_at
+from opproof.backends.worker.protocol import read_array_at
 from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
-from opproof.harness.reference.question import Posed
-from opproof.harness.run.memory.buffer import unwritten
-from opproof.harness.run.memory.layout import lay_out, write
-from opproof.harness.run.request import Question
+from opproof.harness.reference.question import Question
+from opproof.harness.run.memory.buffer import find_unwritten
+from opproof.harness.run.memory.layout import make_layout, write
+from opproof.harness.run.request import Request
 from opproof.reference_ops import load
 
 EXPECTED = {
@@ -64,12 +64,12 @@ def test_empty_tensors_hold_nothing(shape, layout):
 def in_memory(text, *values):
     """The tensors of the case `text` as a host has them, the bytes of the first, and the request."""
     case = Case.parse(text)
-    posed = Posed(case, load(case.op), Mode.FORWARD, tuple(case.shapes), values, (), ())
-    layout = lay_out(Question(posed, ()), alignment=64)
+    posed = Question(case, load(case.op), Mode.FORWARD, tuple(case.shapes), values, (), ())
+    layout = make_layout(Request(posed, ()), alignment=64)
     memory = np.zeros(layout.request.size, np.uint8)
     write(layout, memory)
     first = layout.buffers[0]
-    arrays = [p if isinstance(p, int) else array_at(p, memory) for p in layout.request.inputs]
+    arrays = [p if isinstance(p, int) else read_array_at(p, memory) for p in layout.request.inputs]
     return arrays, memory[first.start : first.end], layout.request
 
 
@@ -85,7 +85,7 @@ def test_values_lie_there_and_poison_between(layout, dtype):
     assert array.strides == tuple(s * array.itemsize for s in storage.strides)
     flat = memory.view(array.dtype)
     assert flat.size == storage.size
-    assert unwritten(flat).sum() == storage.size - values.size
+    assert find_unwritten(flat).sum() == storage.size - values.size
 
 
 def test_one_array_given_twice_lies_there_once():

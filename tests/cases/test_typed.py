@@ -8,7 +8,7 @@ from opproof.cases._typed import typed
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import CaseError
 from opproof.harness.reference.data import inputs_of
-from opproof.harness.run.plan import checked, has_gradient
+from opproof.harness.run.plan import check_case, has_gradient
 from opproof.reference_ops import load, names
 
 
@@ -63,5 +63,5 @@ def test_ends_of_the_range_are_met(dtype):
 )
 def test_what_has_no_meaning_is_said(case, said):
     with pytest.raises(CaseError) as raised:
-        checked(Case.parse(case))
+        check_case(Case.parse(case))
     assert said in str(raised.value)

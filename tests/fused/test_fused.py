@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from opproof.harness.check.options import Wish
-from opproof.harness.check.run import compared
+from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.run import check_candidate
 from opproof.harness.check.variants import variant
 
 _FOLDER = Path(__file__).with_name("problems")
@@ -40,11 +40,13 @@ def test_right_candidates_pass(name, i, dtype):
 @pytest.mark.parametrize("name", ["add_rms_norm", "gating", "selective_scan"])
 def test_right_candidates_pass_in_other_sizes(name, monkeypatch):
     # Minutes of a scan's steps.
-    monkeypatch.setattr("opproof.harness.check.variants.sizes._larger", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", variant._NEW[:4])
-    monkeypatch.setattr("opproof.harness.check.variants.generate.rare", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.generate_rare_fills", lambda *_: ())
     problem = PROBLEMS[name]
-    report = compared(problem.right[0], problem.reference, problem.inputs, Wish(dtype="f32", seconds=300))
+    report = check_candidate(
+        problem.right[0], problem.reference, problem.inputs, CheckOptions(dtype="f32", seconds=300)
+    )
     assert report.ok, report
     assert any(" as 1" in text for text in report.tried)
 
@@ -54,7 +56,7 @@ def test_wrong_candidates_fail(name, why, monkeypatch):
     problem = PROBLEMS[name]
     wrong = problem.wrong[why]
     if not wrong.diagnosis:  # which takes half of the time
-        monkeypatch.setattr("opproof.harness.check.summary.EXPLAINED", 0)
+        monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)
     report = judged(problem, wrong.candidate, wrong.dtype, beyond=wrong.beyond)
     assert report.failures, report
     assert set(report.failures) <= {"WRONG_VALUE", "WRONG_GRADIENT"}, report
@@ -64,7 +66,7 @@ def test_wrong_candidates_fail(name, why, monkeypatch):
 
 def judged(problem, candidate, dtype, *, beyond, seconds=1e9):
     inputs = of_dtype(problem.inputs, dtype)
-    return compared(candidate, problem.reference, inputs, Wish(seconds=seconds, neighbours=beyond))
+    return check_candidate(candidate, problem.reference, inputs, CheckOptions(seconds=seconds, neighbours=beyond))
 
 
 def of_dtype(inputs, dtype):

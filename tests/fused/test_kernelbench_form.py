@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
 
 FILES = sorted(Path(__file__).with_name("kernelbench").glob("*.py"))
 
@@ -22,7 +22,9 @@ def compared_in(file, name, dtype):
     torch.manual_seed(0)
     model = module.Model(*module.get_init_inputs())
     candidate = getattr(module, name)(*module.get_init_inputs())
-    return compared(candidate, model, module.get_inputs, Wish(dtype=dtype, seconds=1e9, neighbours=False))
+    return check_candidate(
+        candidate, model, module.get_inputs, CheckOptions(dtype=dtype, seconds=1e9, neighbours=False)
+    )
 
 
 def test_there_are_ten():

@@ -13,7 +13,7 @@ import torch
 from _oracle import NotExpressed, Reader, Reading, unless
 from torch.overrides import TorchFunctionMode
 
-from opproof.harness.capture.calls import Call, calls
+from opproof.harness.capture.calls import OperatorCall, read_calls
 from opproof.reference_ops import load
 
 T = torch.Tensor
@@ -35,7 +35,7 @@ def by_name(operator: str, outputs: Callable[[Any], tuple[Any, ...]] | None = No
         called, args, kwargs = outermost(function, sample)
         _same_dtype(kwargs)
         unread: list[str] = ["its arguments"]
-        for call in calls(called, op, args, kwargs):
+        for call in read_calls(called, op, args, kwargs):
             left = [n for n in call.unread if n not in WITHOUT_EFFECT]
             if not left:
                 return _reading(call, outputs)
@@ -45,7 +45,7 @@ def by_name(operator: str, outputs: Callable[[Any], tuple[Any, ...]] | None = No
     return read
 
 
-def _reading(call: Call, outputs: Callable[[Any], tuple[Any, ...]] | None) -> Reading:
+def _reading(call: OperatorCall, outputs: Callable[[Any], tuple[Any, ...]] | None) -> Reading:
     tensors = tuple(call.tensors.values()) if call.op.variadic else tuple(call.tensors.get(n) for n in call.op.tensors)
     given = {} if outputs is None else {"outputs": outputs}
     return Reading(call.op.name, tensors, call.params, **given)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from opproof.core.arrays import bare, tuple_of
+from opproof.core.arrays import tuple_of, unpack_single
 from opproof.reference_ops import gradients_of, load
 from opproof.reference_ops._torch import autograd
 
@@ -15,9 +15,9 @@ X, G = np.arange(6.0).reshape(2, 3) - 2, np.array([[1.0, -2.0, 3.0], [5.0, 7.0, 
 def test_one_value_or_several():
     assert tuple_of(3) == (3,)
     assert tuple_of([1, 2]) == tuple_of((1, 2)) == (1, 2)
-    assert bare([3]) == 3
-    assert bare([1, 2]) == (1, 2)
-    assert bare([]) == ()
+    assert unpack_single([3]) == 3
+    assert unpack_single([1, 2]) == (1, 2)
+    assert unpack_single([]) == ()
 
 
 def test_of_one_output():

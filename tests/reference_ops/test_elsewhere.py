@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import cases_of
-from opproof.harness.reference.data import arguments, inputs_of, parameters
+from opproof.harness.reference.data import fill_parameters, inputs_of, list_arguments
 from opproof.reference_ops import load, names
 from opproof.reference_ops._elsewhere import named_in, names_by_operator, read_lists
 
@@ -119,9 +119,9 @@ def called_alone(op, watch, torch):
     cases = [c for c in cases_of(op.name, "smoke") if not c.mixed]
     for case in cases[:2]:
         values = inputs_of(case, op)
-        given = [None if n is None else torch.from_numpy(np.array(values[n])) for n in arguments(case, op)]
+        given = [None if n is None else torch.from_numpy(np.array(values[n])) for n in list_arguments(case, op)]
         with watch() as seen:
-            op.torch(torch, *given, **parameters(case, op))
+            op.torch(torch, *given, **fill_parameters(case, op))
         if len(computing := set(seen.names) - LAYS_OUT) == 1:
             yield from computing
 

@@ -16,8 +16,8 @@ from opproof.cases import Case, cases_of  # noqa: E402
 from opproof.core.arrays import tuple_of  # noqa: E402
 from opproof.core.verdicts import Mode  # noqa: E402
 from opproof.harness.reference import expected  # noqa: E402
-from opproof.harness.reference.data import arguments, cotangents_of, inputs_of, ordered, parameters  # noqa: E402
-from opproof.harness.reference.question import Posed  # noqa: E402
+from opproof.harness.reference.data import cotangents_of, fill_parameters, inputs_of, list_arguments, order_arguments  # noqa: E402
+from opproof.harness.reference.question import Question  # noqa: E402
 from opproof.reference_ops import load, names  # noqa: E402
 from opproof.reference_ops._torch import autograd  # noqa: E402
 
@@ -70,8 +70,8 @@ def cases_tried(name):
 def of_numpy(case, op, inputs):
     """Outputs, cotangents, what gradients are asked for, and the gradients; the noise goes through too."""
     absent = tuple(False for _ in inputs)
-    posed = Posed(case, op, Mode.FORWARD, tuple(arguments(case, op)), inputs, (), absent)
-    outputs = [e.values for e in expected.expected_forward(posed)]
+    posed = Question(case, op, Mode.FORWARD, tuple(list_arguments(case, op)), inputs, (), absent)
+    outputs = [e.values for e in expected.expect_forward(posed)]
     if op.vjp is None:
         return outputs, (), absent, None
     needs = tuple(needs_of(replace(case, needs=None), op, inputs, posed.outputs))
@@ -79,14 +79,14 @@ def of_numpy(case, op, inputs):
     if not any(needs):
         return outputs, cotangents, needs, None
     given = posed.given(mode=Mode.GRADIENT, needs=needs, cotangents=cotangents)
-    return outputs, cotangents, needs, [None if e is None else e.values for e in expected.expected_vjp(given)]
+    return outputs, cotangents, needs, [None if e is None else e.values for e in expected.expect_vjp(given)]
 
 
 def of_torch(case, op, inputs, cotangents, needs):
     def tensors(arrays):
         return [None if a is None else torch.from_numpy(np.array(a)) for a in arrays]
 
-    params = parameters(case, op)
+    params = fill_parameters(case, op)
     outputs = [y.detach().numpy() for y in tuple_of(op.torch(torch, *tensors(inputs), **params))]
     if not any(needs):
         return outputs, None
@@ -105,7 +105,7 @@ def answer(of, *args):
 def unlike(case, op):
     """What the two references disagree about; empty where they agree."""
     try:
-        inputs = tuple(ordered(case, op, inputs_of(case, op)))
+        inputs = tuple(order_arguments(case, op, inputs_of(case, op)))
     except (IndexError, ValueError):  # no numbers to draw, as of no rows to name
         return ""
     ours, refused = answer(of_numpy, case, op, inputs)
@@ -161,7 +161,7 @@ def test_shapes_of_what_is_empty(case, shapes):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         assert unlike(case, op) == ""
-        assert [y.shape for y in of_numpy(case, op, tuple(ordered(case, op, inputs_of(case, op))))[0]] == shapes
+        assert [y.shape for y in of_numpy(case, op, tuple(order_arguments(case, op, inputs_of(case, op))))[0]] == shapes
 
 
 @pytest.mark.parametrize(

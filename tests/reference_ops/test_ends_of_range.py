@@ -13,8 +13,8 @@ from opproof.cases import Case
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import C, compare
-from opproof.harness.reference.expected import expected_forward, expected_vjp
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.expected import expect_forward, expect_vjp
+from opproof.harness.reference.question import Question
 from opproof.reference_ops import Trait, load, names
 
 POINTS = 200  # numbers tried of each operator
@@ -103,8 +103,8 @@ def judged(name, params, mode):
         x, g, right = x[known], g[known], np.array(slopes, dtype=np.float64)[known]
     given = "".join(f"{k}={v};" for k, v in params.items())
     case = Case.parse(f"{name}[x={x.size},;{given}f64]")
-    posed = Posed(case, op, mode, ("x",), (x,), (g,) if mode is Mode.GRADIENT else (), (True,))
-    (expected,) = expected_forward(posed) if mode is Mode.FORWARD else expected_vjp(posed)
+    posed = Question(case, op, mode, ("x",), (x,), (g,) if mode is Mode.GRADIENT else (), (True,))
+    (expected,) = expect_forward(posed) if mode is Mode.FORWARD else expect_vjp(posed)
     passed = compare(right, expected, "f64").passed
     # The last number before infinity may be infinite by one rounding.
     passed |= (expected.values == np.sign(right) * np.inf) & (np.abs(right) > F64.max * (1 - C * F64.u))

@@ -8,7 +8,7 @@ pytest.importorskip("onnx", reason="the ONNX oracle needs pip onnx")
 from _onnx_cases import EXPLAINED, difference
 from _onnx_page import PAGE, page, verdicts
 
-from opproof.harness.capture.onnx.shared import NotOurs, express
+from opproof.harness.capture.onnx.shared import NotTranslatable, express
 from opproof.harness.capture.onnx.table import MAP
 
 
@@ -72,13 +72,13 @@ def answer(name, *tensors, **params):
     ],
 )
 def test_what_a_node_of_a_newer_onnx_has_is_not_ours(node, inputs, attributes, reason):
-    with pytest.raises(NotOurs, match=f"^{reason}$"):
+    with pytest.raises(NotTranslatable, match=f"^{reason}$"):
         express(MAP[node], answer, [np.ones((1, 1, 2, 2))] * inputs, attributes, 1)
 
 
 def test_a_node_is_expressed():
     assert express(MAP["Gelu"], answer, [np.ones(3)], {"approximate": "tanh"}, 1) == ("gelu", {"approximate": "tanh"})
     assert express(MAP["Max"], lambda name, a, b: a + b, [1, 2, 3], {}, 1) == 6
-    with pytest.raises(NotOurs, match="what is dropped"):
+    with pytest.raises(NotTranslatable, match="what is dropped"):
         express(MAP["Dropout"], answer, [np.ones(3), 0.5, True], {}, 1)
     assert express(MAP["Dropout"], answer, [np.ones(3), 0.5, True], {}, 2)[0] == "dropout"

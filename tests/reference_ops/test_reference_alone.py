@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opproof.core.errors import OpError  # noqa: E402
-from opproof.harness.check.by_operator import called, results_of  # noqa: E402
+from opproof.harness.check.by_operator import make_function_check, results_of  # noqa: E402
 from opproof.reference_ops import load_file  # noqa: E402
 
 NORM = """
@@ -55,7 +55,7 @@ def gradient(g, x, residual, weight, *, eps, factor=1.0):
 
 
 def verdicts(path, fn, vjp=None, **options):
-    results = results_of(called(fn, path.stem, vjp=vjp, dtypes="f32,f64", ops=[str(path)], **options))[1]
+    results = results_of(make_function_check(fn, path.stem, vjp=vjp, dtypes="f32,f64", ops=[str(path)], **options))[1]
     return [(str(r.mode), str(r.verdict)) for r in results], results
 
 

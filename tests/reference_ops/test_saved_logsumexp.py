@@ -8,7 +8,7 @@ from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.expected import evaluate_expected
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
 from opproof.reference_ops._attention import recomputed_softmax, softmax
 
@@ -22,7 +22,7 @@ VALUE_CACHE = 2  # of the gradients
 
 def scale(fill):
     case = Case.parse(PAGED.format(fill))
-    return evaluate_expected(pose(case, load(case.op), Mode.GRADIENT).asked)[VALUE_CACHE].scale
+    return evaluate_expected(make_question(case, load(case.op), Mode.GRADIENT).asked)[VALUE_CACHE].scale
 
 
 def test_two_equal_shares_are_too_large_together():

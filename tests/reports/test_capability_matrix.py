@@ -7,7 +7,7 @@ import report_samples as samples
 
 from opproof.core.verdicts import Verdict
 from opproof.reports import html, markdown, terminal
-from opproof.reports.capabilities import ITS_OWN, NOT_RUN, matrices
+from opproof.reports.capabilities import ITS_OWN, NOT_RUN, make_matrices
 
 LEVELS = ("sse4", "avx2", "avx512")
 
@@ -36,7 +36,7 @@ def run():
 
 
 def test_what_fails_comes_before_what_differs_before_the_rest(run):
-    (matrix,) = matrices(*run)
+    (matrix,) = make_matrices(*run)
     assert matrix.capabilities == LEVELS  # in the order of the run
     assert matrix.variables == ("MINE=1",) * 3
     assert [(row.op, row.cells) for row in matrix.rows] == [
@@ -50,7 +50,7 @@ def test_what_fails_comes_before_what_differs_before_the_rest(run):
 
 
 def test_every_report_has_it(run):
-    text, comment, page = terminal.summary(*run), markdown.render(*run), html.render(*run)
+    text, comment, page = terminal.format_summary(*run), markdown.render(*run), html.render(*run)
     assert "torch by vector capability" in text
     assert [line.split()[0] for line in text.split("by vector capability")[1].splitlines()[3:6]] == [
         "gelu",
@@ -67,27 +67,31 @@ def test_every_report_has_it(run):
 def test_a_run_without_capabilities_has_none(run):
     results = [replace(r, backend="torch") for r in run[1][:4]]
     told = header(results, "torch")
-    assert matrices(told, results) == []
-    assert "vector capability" not in terminal.summary(told, results) + markdown.render(told, results)
+    assert make_matrices(told, results) == []
+    assert "vector capability" not in terminal.format_summary(told, results) + markdown.render(told, results)
     assert 'class="isa"' not in html.render(told, results)
 
 
 def test_the_library_s_own_choice_and_what_did_not_run_have_a_cell():
     results = [record("abs", ""), record("abs", "avx2"), record("tan", "avx2")]
-    (matrix,) = matrices(header(results, "torch", "torch+isa=avx2"), results)
+    (matrix,) = make_matrices(header(results, "torch", "torch+isa=avx2"), results)
     assert matrix.capabilities == (ITS_OWN, "avx2")
     assert [(row.op, row.cells) for row in matrix.rows] == [("tan", [NOT_RUN, "1/0"]), ("abs", ["1/0", "1/0"])]
 
 
 def test_each_backend_has_a_table_of_its_own():
     results = [record("abs", isa, backend=b) for b in ("torch", "./a/mine.so") for isa in ("x", "y")]
-    assert [m.backend for m in matrices(samples.header(4), results)] == ["mine.so", "torch"]
+    assert [m.backend for m in make_matrices(samples.header(4), results)] == ["mine.so", "torch"]
 
 
 def test_names_do_no_harm():
     results = [record("abs", "<script>alert(1)</script>"), record("abs", "a|b\x1b[2J")]
     told = samples.header(2)
-    page, comment, text = html.render(told, results), markdown.render(told, results), terminal.summary(told, results)
+    page, comment, text = (
+        html.render(told, results),
+        markdown.render(told, results),
+        terminal.format_summary(told, results),
+    )
     assert "<script>alert(1)" not in page + comment
     assert "a\\|b" in comment
     assert "\x1b[2J" not in page + comment + text

@@ -6,8 +6,8 @@ import pytest
 
 from opproof.core.verdicts import NEAR_ONE, SIZE, Mode, Verdict
 from opproof.reports import Result
-from opproof.reports.advice import sound
-from opproof.reports.causes import causes, heading
+from opproof.reports.advice import withdraw_refuted
+from opproof.reports.causes import find_causes, format_heading
 
 BIAS = "the gradient of bias is not summed over axis 0"
 FAIL = Result(
@@ -18,18 +18,18 @@ SMALL = replace(FAIL, case="conv2d[x=1x1x3x3;weight=1x1x1x1;bias=1,;f16]", dtype
 
 
 def test_dtypes_and_shapes_of_one_cause_are_together_the_smallest_case_first():
-    (cause,) = causes([FAIL, SMALL, replace(FAIL, case=FAIL.case.replace("2x3x7x9", "9x3x7x9"))])
+    (cause,) = find_causes([FAIL, SMALL, replace(FAIL, case=FAIL.case.replace("2x3x7x9", "9x3x7x9"))])
     assert cause.smallest is SMALL
-    assert heading(cause) == "conv2d gradient, WRONG_GRADIENT: 3 records, f32 f16"
+    assert format_heading(cause) == "conv2d gradient, WRONG_GRADIENT: 3 records, f32 f16"
     assert cause.explanation == BIAS
 
 
 def test_numbers_of_a_case_do_not_part_a_cause():
     at = "only the elements where x ≤ {} of the gradient of x are wrong"
-    assert len(causes([replace(FAIL, diagnosis=at.format(n)) for n in ("-49.66", "-48.57", "1e4")])) == 1
-    assert len(causes([replace(FAIL, diagnosis=t) for t in (at, at.replace("≤", "≥"))])) == 2
+    assert len(find_causes([replace(FAIL, diagnosis=at.format(n)) for n in ("-49.66", "-48.57", "1e4")])) == 1
+    assert len(find_causes([replace(FAIL, diagnosis=t) for t in (at, at.replace("≤", "≥"))])) == 2
     named = "the input x1 is ignored", "the input x2 is ignored"
-    assert len(causes([replace(FAIL, diagnosis=t) for t in named])) == 2
+    assert len(find_causes([replace(FAIL, diagnosis=t) for t in named])) == 2
 
 
 @pytest.mark.parametrize(
@@ -47,36 +47,36 @@ def test_numbers_of_a_case_do_not_part_a_cause():
 )
 def test_shapes_of_a_case_do_not_part_a_cause(text, cases):
     made = [replace(FAIL, case=c if "[" in c else FAIL.case, diagnosis="", message=text.format(c)) for c in cases]
-    assert len({str(c.records) for c in causes(made)}) == 1
+    assert len({str(c.records) for c in find_causes(made)}) == 1
 
 
 def test_the_dtype_of_a_case_does_not_part_a_cause_but_another_does():
     stored = "passes if its intermediates are stored in {}: declare it"
     narrow = [replace(SMALL, dtype=d, diagnosis=stored.format(d)) for d in ("f16", "bf16")]
-    assert len(causes(narrow)) == 1
+    assert len(find_causes(narrow)) == 1
     looks = "looks like {} arithmetic: y is rounded to {}"
-    assert len(causes([replace(FAIL, diagnosis=looks.format(d, d)) for d in ("f16", "bf16")])) == 2
+    assert len(find_causes([replace(FAIL, diagnosis=looks.format(d, d)) for d in ("f16", "bf16")])) == 2
 
 
 def test_what_explains_all_records_wins():
     axis, strides = "as if it were over axis 0", "the strides of x are ignored"
     transposed = replace(FAIL, case=FAIL.case.replace("f32", "f32;layout=transposed"), diagnosis=strides, also=(axis,))
     plain = [replace(FAIL, diagnosis=axis), replace(SMALL, diagnosis=axis)]
-    (cause,) = causes([transposed, *plain])
+    (cause,) = find_causes([transposed, *plain])
     assert cause.explanation == axis
     assert len(cause.records) == 3
-    alone = causes([transposed])[0]
+    alone = find_causes([transposed])[0]
     assert alone.explanation == strides  # which says most where nothing else is known
 
 
 def test_the_smallest_multiple_that_explains_all_is_named():
     at = "only the elements past {} along axis 0 (the last multiple of {}) of y are wrong"
     both = replace(FAIL, diagnosis=at.format(32, 4), also=(at.format(32, 8), at.format(32, 16)))
-    (cause,) = causes([both, replace(SMALL, diagnosis=at.format(8, 8))])
+    (cause,) = find_causes([both, replace(SMALL, diagnosis=at.format(8, 8))])
     assert cause.explanation == at.format(8, 8)
-    assert causes([both])[0].explanation == at.format(32, 4)
+    assert find_causes([both])[0].explanation == at.format(32, 4)
     apart = replace(SMALL, diagnosis=at.format(12, 64))
-    assert len(causes([both, apart])) == 2
+    assert len(find_causes([both, apart])) == 2
 
 
 def test_operator_mode_verdict_and_backend_part_causes_and_the_worst_is_first():
@@ -86,10 +86,10 @@ def test_operator_mode_verdict_and_backend_part_causes_and_the_worst_is_first():
         replace(FAIL, verdict=Verdict.CRASH),
         replace(FAIL, backend="yours"),
     ]
-    found = causes([*others, FAIL, SMALL])
+    found = find_causes([*others, FAIL, SMALL])
     assert [len(c.records) for c in found] == [1, 2, 1, 1, 1]
     assert found[0].smallest.verdict == Verdict.CRASH  # which does harm, however few they are
-    assert heading(found[1], ["mine", "yours"]) == "conv2d gradient on mine, WRONG_GRADIENT: 2 records, f32 f16"
+    assert format_heading(found[1], ["mine", "yours"]) == "conv2d gradient on mine, WRONG_GRADIENT: 2 records, f32 f16"
 
 
 STORED = 'passes if its intermediates are stored in bf16: declare it (compute -> "storage"), or accumulate in float32'
@@ -102,10 +102,10 @@ NARROW = replace(NARROW, patterns=(SIZE, "statistic"))
 )
 def test_a_precision_is_not_advised_where_a_wider_dtype_is_wrong_too(advice):
     narrow = replace(NARROW, diagnosis=advice)
-    (cause,) = causes([FAIL, narrow])
+    (cause,) = find_causes([FAIL, narrow])
     assert cause.explanation == BIAS
     assert all(r.diagnosis == BIAS for r in cause.records)
-    unexplained = causes([FAIL, replace(narrow, also=(), patterns=(SIZE,))])
+    unexplained = find_causes([FAIL, replace(narrow, also=(), patterns=(SIZE,))])
     assert sorted(c.explanation for c in unexplained) == ["", BIAS]
 
 
@@ -120,7 +120,7 @@ def test_a_precision_is_not_advised_where_a_wider_dtype_is_wrong_too(advice):
     ],
 )
 def test_a_precision_is_advised_where_no_wider_dtype_of_the_operator_and_mode_is_wrong(wider):
-    assert sound([wider, NARROW]) == [wider, NARROW]
+    assert withdraw_refuted([wider, NARROW]) == [wider, NARROW]
 
 
 SIZED = replace(NARROW, also=(), patterns=(SIZE,))
@@ -142,14 +142,16 @@ VALUES = {"mode": Mode.FORWARD, "verdict": Verdict.WRONG_VALUE}
     ],
 )
 def test_a_precision_is_not_advised_where_as_many_records_name_a_rule(rule, advised):
-    assert sound([rule, SIZED]) == ([rule, SIZED] if advised else [rule, replace(SIZED, diagnosis="", patterns=("",))])
+    assert withdraw_refuted([rule, SIZED]) == (
+        [rule, SIZED] if advised else [rule, replace(SIZED, diagnosis="", patterns=("",))]
+    )
     few = [rule, SIZED, SIZED]
-    assert sound(few) == few or rule.mode is Mode.FORWARD  # of a few numbers a factor fits by chance
+    assert withdraw_refuted(few) == few or rule.mode is Mode.FORWARD  # of a few numbers a factor fits by chance
 
 
 def test_what_a_gradient_has_does_not_refute_values():
     values = replace(SIZED, **VALUES)
-    assert sound([FACTOR, values]) == [FACTOR, values]
+    assert withdraw_refuted([FACTOR, values]) == [FACTOR, values]
 
 
 LOST = "y has errors of one size, however small it is: as where 1 is added and taken away again"
@@ -172,13 +174,13 @@ FAR = replace(SLIGHT, diagnosis="", patterns=("",))
     ],
 )
 def test_digits_are_not_lost_beside_1_where_another_record_is_far_off(other, said):
-    assert sound([other, SLIGHT])[1].diagnosis == said
+    assert withdraw_refuted([other, SLIGHT])[1].diagnosis == said
 
 
 def test_what_is_left_of_patterns_refutes_others_at_once():
     """Of the HTML page the records are sound, and so are its causes': a record that changed once more was in none."""
     factor = replace(SIZED, patterns=(SIZE, "factor"), also=(FACTOR.diagnosis,))
     wide = replace(SIZED, dtype="f32")
-    made = sound([wide, wide, factor, factor])
+    made = withdraw_refuted([wide, wide, factor, factor])
     assert [r.diagnosis for r in made] == ["", "", FACTOR.diagnosis, FACTOR.diagnosis]
-    assert sound(made) == made
+    assert withdraw_refuted(made) == made

@@ -7,7 +7,7 @@ import pytest
 import report_samples as samples
 from _runs import CASE, SELECTION, opproof, write_run
 
-from opproof.reports.changes import changes
+from opproof.reports.changes import compare_runs
 
 OTHER = "gelu[x=4x33;f16]"
 PASS = samples.result(CASE, "forward", units=0.8, seconds=1.0)
@@ -311,7 +311,7 @@ def test_a_missing_folder_is_one_sentence(tmp_path, capsys):
 def test_two_runs_of_12_000_records_in_under_3_seconds():
     before, after = samples.run(40, broken=False), samples.run(40, fail=0.01)
     started = time.perf_counter()
-    found = changes((samples.header(12_000), before), (samples.header(12_000), after))
+    found = compare_runs((samples.header(12_000), before), (samples.header(12_000), after))
     assert time.perf_counter() - started < 3
     assert found.compared == 12_000
     assert found.regressions > 100

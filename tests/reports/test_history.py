@@ -11,7 +11,7 @@ from _runs import opproof, write_run
 
 from opproof.reports import Result
 from opproof.reports.history import kept, page
-from opproof.reports.history.badge import badge
+from opproof.reports.history.badge import render_badge
 
 SHA = [f"{k:x}" * 40 for k in range(1, 10)]
 
@@ -57,20 +57,20 @@ def test_files(history, tmp_path, capsys):
 
 def test_series(history):
     runs = kept.read(history)
-    whole, *ops = page.series(runs[:2], "torch")
+    whole, *ops = page.list_series(runs[:2], "torch")
     assert [(s.op, s.rate.last, s.worse) for s in ops] == [("gelu", "50 %", True), ("relu", "100 %", False)]
     assert (whole.rate.last, whole.judged, whole.share.last, whole.rms.last) == ("80 %", 5, "0.094", "0.3")
     assert ops[0].rate.points[0].y < ops[0].rate.points[1].y
     assert [p.bad for p in ops[0].rate.points] == [False, True]
     assert ops[0].rate.points[1].title == f"{SHA[1][:12]}: 50 %"
-    assert not any(s.worse for s in page.series(runs, "torch"))
+    assert not any(s.worse for s in page.list_series(runs, "torch"))
 
 
 def test_a_run_without_the_operator_breaks_the_stroke(history, tmp_path, capsys):
     for day in (4, 5, 6):
         results = [result("relu", 1), *[result("gelu", 1)] * (day > 4)]
         opproof(capsys, "history", "add", run(tmp_path / f"run{day}", day, results), history, "--commit", SHA[day])
-    gelu = next(s for s in page.series(kept.read(history), "torch") if s.op == "gelu")
+    gelu = next(s for s in page.list_series(kept.read(history), "torch") if s.op == "gelu")
     assert [len(stroke.split()) for stroke in gelu.rate.strokes] == [3, 2]
     assert len(gelu.rate.points) == 5
 
@@ -94,9 +94,9 @@ def test_show(history, capsys):
 
 def test_badge_of_what_is_no_success():
     header = samples.header(2)
-    nothing = kept.kept(header, [result("relu", 1, "UNSUPPORTED", units=None)] * 2, "")
-    assert "opproof: no evidence" in badge(nothing)
-    assert "opproof: incomplete" in badge(kept.kept(header, [result("relu", 1)], ""))
+    nothing = kept.make_history_run(header, [result("relu", 1, "UNSUPPORTED", units=None)] * 2, "")
+    assert "opproof: no evidence" in render_badge(nothing)
+    assert "opproof: incomplete" in render_badge(kept.make_history_run(header, [result("relu", 1)], ""))
 
 
 def test_wrong_calls_are_one_sentence(history, tmp_path, capsys):

@@ -14,10 +14,10 @@ from test_reports_agree import AFTER, BEFORE
 
 from opproof.core.verdicts import Mode
 from opproof.reports import Evidence, Input, Picture, Worst, html
-from opproof.reports._kinds import Kind, kind, worst_first
-from opproof.reports.changes import TITLES, Change, changes
-from opproof.reports.changes.text import sentence
-from opproof.reports.support import matrix
+from opproof.reports._kinds import ResultKind, result_kind_of, sort_worst_first
+from opproof.reports.changes import TITLES, Change, compare_runs
+from opproof.reports.changes.text import summarise_changes
+from opproof.reports.support import make_matrix
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -70,7 +70,7 @@ OWN = [FAULT, replace(FAULT, mode=Mode.GRADIENT), PASS, OPEN]
 
 
 def since(before, after):
-    return changes((samples.header(), before), (samples.header(len(after)), after))
+    return compare_runs((samples.header(), before), (samples.header(len(after)), after))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def expect_focus(page, wanted):
 
 
 def is_failure(r):
-    return kind(r) is Kind.FAILED
+    return result_kind_of(r) is ResultKind.FAILED
 
 
 @pytest.mark.parametrize("name", ["one", "two", "odd", "none"])
@@ -459,7 +459,7 @@ def test_changes_are_those_of_all_reports(visit):
     """Titles, counts and records: nothing of a comparison is computed in the page."""
     found = since(BEFORE, AFTER)
     page = visit("agree")
-    expect(page.locator(".changes .outcome")).to_have_text(f"Against the baseline: {sentence(found)}")
+    expect(page.locator(".changes .outcome")).to_have_text(f"Against the baseline: {summarise_changes(found)}")
     shown = [f"{len(found.of(c)):,} {title}" for c, title in TITLES.items() if c is not Change.SAME]
     expect(page.locator(".changes .chip")).to_have_text(shown)
     for change in (c for c in TITLES if c is not Change.SAME):
@@ -469,7 +469,7 @@ def test_changes_are_those_of_all_reports(visit):
 
 def test_the_worst_come_first_as_in_all_reports(visit):
     page = visit("one")
-    order = [ONE[place].case for place in worst_first(ONE)]
+    order = [ONE[place].case for place in sort_worst_first(ONE)]
     page.wait_for_selector(f"{ROWS} a")
     shown = page.locator(f"{ROWS} a").all_inner_texts()
     assert len(shown) > 20
@@ -553,7 +553,7 @@ def test_the_support_matrix(visit):
     expect_address(page, "#support")
     expect_focus(page, "matrix")
     expect(page.locator("nav [aria-current=page]")).to_have_text("Support")
-    cells = matrix(TWO)
+    cells = make_matrix(TWO)
     expect(page.locator(".support tbody tr")).to_have_count(len(cells))
     row = page.locator(".support tbody tr", has=page.get_by_role("link", name="softmax", exact=True))
     mine, other = cells["softmax"].values()

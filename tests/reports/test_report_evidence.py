@@ -8,7 +8,7 @@ from _ask import attempted
 
 from opproof.cases import Case
 from opproof.harness.judge.bound import C, Comparison
-from opproof.harness.repro.evidence import CELLS, CLOSE, ELEMENTS, pictures
+from opproof.harness.repro.evidence import MAX_CLOSE_UP_CELLS, MAX_PICTURE_CELLS, MAX_WORST_ELEMENTS, draw_pictures
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
@@ -82,7 +82,7 @@ def test_the_worst_elements_are_the_worst():
     found = seen("sigmoid[x=7x33;f32]", row_0)
     elements = found.evidence.elements
     assert elements[0] == found.worst
-    assert len(elements) == ELEMENTS
+    assert len(elements) == MAX_WORST_ELEMENTS
     excess = [abs(e.got - e.expected) / e.bound for e in elements]
     assert excess == sorted(excess, reverse=True)
     assert min(excess) > 1
@@ -151,13 +151,13 @@ def units_of(levels, limit=C):
 
 
 def test_letters():
-    assert pictures("y", units_of([0.0, np.inf, 3.0], limit=0.0))[0].cells == "az2"
+    assert draw_pictures("y", units_of([0.0, np.inf, 3.0], limit=0.0))[0].cells == "az2"
     units = C * np.array([0, 0.5 / C, 1 / C, 1, 1.001, 3.1, 3.2, 10.1, 1e5 + 1, 1e30, np.inf])
-    assert pictures("y", units_of(units))[0].cells == "ab2cd2efnwz"
+    assert draw_pictures("y", units_of(units))[0].cells == "ab2cd2efnwz"
 
 
 def test_letters_go_by_the_limit_of_each_element():
-    assert pictures("y", units_of([1.5, 2.5, 2.5, 15.0, 17.0, 65.0], [2, 2, 16, 16, 16, 2]))[0].cells == "cdc2dg"
+    assert draw_pictures("y", units_of([1.5, 2.5, 2.5, 15.0, 17.0, 65.0], [2, 2, 16, 16, 16, 2]))[0].cells == "cdc2dg"
 
 
 def test_the_worst_element_is_the_farthest_beyond_its_own_limit():
@@ -168,19 +168,23 @@ def test_the_worst_element_is_the_farthest_beyond_its_own_limit():
 def test_a_large_tensor_is_shown_in_blocks_and_close_up():
     units = np.zeros((3, 70, 100))
     units[2, 69, 99] = 50.0
-    whole, close = pictures("y", units_of(units))
-    assert (whole.rows, whole.columns, whole.grid) == ((0, 210), (0, 100), (CELLS, CELLS))
-    assert np.argwhere(failing(whole)).tolist() == [[CELLS - 1, CELLS - 1]]
-    assert (close.rows, close.columns, close.grid) == ((210 - CLOSE, 210), (100 - CLOSE, 100), (CLOSE, CLOSE))
-    assert np.argwhere(failing(close)).tolist() == [[CLOSE - 1, CLOSE - 1]]
+    whole, close = draw_pictures("y", units_of(units))
+    assert (whole.rows, whole.columns, whole.grid) == ((0, 210), (0, 100), (MAX_PICTURE_CELLS, MAX_PICTURE_CELLS))
+    assert np.argwhere(failing(whole)).tolist() == [[MAX_PICTURE_CELLS - 1, MAX_PICTURE_CELLS - 1]]
+    assert (close.rows, close.columns, close.grid) == (
+        (210 - MAX_CLOSE_UP_CELLS, 210),
+        (100 - MAX_CLOSE_UP_CELLS, 100),
+        (MAX_CLOSE_UP_CELLS, MAX_CLOSE_UP_CELLS),
+    )
+    assert np.argwhere(failing(close)).tolist() == [[MAX_CLOSE_UP_CELLS - 1, MAX_CLOSE_UP_CELLS - 1]]
 
 
 def test_every_element_is_in_the_block_that_is_said_to_hold_it():
-    rows, h = 97, CELLS
+    rows, h = 97, MAX_PICTURE_CELLS
     for row in range(rows):
         units = np.zeros((rows, 2))
         units[row, 1] = 50.0
-        cell = int(np.argwhere(failing(pictures("y", units_of(units))[0]))[0, 0])
+        cell = int(np.argwhere(failing(draw_pictures("y", units_of(units))[0]))[0, 0])
         assert cell * rows // h <= row < (cell + 1) * rows // h
 
 
@@ -188,7 +192,7 @@ def test_every_element_is_in_the_block_that_is_said_to_hold_it():
     ("shape", "grid"), [((), (1, 1)), ((1,), (1, 1)), ((19,), (1, 19)), ((5, 1), (1, 5)), ((2, 3, 1, 4), (6, 4))]
 )
 def test_every_shape_folds_to_two_axes(shape, grid):
-    (picture,) = pictures("y", units_of(np.full(shape, 50.0)))
+    (picture,) = draw_pictures("y", units_of(np.full(shape, 50.0)))
     assert (picture.shape, picture.grid) == (shape, grid)
 
 

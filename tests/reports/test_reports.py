@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 import pytest
 import report_samples as samples
 
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import FAILED, MEANING, Verdict
 from opproof.reports import (
     Header,
@@ -27,11 +27,11 @@ from opproof.reports import (
     terminal,
     write_line,
 )
-from opproof.reports._kinds import Kind, kind, share, worst_first
-from opproof.reports._summary import sentence, tally
-from opproof.reports._text import line, number, options, short_names
-from opproof.reports.causes import causes, heading
-from opproof.reports.changes import changes
+from opproof.reports._kinds import ResultKind, result_kind_of, share, sort_worst_first
+from opproof.reports._summary import summarise_run, tally
+from opproof.reports._text import format_line, number, options_of, short_names_of
+from opproof.reports.causes import find_causes, format_heading
+from opproof.reports.changes import compare_runs
 
 HEADER = samples.header(20)
 ODD = samples.oddities()
@@ -52,17 +52,23 @@ def data_of(page):
 
 @pytest.mark.parametrize("verdict", Verdict)
 def test_each_verdict_is_of_one_kind(verdict):
-    expected = {"PASS": Kind.PASSED, "UNSUPPORTED": Kind.UNSUPPORTED, "HARNESS_ERROR": Kind.HARNESS_ERROR}
-    expected |= dict.fromkeys(("MISTRUSTED", "INCONCLUSIVE"), Kind.NO_EVIDENCE)
+    expected = {
+        "PASS": ResultKind.PASSED,
+        "UNSUPPORTED": ResultKind.UNSUPPORTED,
+        "HARNESS_ERROR": ResultKind.HARNESS_ERROR,
+    }
+    expected |= dict.fromkeys(("MISTRUSTED", "INCONCLUSIVE"), ResultKind.NO_EVIDENCE)
     record = samples.result("softmax[x=4x33;dim=-1;f32]", "forward", verdict=verdict)
-    assert kind(record) is expected.get(verdict, Kind.FAILED)
-    assert (kind(record) is Kind.FAILED) == (verdict in FAILED)
-    assert kind(replace(record, known="a reason")) is {Kind.FAILED: Kind.KNOWN}.get(kind(record), kind(record))
+    assert result_kind_of(record) is expected.get(verdict, ResultKind.FAILED)
+    assert (result_kind_of(record) is ResultKind.FAILED) == (verdict in FAILED)
+    assert result_kind_of(replace(record, known="a reason")) is {ResultKind.FAILED: ResultKind.KNOWN}.get(
+        result_kind_of(record), result_kind_of(record)
+    )
 
 
 def test_a_verdict_without_a_kind_is_a_failure():
     record = samples.result("abs[x=3,;f32]", "forward")
-    assert kind(replace(record, verdict="NEW_VERDICT")) is Kind.FAILED
+    assert result_kind_of(replace(record, verdict="NEW_VERDICT")) is ResultKind.FAILED
 
 
 def test_the_worst_come_first():
@@ -81,8 +87,8 @@ def test_the_worst_come_first():
         one,
         replace(one, units=None),
     ]
-    assert worst_first(order) == list(range(len(order)))
-    assert worst_first(order[::-1]) == list(range(len(order)))[::-1]
+    assert sort_worst_first(order) == list(range(len(order)))
+    assert sort_worst_first(order[::-1]) == list(range(len(order)))[::-1]
 
 
 def test_nan_units_are_the_worst():
@@ -99,42 +105,42 @@ def test_the_largest_error_is_the_largest_share_of_its_limit():
     assert share(replace(one, limit=0.0)) == float("inf")
     assert share(replace(one, units=0.0, limit=0.0)) == 0
     assert tally([one, near, one]).passing is near
-    assert worst_first([one, near]) == [1, 0]
+    assert sort_worst_first([one, near]) == [1, 0]
     said = "torch passes 2 of 2 records in 1 operator, its largest error 1.8 of 2 units allowed."
-    assert sentence(samples.header(2), [one, near]) == said
+    assert summarise_run(samples.header(2), [one, near]) == said
 
 
 def test_exact_answers_have_no_largest_error():
     one = samples.result("abs[x=3,;f32]", "forward", units=0.0, limit=0.0)
-    assert sentence(samples.header(1), [one]) == "torch passes 1 of 1 record in 1 operator, bit for bit."
+    assert summarise_run(samples.header(1), [one]) == "torch passes 1 of 1 record in 1 operator, bit for bit."
 
 
 def test_a_failure_says_how_many_units_are_allowed():
     at = Worst(tensor="y", index=(2,), got=1.5, expected=1.0, bound=0.1)
     one = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", units=2.7, limit=2.0, worst=at)
-    assert "y[2]: got 1.5, expected 1, bound 0.1, 2.7 units of 2 allowed" in terminal.failure(one)
-    assert "2.0003 units of 2 allowed" in terminal.failure(replace(one, units=2.0003))
-    assert "2.7 units of 2 allowed" in github.annotations(HEADER, [one])
+    assert "y[2]: got 1.5, expected 1, bound 0.1, 2.7 units of 2 allowed" in terminal.format_failure(one)
+    assert "2.0003 units of 2 allowed" in terminal.format_failure(replace(one, units=2.0003))
+    assert "2.7 units of 2 allowed" in github.format_annotations(HEADER, [one])
     assert "| 0.1 | 2.7 | 2 |" in markdown.render(HEADER, [one])
     assert "2.7 units of 2 allowed" in junit.render(HEADER, [one])
 
 
 def test_a_failure_of_the_whole_array_shows_its_figures():
     one = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", units=1.2, limit=2.0, rms=1.02, bias=-1.6)
-    for text in (terminal.failure(one), markdown.render(HEADER, [one]), junit.render(HEADER, [one])):
+    for text in (terminal.format_failure(one), markdown.render(HEADER, [one]), junit.render(HEADER, [one])):
         assert "RMS 1.02, bias -1.6 units" in text
-    assert "RMS 1.02" not in terminal.failure(replace(one, units=2.1))
+    assert "RMS 1.02" not in terminal.format_failure(replace(one, units=2.1))
 
 
 def test_figures_of_arrays_have_columns_where_there_is_room():
     one = samples.result("abs[x=3,;f32]", "forward", units=1.2, limit=2.0, rms=0.42, bias=0.1)
     other = replace(one, rms=0.3, bias=-0.2)
-    head, _, row = terminal.summary(HEADER, [one, other]).splitlines()[:3]
+    head, _, row = terminal.format_summary(HEADER, [one, other]).splitlines()[:3]
     assert head.split()[-3:] == ["units", "RMS", "bias"]
     assert row.split()[-3:] == ["1.2", "0.42", "-0.2"]
     long = [replace(r, op="a" * 62) for r in (one, other)]
-    assert terminal.summary(HEADER, long).splitlines()[0].split()[-2:] == ["units", "RMS"]
-    assert terminal.summary(HEADER, [replace(one, op="a" * 80)]).splitlines()[0].split()[-1] == "units"
+    assert terminal.format_summary(HEADER, long).splitlines()[0].split()[-2:] == ["units", "RMS"]
+    assert terminal.format_summary(HEADER, [replace(one, op="a" * 80)]).splitlines()[0].split()[-1] == "units"
     assert "| units | RMS | bias |" in markdown.render(HEADER, [one])
 
 
@@ -148,65 +154,67 @@ def test_junit_has_the_figures_as_properties():
 
 
 def test_sentence_of_nothing_is_no_success():
-    assert "nothing is known" in sentence(HEADER, [])
-    assert "passes none" in sentence(HEADER, [samples.result("abs[x=3,;f32]", "forward", verdict="UNSUPPORTED")])
+    assert "nothing is known" in summarise_run(HEADER, [])
+    assert "passes none" in summarise_run(HEADER, [samples.result("abs[x=3,;f32]", "forward", verdict="UNSUPPORTED")])
 
 
 def test_sentence_of_an_interrupted_run_says_so():
     one = [samples.result("abs[x=3,;f32]", "forward", units=1.25)]
     said = "torch passes 1 of 1 record in 1 operator, its largest error 1.2 of 16 units allowed"
-    assert sentence(samples.header(1), one) == f"{said}."
-    assert sentence(samples.header(3), one).endswith("; 2 planned records did not run.")
+    assert summarise_run(samples.header(1), one) == f"{said}."
+    assert summarise_run(samples.header(3), one).endswith("; 2 planned records did not run.")
 
 
 def test_sentence_names_each_backend():
-    said = sentence(samples.header(), samples.run(1, ("mylib", "torch")))
+    said = summarise_run(samples.header(), samples.run(1, ("mylib", "torch")))
     assert said.startswith("mylib fails")
     assert "; torch passes" in said
 
 
 def test_names_of_backends():
-    assert short_names(["torch", "/a/libx.so"]) == {"torch": "torch", "/a/libx.so": "libx.so"}
-    assert short_names(["/a/x.so", "/b/x.so"]) == {"/a/x.so": "/a/x.so", "/b/x.so": "/b/x.so"}
+    assert short_names_of(["torch", "/a/libx.so"]) == {"torch": "torch", "/a/libx.so": "libx.so"}
+    assert short_names_of(["/a/x.so", "/b/x.so"]) == {"/a/x.so": "/a/x.so", "/b/x.so": "/b/x.so"}
 
 
 def test_numbers_and_lines():
     texts = {2.9e6: "2.9e6", 1.02e-7: "1e-7", 0.5: "0.5", "nan": "nan", "-inf": "-inf", None: "–"}
     assert {value: number(value, 2) for value in texts} == texts
-    assert line("a\x1b[31m\r\n b\x00") == "a\\x1b[31m b\\x00"
-    assert line("x" * 5000) == plain("x" * 5000)
+    assert format_line("a\x1b[31m\r\n b\x00") == "a\\x1b[31m b\\x00"
+    assert format_line("x" * 5000) == make_plain("x" * 5000)
 
 
 def test_options_are_flat():
     given = {"backends": ["t"], "selection": {"ops": ["a", "b"], "seed": 0}, "known": "", "jobs": 2}
-    assert options(Header(opproof="1", options=given)) == {"ops": "a, b", "seed": "0", "jobs": "2"}
+    assert options_of(Header(opproof="1", options=given)) == {"ops": "a, b", "seed": "0", "jobs": "2"}
     before_it_is_written = {**given, "selection": {"ops": ("a", "b"), "cases": (), "seed": 0}}
-    assert options(Header(opproof="1", options=before_it_is_written)) == options(Header(opproof="1", options=given))
+    assert options_of(Header(opproof="1", options=before_it_is_written)) == options_of(
+        Header(opproof="1", options=given)
+    )
 
 
 # Terminal
 
 
 def test_terminal_lists_each_cause_with_the_repro_of_its_smallest_case():
-    text = terminal.summary(HEADER, ODD, limit=None)
-    found = causes(r for r in ODD if kind(r) is Kind.FAILED)
+    text = terminal.format_summary(HEADER, ODD, limit=None)
+    found = find_causes(r for r in ODD if result_kind_of(r) is ResultKind.FAILED)
     assert sum(len(c.records) for c in found) == 15
     for cause in found:
         assert cause.smallest.repro in text
     assert "out<b>[]: got inf, expected -inf, bound 1e-7, inf units" in text
-    assert text.splitlines()[-1] == sentence(HEADER, ODD)
+    assert text.splitlines()[-1] == summarise_run(HEADER, ODD)
 
 
 def test_terminal_caps_failures_and_says_where_the_others_are():
-    text = terminal.summary(HEADER, ODD, folder="out", limit=3)
+    text = terminal.format_summary(HEADER, ODD, folder="out", limit=3)
     assert text.count("opproof run -b") == 3 + 1  # and one harness error
-    found = causes(r for r in ODD if kind(r) is Kind.FAILED)
+    found = find_causes(r for r in ODD if result_kind_of(r) is ResultKind.FAILED)
     left = sum(len(c.records) for c in found[3:])
     assert f"… and {len(found) - 3} more causes of {left} failures: opproof report out --all" in text
 
 
 def test_terminal_table_has_a_row_per_operator_and_backend():
-    text = terminal.summary(samples.header(), samples.run(1, ("mylib", "torch")), limit=None)
+    text = terminal.format_summary(samples.header(), samples.run(1, ("mylib", "torch")), limit=None)
     rows = [row.split() for row in text.split("\n\n", 1)[0].splitlines()[2:]]
     assert [r[:3] for r in rows[:2]] == [["abs", "mylib", "6"], ["abs", "torch", "6"]]
     assert len(rows) == 100
@@ -216,28 +224,28 @@ def test_terminal_counts_the_operators_of_which_there_is_no_more_to_say():
     declined = [replace(r, verdict=Verdict.UNSUPPORTED, units=None, message=f"no {r.op} here") for r in RUN]
     passed = [r for r in RUN if r.verdict == Verdict.PASS and r.op not in ("pad", "rope", "mul")]
     few = [r for r in declined if r.op in ("pad", "rope", "mul")]
-    text = terminal.summary(HEADER, [*passed, *few])
+    text = terminal.format_summary(HEADER, [*passed, *few])
     ops = {r.op for r in passed}
     assert text.startswith(f"{len(ops)} operators pass, {len(passed)} records: opproof report results.jsonl --all")
     assert "3 operators declined whole: no … here (mul, pad, rope)" in text
     five = [r for r in declined if r.op in ("abs", "add", "cat", "cos", "div")]
-    assert "(abs, add, cat and 2 more)" in terminal.summary(HEADER, five)
-    whole = terminal.summary(HEADER, [*passed, *few], limit=None)
+    assert "(abs, add, cat and 2 more)" in terminal.format_summary(HEADER, five)
+    whole = terminal.format_summary(HEADER, [*passed, *few], limit=None)
     assert len(whole.split("\n\n")[0].splitlines()) == 2 + len(ops) + 3
 
 
 def test_an_error_has_the_digits_that_tell_it_from_its_limit():
     one = samples.result("abs[x=3,;f32]", "forward", units=15.7, limit=16.0)
-    assert sentence(samples.header(1), [one]).endswith("its largest error 15.7 of 16 units allowed.")
-    assert terminal.summary(HEADER, [one]).splitlines()[2].split()[-1] == "15.7"
-    near = sentence(samples.header(1), [replace(one, units=15.9996)])
+    assert summarise_run(samples.header(1), [one]).endswith("its largest error 15.7 of 16 units allowed.")
+    assert terminal.format_summary(HEADER, [one]).splitlines()[2].split()[-1] == "15.7"
+    near = summarise_run(samples.header(1), [replace(one, units=15.9996)])
     assert near.endswith("its largest error 15.9996 of 16 units allowed.")
-    assert "its largest error 16 of 16" in sentence(samples.header(1), [replace(one, units=16.0)])
+    assert "its largest error 16 of 16" in summarise_run(samples.header(1), [replace(one, units=16.0)])
 
 
 def test_a_known_failure_is_one_short_line():
     known = replace(ODD[1], verdict=Verdict.WRONG_VALUE, known="long words " * 50)
-    rows = terminal.summary(HEADER, [known]).splitlines()
+    rows = terminal.format_summary(HEADER, [known]).splitlines()
     assert max(map(len, rows)) <= 100
     assert any(row.endswith("…") for row in rows)
 
@@ -245,12 +253,14 @@ def test_a_known_failure_is_one_short_line():
 def test_the_slowest_stands_beside_what_its_reference_took():
     one = samples.result("abs[x=3,;f32]", "forward", seconds=2.5)
     slowest = "slowest: abs[x=3,;f32] forward, 2.5 s"
-    assert f"{slowest}\n" in terminal.summary(HEADER, [replace(one, seconds=1.0), one])
-    assert f"{slowest}, the reference and judging 0.25 s\n" in terminal.summary(HEADER, [replace(one, judging=0.25)])
+    assert f"{slowest}\n" in terminal.format_summary(HEADER, [replace(one, seconds=1.0), one])
+    assert f"{slowest}, the reference and judging 0.25 s\n" in terminal.format_summary(
+        HEADER, [replace(one, judging=0.25)]
+    )
 
 
 def test_terminal_of_nothing():
-    assert terminal.summary(HEADER, []) == sentence(HEADER, [])
+    assert terminal.format_summary(HEADER, []) == summarise_run(HEADER, [])
 
 
 # Markdown
@@ -301,8 +311,8 @@ def test_junit_counts_and_reads_back():
     assert len(root.findall(".//error")) == int(root.attrib["errors"]) == 1  # a test of no answer but an error
     assert len(root.findall(".//skipped")) == sum(int(suite.attrib["skipped"]) for suite in root) == 0
     text = "\n".join(e.text for e in root.findall(".//failure"))
-    for cause in causes(r for r in ODD if kind(r) is Kind.FAILED and r.op != "gelu"):
-        assert heading(cause) in text
+    for cause in find_causes(r for r in ODD if result_kind_of(r) is ResultKind.FAILED and r.op != "gelu"):
+        assert format_heading(cause) in text
         assert cause.smallest.repro in text
 
 
@@ -319,7 +329,7 @@ def test_junit_of_nothing_is_an_error():
 
 
 def test_github_annotations_are_one_line_each_and_escaped():
-    rows = github.annotations(HEADER, ODD).splitlines()
+    rows = github.format_annotations(HEADER, ODD).splitlines()
     assert len(rows) == 10
     assert all(re.match(r"::error title=[^:,]*::", row) for row in rows)
     assert re.search(r"::\d+ more causes of \d+ failures; see the report.$", rows[-2])
@@ -328,9 +338,9 @@ def test_github_annotations_are_one_line_each_and_escaped():
 
 
 def test_github_annotations_of_success_and_of_nothing():
-    assert github.annotations(HEADER, [samples.result("abs[x=3,;f32]", "forward")]).startswith("::notice")
-    assert github.annotations(HEADER, []).startswith("::error")
-    assert github.job_summary(HEADER, RUN).startswith("### ❌")
+    assert github.format_annotations(HEADER, [samples.result("abs[x=3,;f32]", "forward")]).startswith("::notice")
+    assert github.format_annotations(HEADER, []).startswith("::error")
+    assert github.format_job_summary(HEADER, RUN).startswith("### ❌")
 
 
 def test_csv_keeps_every_digit():
@@ -340,7 +350,7 @@ def test_csv_keeps_every_digit():
     assert len(rows) == len(ODD + RUN)
     for row, record in zip(rows, ODD + RUN, strict=True):
         assert row["case"] == record.case
-        assert row["message"] == plain(record.message)
+        assert row["message"] == make_plain(record.message)
         for name in ("units", "limit", "rms", "bias", "rounding", "nonfinite"):
             value = getattr(record, name)
             assert row[name] == ("" if value is None else str(value))
@@ -393,7 +403,7 @@ def test_html_of_numbers_that_json_has_not():
 
 def test_html_compares_with_a_baseline():
     before = [replace(ODD[0], verdict=Verdict.CRASH, units=3.0), samples.result("abs[x=3,;f32]", "forward")]
-    since = changes((HEADER, before), (samples.header(2), ODD[:2]))
+    since = compare_runs((HEADER, before), (samples.header(2), ODD[:2]))
     page = data_of(html.render(HEADER, ODD[:2], changes=since))["changes"]
     assert page["verdict"] == [list(MEANING).index("CRASH"), -1]
     assert page["units"] == [3.0, None]
@@ -461,7 +471,7 @@ def test_reports_come_from_the_file_alone(tmp_path):
         for record in (HEADER, *ODD, *RUN):
             write_line(file, record)
     header, records = read_results(tmp_path)
-    for render in (terminal.summary, markdown.render, junit.render, github.annotations, html.render):
+    for render in (terminal.format_summary, markdown.render, junit.render, github.format_annotations, html.render):
         assert render(header, records) == render(HEADER, ODD + RUN)
 
 

@@ -13,12 +13,12 @@ import report_samples as samples
 
 from opproof.core.verdicts import Verdict
 from opproof.reports import github, html, junit, markdown, tables, terminal
-from opproof.reports._kinds import KINDS, LABELS, Kind
-from opproof.reports._kinds import kind as kind_of
-from opproof.reports._summary import failures, sentence
-from opproof.reports._text import cell, number, telling
-from opproof.reports.causes import causes, heading
-from opproof.reports.changes import TITLES, Change, changes
+from opproof.reports._kinds import KINDS, LABELS, ResultKind
+from opproof.reports._kinds import result_kind_of as kind_of
+from opproof.reports._summary import list_failures, summarise_run
+from opproof.reports._text import count_telling_digits, escape_cell, number
+from opproof.reports.causes import find_causes, format_heading
+from opproof.reports.changes import TITLES, Change, compare_runs
 from opproof.reports.changes import text as changes_text
 
 BACKENDS = ("mylib", "torch")
@@ -90,7 +90,7 @@ def table_in_page(page, *, arrays):
 def shown(value):
     """A count, the units of a record by its share, units and limit, or a figure of arrays."""
     if isinstance(value, tuple):
-        return number(value[1], telling(value[1], value[2], 2))
+        return number(value[1], count_telling_digits(value[1], value[2], 2))
     return str(value) if isinstance(value, int) else number(round(value, 2) + 0.0, 2)
 
 
@@ -107,21 +107,27 @@ def sections(text):
 
 def check(before, after):
     """Assert that all renderings of the run `after`, compared with `before`, show the same figures."""
-    since = changes((samples.header(), before), (HEADER, after))
+    since = compare_runs((samples.header(), before), (HEADER, after))
     whole = html.render(HEADER, after, changes=since)
-    page, plain, comment = data_of(whole), terminal.summary(HEADER, after), markdown.render(HEADER, after, limit=10**7)
-    notes, xml = github.annotations(HEADER, after), ET.fromstring(junit.render(HEADER, after))
+    page, plain, comment = (
+        data_of(whole),
+        terminal.format_summary(HEADER, after),
+        markdown.render(HEADER, after, limit=10**7),
+    )
+    notes, xml = github.format_annotations(HEADER, after), ET.fromstring(junit.render(HEADER, after))
     file = io.StringIO(newline="")
     tables.write_csv(after, file)
     records = list(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
 
-    whole_table = table_in_terminal(terminal.summary(HEADER, after, limit=None))
+    whole_table = table_in_terminal(terminal.format_summary(HEADER, after, limit=None))
     assert whole_table == table_in_page(page, arrays=False)  # for which it has too many columns
     assert table_in_markdown(comment) == table_in_page(page, arrays=True)
 
     kinds = Counter(KINDS[k] for k in page["columns"]["kind"])
-    assert set(kinds) == set(Kind)
-    assert counts(re.search(r"^[\d,]+ records: (.*)$", plain, re.MULTILINE)[1]) == {LABELS[k]: kinds[k] for k in Kind}
+    assert set(kinds) == set(ResultKind)
+    assert counts(re.search(r"^[\d,]+ records: (.*)$", plain, re.MULTILINE)[1]) == {
+        LABELS[k]: kinds[k] for k in ResultKind
+    }
     assert Counter(r["kind"] for r in records) == kinds
     tests = {(r.backend, r.op, r.mode) for r in after}
     assert int(xml.attrib["tests"]) == len(tests) == len(xml.findall(".//testcase"))
@@ -129,26 +135,30 @@ def check(before, after):
     for entry in xml.iter("property"):
         if entry.attrib["name"] in LABELS.values():
             figures[entry.attrib["name"]] += int(entry.attrib["value"])
-    assert figures == {LABELS[k]: kinds[k] for k in Kind}
-    judged = {(r.backend, r.op, r.mode) for r in after if kind_of(r) in (Kind.FAILED, Kind.HARNESS_ERROR, Kind.PASSED)}
+    assert figures == {LABELS[k]: kinds[k] for k in ResultKind}
+    judged = {
+        (r.backend, r.op, r.mode)
+        for r in after
+        if kind_of(r) in (ResultKind.FAILED, ResultKind.HARNESS_ERROR, ResultKind.PASSED)
+    }
     assert len(xml.findall(".//skipped")) == len(tests - judged)
-    wrong = {(r.backend, r.op, r.mode) for r in after if kind_of(r) in (Kind.FAILED, Kind.HARNESS_ERROR)}
+    wrong = {(r.backend, r.op, r.mode) for r in after if kind_of(r) in (ResultKind.FAILED, ResultKind.HARNESS_ERROR)}
     assert sum(bool({"failure", "error"} & {e.tag for e in c}) for c in xml.iter("testcase")) == len(wrong)
     errors = [line for line in notes.splitlines() if re.match("::error title=(?!opproof|HARNESS)", line)]
     shown = sum(int(re.search(r": ([\d,]+) record", title.replace("%3A", ":"))[1]) for title in errors)
-    assert shown + int(re.search(r"causes? of ([\d,]+) failure", notes)[1]) == kinds[Kind.FAILED]
-    assert f"\n{kinds[Kind.KNOWN]} known failures:\n" in plain
+    assert shown + int(re.search(r"causes? of ([\d,]+) failure", notes)[1]) == kinds[ResultKind.FAILED]
+    assert f"\n{kinds[ResultKind.KNOWN]} known failures:\n" in plain
     check_causes(after, page, comment, xml)
-    faults = f"opproof itself failed on {kinds[Kind.HARNESS_ERROR]} records: the reference raised KeyError: 'x'"
+    faults = f"opproof itself failed on {kinds[ResultKind.HARNESS_ERROR]} records: the reference raised KeyError: 'x'"
     for text in (plain, comment, notes, whole.replace("&#39;", "'")):
         assert faults in text
 
-    said = sentence(HEADER, after)
+    said = summarise_run(HEADER, after)
     assert plain.endswith(said)
-    assert comment.startswith(f"### ❌ opproof: {cell(said, 1500)}\n")
+    assert comment.startswith(f"### ❌ opproof: {escape_cell(said, 1500)}\n")
     assert f">{said}</h1>" in whole.replace("&#39;", "'")
 
-    text, folded = changes_text.text(since), changes_text.markdown(since)
+    text, folded = changes_text.format_text(since), changes_text.format_markdown(since)
     shown = page["changes"]
     of = {TITLES[c]: len(since.of(c)) for c in Change}
     assert all(of.values())
@@ -158,25 +168,25 @@ def check(before, after):
     del of[TITLES[Change.SAME]]
     assert sections(text) == sections(folded) == of
     assert text.endswith(shown["sentence"])
-    assert folded.startswith(f"### ❌ opproof compare: {cell(shown['sentence'], 1500)}\n")
+    assert folded.startswith(f"### ❌ opproof compare: {escape_cell(shown['sentence'], 1500)}\n")
     assert f"{of['vanished']} records of the baseline did not run now" in shown["notes"]
 
 
 def check_causes(after, page, comment, xml):
     """Assert that each rendering has the same causes of the same records in the same order."""
-    headings = [heading(c, BACKENDS) for c in causes(failures(after))]
-    everything = terminal.summary(HEADER, after, limit=None)
+    headings = [format_heading(c, BACKENDS) for c in find_causes(list_failures(after))]
+    everything = terminal.format_summary(HEADER, after, limit=None)
     assert [row for row in everything.splitlines() if re.match(r"\S.*: [\d,]+ records?, \S+", row)] == headings
     assert [re.sub(r"\\", "", t) for t in re.findall("<summary><b>(.*?)</b>", comment)] == headings
     counted = [int(re.search(r": ([\d,]+) record", t)[1].replace(",", "")) for t in headings]
     assert [len(places) for _, places in page["causes"]] == counted
     assert [[after[k] for k in places] for _, places in page["causes"]] == [
-        [*c.records] for c in causes(failures(after))
+        [*c.records] for c in find_causes(list_failures(after))
     ]
     texts = "\n".join(e.text for tag in ("failure", "error") for e in xml.iter(tag))
     told = re.findall(r"^\S.*: [\d,]+ records?, .+$", texts, re.MULTILINE)
     assert sorted(told) == sorted(re.sub(r" on \w+", "", h) for h in headings)
-    notes = github.annotations(HEADER, after, limit=10**6).replace("%2C", ",").replace("%3A", ":")
+    notes = github.format_annotations(HEADER, after, limit=10**6).replace("%2C", ",").replace("%3A", ":")
     assert [t for t in re.findall("title=(.*?)::", notes) if ": " in t] == headings
 
 
@@ -228,8 +238,8 @@ def test_a_rendering_with_a_definition_of_its_own_is_found(module, monkeypatch):
         titles = {change: title for change, title in TITLES.items() if change is not Change.LOST}
         monkeypatch.setattr(module, "TITLES", titles)
     else:
-        own = dict.fromkeys(Kind, Kind.FAILED)
+        own = dict.fromkeys(ResultKind, ResultKind.FAILED)
         real = module.kind
-        monkeypatch.setattr(module, "kind", lambda r: own[real(r)] if real(r) is Kind.KNOWN else real(r))
+        monkeypatch.setattr(module, "kind", lambda r: own[real(r)] if real(r) is ResultKind.KNOWN else real(r))
     with pytest.raises(AssertionError):
         check(BEFORE, AFTER)

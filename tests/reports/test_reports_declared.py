@@ -3,8 +3,8 @@
 import pytest
 from report_samples import header
 
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reports import Result, declared, markdown, terminal
 
 BACKEND = """
@@ -30,22 +30,24 @@ RECORDS = [record(), record("sin"), record("cos", said=""), record("cos", "bf16"
 
 
 def test_text():
-    assert declared.text([record(said="")]) == ""
+    assert declared.describe_declared([record(said="")]) == ""
     told = "bf16 in f32 (1 record of 1 operator); storage in bf16 (2 records of 2 operators)"
-    assert set(declared.text(RECORDS).removeprefix("judged as declared: ").split("; ")) == set(told.split("; "))
-    assert "b storage in bf16" in declared.text([*RECORDS, record(backend="b")])
+    assert set(declared.describe_declared(RECORDS).removeprefix("judged as declared: ").split("; ")) == set(
+        told.split("; ")
+    )
+    assert "b storage in bf16" in declared.describe_declared([*RECORDS, record(backend="b")])
 
 
-@pytest.mark.parametrize("rendered", [terminal.summary, markdown.render])
+@pytest.mark.parametrize("rendered", [terminal.format_summary, markdown.render])
 def test_reports_show_it(rendered):
-    assert declared.text(RECORDS) in rendered(header(5), RECORDS)
+    assert declared.describe_declared(RECORDS) in rendered(header(5), RECORDS)
     assert "as declared" not in rendered(header(1), [record(said="")])
 
 
 def test_records_hold_it(tmp_path):
     file = tmp_path / "backend.py"
     file.write_text(BACKEND, encoding="utf-8")
-    at = Desk(Limits(1, 30.0, 2**30))
+    at = Session(HostLimits(1, 30.0, 2**30))
     try:
         said = [at.results([Task(str(file), f"{op}[x=7x33;f32]", "forward")])[0].declared for op in ("exp", "sin")]
     finally:

@@ -16,28 +16,28 @@ RECORDS = [record(), record(how="nearest"), record(how=""), record("sin", "away"
 
 
 def test_one_for_each_operator():
-    exp, sin = rounding.not_nearest(RECORDS)
-    assert exp == rounding.Stored("a", "exp", "forward", "bf16", "truncate", 1, 2)
+    exp, sin = rounding.find_not_nearest(RECORDS)
+    assert exp == rounding.StoredRounding("a", "exp", "forward", "bf16", "truncate", 1, 2)
     assert (sin.op, sin.rounding, sin.records, sin.telling) == ("sin", "away", 1, 1)
 
 
 @pytest.mark.parametrize("units", [3.0, "inf", None])
 def test_what_is_beyond_the_bound_tells_nothing(units):
-    assert rounding.not_nearest([record(units=units)]) == []
+    assert rounding.find_not_nearest([record(units=units)]) == []
 
 
 def test_text():
-    assert rounding.text([record(how="nearest"), record(how="")]) == ""
-    said = rounding.text(RECORDS)
+    assert rounding.describe_rounding([record(how="nearest"), record(how="")]) == ""
+    said = rounding.describe_rounding(RECORDS)
     assert said == (
         "not rounded to nearest: exp forward bf16 (truncate in 1 of 2 records); "
         "sin forward bf16 (away in 1 of 1 record)"
     )
-    assert rounding.text(RECORDS, limit=1).endswith("2 records); and 1 more")
-    assert "b exp forward" in rounding.text([*RECORDS, record(backend="b")])
+    assert rounding.describe_rounding(RECORDS, limit=1).endswith("2 records); and 1 more")
+    assert "b exp forward" in rounding.describe_rounding([*RECORDS, record(backend="b")])
 
 
-@pytest.mark.parametrize("rendered", [terminal.summary, markdown.render])
+@pytest.mark.parametrize("rendered", [terminal.format_summary, markdown.render])
 def test_reports_show_it(rendered):
-    assert rounding.text(RECORDS) in rendered(header(5), RECORDS).replace("\\", "")
+    assert rounding.describe_rounding(RECORDS) in rendered(header(5), RECORDS).replace("\\", "")
     assert "not rounded" not in rendered(header(1), [record(how="nearest")])

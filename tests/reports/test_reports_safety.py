@@ -13,7 +13,7 @@ import report_samples as samples
 from _runs import opproof, write_run
 
 from opproof.core.errors import ResultsError
-from opproof.core.text import MOST
+from opproof.core.text import MAX_TEXT_BYTES
 from opproof.core.verdicts import Verdict
 from opproof.reports import (
     Evidence,
@@ -31,7 +31,7 @@ from opproof.reports import (
     terminal,
 )
 from opproof.reports._results import write_line
-from opproof.reports.changes import changes
+from opproof.reports.changes import compare_runs
 from opproof.reports.changes import text as changes_text
 
 #: Cursor, colour, title; right-to-left override and isolate; a BEL, a NUL, a lone surrogate, a non-character; lines.
@@ -61,7 +61,7 @@ HEADER = Header(
     constants={"C": 16.0},
 )
 BEFORE = (HEADER, [replace(r, verdict=Verdict.PASS) for r in RECORDS[:-1]] + [replace(RECORDS[0], case="gone" + EVIL)])
-SINCE = changes(BEFORE, (replace(HEADER, options={"selection": {NAME: [1]}}), RECORDS))
+SINCE = compare_runs(BEFORE, (replace(HEADER, options={"selection": {NAME: [1]}}), RECORDS))
 
 
 def csv_of(records):
@@ -71,18 +71,18 @@ def csv_of(records):
 
 
 RENDERED = {
-    "terminal": lambda: terminal.summary(HEADER, RECORDS, limit=99),
+    "terminal": lambda: terminal.format_summary(HEADER, RECORDS, limit=99),
     "markdown": lambda: markdown.render(HEADER, RECORDS, remarks=[EVIL], limit=10**6),
     "html": lambda: html.render(
         HEADER, RECORDS, docs={NAME: EVIL}, scripts={CASE: EVIL}, changes=SINCE, remarks=[EVIL]
     ),
     "junit": lambda: junit.render(HEADER, RECORDS, [EVIL]),
-    "github": lambda: github.annotations(HEADER, RECORDS, [EVIL], limit=99),
+    "github": lambda: github.format_annotations(HEADER, RECORDS, [EVIL], limit=99),
     "csv": lambda: csv_of(RECORDS),
-    "compare": lambda: changes_text.text(SINCE),
-    "compare in Markdown": lambda: changes_text.markdown(SINCE),
-    "support": lambda: support.terminal(support.matrix(RECORDS)),
-    "support in Markdown": lambda: support.markdown(support.matrix(RECORDS)),
+    "compare": lambda: changes_text.format_text(SINCE),
+    "compare in Markdown": lambda: changes_text.format_markdown(SINCE),
+    "support": lambda: support.format_terminal(support.make_matrix(RECORDS)),
+    "support in Markdown": lambda: support.format_page(support.make_matrix(RECORDS)),
 }
 
 
@@ -129,10 +129,16 @@ def test_no_cell_of_a_csv_file_is_a_formula(formula):
 def test_a_reason_is_cut(name):
     long = samples.result("relu[x=3,;f32]", "forward", verdict="ERROR", message="é" * 10**6, diagnosis="ü" * 10**6)
     fault = replace(long, mode="gradient", verdict=Verdict.HARNESS_ERROR)
-    render = {"terminal": terminal.summary, "markdown": markdown.render, "html": html.render, "junit": junit.render,
-              "github": github.annotations, "csv": lambda _, records: csv_of(records)}[name]  # fmt: skip
+    render = {
+        "terminal": terminal.format_summary,
+        "markdown": markdown.render,
+        "html": html.render,
+        "junit": junit.render,
+        "github": github.format_annotations,
+        "csv": lambda _, records: csv_of(records),
+    }[name]
     text = render(samples.header(2), [long, fault])
-    assert 0 < text.count("é") < 5 * MOST
+    assert 0 < text.count("é") < 5 * MAX_TEXT_BYTES
     assert "…" in text
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from opproof.core.dtypes import DECLARED, DTYPES, FLOATS, round_to
-from opproof.core.errors import meant
+from opproof.core.errors import suggest
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -47,4 +47,4 @@ def test_rounding():
     ],
 )
 def test_names_of_others(other, ours):
-    assert meant(other, DTYPES) == f"; did you mean {ours}?"
+    assert suggest(other, DTYPES) == f"; did you mean {ours}?"

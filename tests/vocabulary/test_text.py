@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from opproof.core.text import MOST, plain, visible
+from opproof.core.text import MAX_TEXT_BYTES, escape_unprintable, make_plain
 
 SEEN = {
     "": "",
@@ -24,33 +24,33 @@ SEEN = {
 
 @pytest.mark.parametrize("text", SEEN)
 def test_what_does_not_print_is_escaped(text):
-    assert visible(text) == plain(text) == SEEN[text]
-    assert plain(SEEN[text]) == SEEN[text]
+    assert escape_unprintable(text) == make_plain(text) == SEEN[text]
+    assert make_plain(SEEN[text]) == SEEN[text]
 
 
 def test_no_control_and_no_bidirectional_character_is_left():
     whole = "".join(map(chr, range(sys.maxunicode + 1)))
-    left = {unicodedata.category(c) for c in visible(whole)} - {"Cc"}
+    left = {unicodedata.category(c) for c in escape_unprintable(whole)} - {"Cc"}
     assert not left & {"Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-    assert {c for c in visible(whole) if unicodedata.category(c) == "Cc"} == {"\t", "\n"}
-    visible(whole).encode()
+    assert {c for c in escape_unprintable(whole) if unicodedata.category(c) == "Cc"} == {"\t", "\n"}
+    escape_unprintable(whole).encode()
 
 
 @pytest.mark.parametrize("unit", ["x", "é", "漢", "😀", "\u202e", "\udc80", "x\r\n"])
 def test_a_long_text_is_cut(unit):
-    for count in (MOST // 8, MOST // 2, MOST, MOST + 1, 100 * MOST):
-        encoded, whole = plain(unit * count).encode(), visible(unit * count).encode()
-        if len(whole) <= MOST:
+    for count in (MAX_TEXT_BYTES // 8, MAX_TEXT_BYTES // 2, MAX_TEXT_BYTES, MAX_TEXT_BYTES + 1, 100 * MAX_TEXT_BYTES):
+        encoded, whole = make_plain(unit * count).encode(), escape_unprintable(unit * count).encode()
+        if len(whole) <= MAX_TEXT_BYTES:
             assert encoded == whole
         else:
-            assert MOST - 12 < len(encoded) <= MOST
+            assert MAX_TEXT_BYTES - 12 < len(encoded) <= MAX_TEXT_BYTES
             assert encoded.endswith("…".encode())
             assert whole.startswith(encoded[:-3])
 
 
 def test_exactly_as_long_as_allowed():
-    assert plain("x" * MOST) == "x" * MOST
-    assert plain("x" * (MOST + 1)) == "x" * (MOST - 3) + "…"
+    assert make_plain("x" * MAX_TEXT_BYTES) == "x" * MAX_TEXT_BYTES
+    assert make_plain("x" * (MAX_TEXT_BYTES + 1)) == "x" * (MAX_TEXT_BYTES - 3) + "…"
 
 
 def test_a_text_of_a_class_of_its_own():
@@ -60,14 +60,14 @@ def test_a_text_of_a_class_of_its_own():
         def replace(self, *_):
             raise AssertionError
 
-    assert type(plain(Odd("a"))) is str
+    assert type(make_plain(Odd("a"))) is str
 
 
 def test_it_is_cheap():
     started = time.perf_counter()
     for _ in range(20_000):
-        plain("3 of 132 elements outside their bound")
+        make_plain("3 of 132 elements outside their bound")
     assert time.perf_counter() - started < 1
     started = time.perf_counter()
-    plain("\u202e" * 10_000_000)
+    make_plain("\u202e" * 10_000_000)
     assert time.perf_counter() - started < 0.5

@@ -20,18 +20,18 @@ from pathlib import Path, PosixPath
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from opproof.core.system import caches
+from opproof.core.system import find_cache_folder
 
 _PACKAGES = ("opproof.reference_ops", "opproof.cases", "opproof.harness", "opproof.reports")
 
 
-def fence(private: Iterable[str] = ()) -> None:
+def install_import_guard(private: Iterable[str] = ()) -> None:
     """Raise it around this process, for good; `private` are files of other references, the user's own."""
     own: dict[str, Any] = {**globals(), "__builtins__": dict(vars(builtins))}
     for name, value in list(own.items()):
         if isinstance(value, FunctionType) and value.__module__ == __name__:
             own[name] = FunctionType(value.__code__, own, name)
-    files, folders = _within(*own_caches(), REFERENCES)
+    files, folders = _list_within(*find_own_caches(), REFERENCES)
     for path in with_compiled(private):
         if path.exists():
             files[_identity_of(path.stat())] = str(path)
@@ -54,21 +54,21 @@ REFERENCES = Path(__file__).resolve().parents[3] / "reference_ops"
 _OPENED = {"open", "sqlite3.connect", "os.remove", "os.rmdir", "os.truncate", "os.chmod", "os.chown"}
 _MOVED = {"os.link", "os.rename"}
 
-_INIT, _UNKNOWN = 1, -1
+_INIT_PID, _UNKNOWN_PID = 1, -1
 #: Links that lead to one another, at most; and the commands of fcntl that have signals sent to a process.
-_LINKS, _OWNERS = 40, {8, 15}
+_MAX_LINKS, _OWNER_COMMANDS = 40, {8, 15}
 
 
-def own_caches() -> tuple[Path, ...]:
+def find_own_caches() -> tuple[Path, ...]:
     """The folder of opproof's cache; none where its user has no home."""
     try:
-        return (caches(),)
+        return (find_cache_folder(),)
     except RuntimeError:  # no home
         return ()
 
 
 @functools.cache
-def libraries() -> tuple[Path, ...]:
+def find_libraries() -> tuple[Path, ...]:
     """Folders of what Python imports, and of opproof: what is written there is part of the next run."""
     import sysconfig
 
@@ -83,7 +83,7 @@ def with_compiled(files: Iterable[str | Path]) -> list[Path]:
     return [Path(path) for file in files for path in (file, cache_from_source(str(file)))]
 
 
-def _within(*folders: Path) -> tuple[dict[_Identity, str], dict[_Identity, str]]:
+def _list_within(*folders: Path) -> tuple[dict[_Identity, str], dict[_Identity, str]]:
     """Files and folders."""
     files: dict[_Identity, str] = {}
     inner: dict[_Identity, str] = {}
@@ -108,7 +108,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
             raise ImportError(f"a backend cannot import {arguments[0]}: what is expected belongs to the judge")
     elif event == "resource.prlimit" or (event in {"os.kill", "os.killpg"} and arguments[1]):
         _refuse_process(arguments[0])
-    elif event == "fcntl.fcntl" and arguments[1] in _OWNERS and isinstance(arguments[2], int):
+    elif event == "fcntl.fcntl" and arguments[1] in _OWNER_COMMANDS and isinstance(arguments[2], int):
         _refuse_process(arguments[2])
 
 
@@ -116,7 +116,7 @@ def _refuse_file(path: Any, *, uri: bool) -> None:
     """Of the references or the cache, or in a folder of theirs, whatever leads to it."""
     text = _text_of(path)
     for named in () if text is None else (text, _path_of(text)) if uri else (text,):
-        if any(_is_ours(name, folder) for name, folder in _ways(named)):
+        if any(_is_ours(name, folder) for name, folder in _resolve_names(named)):
             raise PermissionError(f"a backend cannot read {text}: what is expected belongs to the judge")
 
 
@@ -150,10 +150,10 @@ def _path_of(uri: str) -> str:
     return decoded.partition(b"\0")[0].decode("utf-8", "surrogateescape")
 
 
-def _ways(text: str) -> Iterator[tuple[str, int | None]]:
+def _resolve_names(text: str) -> Iterator[tuple[str, int | None]]:
     """The name, those of the links that it leads over, and what a relative one is in the folders that are open."""
     name = text
-    for _ in range(_LINKS):
+    for _ in range(_MAX_LINKS):
         yield name, None
         try:
             target = readlink(name)  # noqa: PTH115 - the function that is kept
@@ -175,16 +175,16 @@ def _has_proc() -> bool:
 
 def _is_ours(name: str, folder: int | None) -> bool:
     """Whether it is one of the files or folders, or lies in one of the folders, there or not."""
-    found, within = _identity(name, folder), _identity(name.rpartition("/")[0] or ".", folder)
+    found, within = _find_identity(name, folder), _find_identity(name.rpartition("/")[0] or ".", folder)
     return _is_one_of(_files, found) or _is_one_of(_folders, found) or _is_one_of(_folders, within)
 
 
 def _is_one_of(ours: dict[_Identity, str], found: _Identity | None) -> bool:
     """Whether it is one of `ours`, which lies where it did: the cache removes files, whose numbers others get."""
-    return found is not None and found in ours and _identity(ours[found], None) == found
+    return found is not None and found in ours and _find_identity(ours[found], None) == found
 
 
-def _identity(name: str, folder: int | None) -> _Identity | None:
+def _find_identity(name: str, folder: int | None) -> _Identity | None:
     try:
         return _identity_of(stat(name, dir_fd=folder))
     except (OSError, ValueError, TypeError):
@@ -200,17 +200,17 @@ def _refuse_process(process: int) -> None:
     target = abs(process)  # of a group, its leader
     if target in {0, getpid()}:
         return
-    while target not in {_keeper, _INIT, _UNKNOWN}:
-        target = _parent(target)
-    if target == _INIT or abs(process) == _keeper:
+    while target not in {_keeper, _INIT_PID, _UNKNOWN_PID}:
+        target = _parent_of(target)
+    if target == _INIT_PID or abs(process) == _keeper:
         raise PermissionError(f"a backend cannot signal process {process}: it is not one that the backend has started")
 
 
-def _parent(process: int) -> int:
+def _parent_of(process: int) -> int:
     """The process that started another."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - the function that is kept
             parent = int(file.read().rpartition(b")")[2].split()[1])
     except (OSError, IndexError, ValueError):
-        return _UNKNOWN
-    return max(parent, _INIT)  # 0 is said of those that were put into a container from outside
+        return _UNKNOWN_PID
+    return max(parent, _INIT_PID)  # 0 is said of those that were put into a container from outside

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # <sched.h> and <sys/mount.h>
-_NEW_MOUNTS, _NEW_USER = 0x20000, 0x10000000
-_REMOUNT, _KEPT = 32, os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC  # no user may take these back
-_READ_ONLY, _BIND, _RECURSIVE, _PRIVATE = 1, 4096, 16384, 1 << 18
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000
+_MS_REMOUNT, _KEPT_MOUNT_FLAGS = 32, os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC  # no user may take these back
+_MS_RDONLY, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 4096, 16384, 1 << 18
 _DUMPABLE = 4  # <sys/prctl.h>
 
 
@@ -41,22 +41,22 @@ def cover(paths: Sequence[str], sealed: Sequence[str] = ()) -> bool:
 def _cover(paths: Sequence[str], sealed: Sequence[str]) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
-    if libc.unshare(_NEW_MOUNTS):
-        _checked(libc.unshare(_NEW_USER | _NEW_MOUNTS))
+    if libc.unshare(_CLONE_NEWNS):
+        _check_status(libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNS))
         libc.prctl(_DUMPABLE, 1, 0, 0, 0)  # else its own entries under /proc are not its own
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             Path("/proc/self", name).write_text(text)
-    _checked(libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
+    _check_status(libc.mount(None, b"/", None, ctypes.c_ulong(_MS_REC | _MS_PRIVATE), None))
     for folder in sealed:
         _seal(libc, folder)
     for path in map(Path, paths):
         if path.is_dir():
-            _checked(libc.mount(b"none", bytes(path), b"tmpfs", ctypes.c_ulong(_READ_ONLY), b"size=4k,mode=500"))
+            _check_status(libc.mount(b"none", bytes(path), b"tmpfs", ctypes.c_ulong(_MS_RDONLY), b"size=4k,mode=500"))
         elif path.exists():
             empty = Path(os.environ.get("TMPDIR", "/tmp"), f"opproof-{os.getpid()}")  # noqa: S108 - made by us, or fails
             empty.touch(mode=0, exist_ok=False)
             try:
-                _checked(libc.mount(bytes(empty), bytes(path), None, ctypes.c_ulong(_BIND), None))
+                _check_status(libc.mount(bytes(empty), bytes(path), None, ctypes.c_ulong(_MS_BIND), None))
             finally:
                 empty.unlink()
 
@@ -64,12 +64,12 @@ def _cover(paths: Sequence[str], sealed: Sequence[str]) -> None:
 def _seal(libc: ctypes.CDLL, path: str) -> None:
     """Mount a folder onto itself, not to be written; what its file system forbids stays forbidden."""
     place = os.fsencode(path)
-    _checked(libc.mount(place, place, None, ctypes.c_ulong(_BIND), None))
-    kept = os.statvfs(path).f_flag & _KEPT
-    _checked(libc.mount(None, place, None, ctypes.c_ulong(_REMOUNT | _BIND | _READ_ONLY | kept), None))
+    _check_status(libc.mount(place, place, None, ctypes.c_ulong(_MS_BIND), None))
+    kept = os.statvfs(path).f_flag & _KEPT_MOUNT_FLAGS
+    _check_status(libc.mount(None, place, None, ctypes.c_ulong(_MS_REMOUNT | _MS_BIND | _MS_RDONLY | kept), None))
 
 
-def _checked(status: int) -> None:
+def _check_status(status: int) -> None:
     if status:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

@@ -30,22 +30,26 @@ _INTERVAL = 0.05  # seconds between two looks
 _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
-_PDEATHSIG, _DUMPABLE, _NAME, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 15, 24, 36
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER = 1, 4, 15, 24, 36
 _CAP_DAC_READ_SEARCH, _CAP_MKNOD = 2, 27
 _CAP_SYS_PTRACE, _CAP_SYS_ADMIN, _CAP_SYS_NICE, _CAP_SYS_RESOURCE, _CAP_PERFMON = 19, 21, 23, 24, 38
 _NO_NEW_PRIVS = 38
 
 # <linux/landlock.h>: system calls, rights, and the versions that have them
-_CREATE, _ADD, _RESTRICT = 444, 445, 446
-_MAKE_BLOCK, _REFER, _SIGNAL = 1 << 11, 1 << 13, 1 << 1
-_HAS_REFER, _HAS_SIGNAL = 2, 6
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT_SELF = 444, 445, 446
+_ACCESS_FS_MAKE_BLOCK, _ACCESS_FS_REFER, _SCOPE_SIGNAL = 1 << 11, 1 << 13, 1 << 1
+_MIN_REFER_ABI, _MIN_SIGNAL_ABI = 2, 6
 
 # <linux/seccomp.h> and <linux/filter.h>: by machine its number in <linux/audit.h>, and those of seccomp and prlimit64
 _MACHINES = {"x86_64": (0xC000003E, 317, 302), "aarch64": (0xC00000B7, 277, 261)}
-_FILTER, _SPECULATES = 1, 1 << 2
-_LOAD, _IS, _RETURN = 0x20, 0x15, 0x06  # a word at a place of the call; whether it is a number; what becomes of it
-_NUMBER, _MACHINE, _FIRST, _SECOND_HALF = 0, 4, 16, 20
-_REFUSED, _ALLOWED = 0x00050000 | errno.EPERM, 0x7FFF0000
+_SET_MODE_FILTER, _FILTER_FLAG_SPEC_ALLOW = 1, 1 << 2
+_BPF_LOAD_WORD, _BPF_JUMP_EQUAL, _BPF_RETURN = (
+    0x20,
+    0x15,
+    0x06,
+)  # a word at a place of the call; whether it is a number; what becomes of it
+_NUMBER_OFFSET, _ARCH_OFFSET, _FIRST_ARG_OFFSET, _FIRST_ARG_HIGH_OFFSET = 0, 4, 16, 20
+_RET_ERRNO_EPERM, _RET_ALLOW = 0x00050000 | errno.EPERM, 0x7FFF0000
 
 _PAGE = os.sysconf("SC_PAGESIZE")
 
@@ -55,20 +59,22 @@ def main() -> None:
     control, status, memory, name, own, count, *rest = sys.argv[1:]
     hidden, (count, *rest) = rest[: int(count)], rest[int(count) :]
     sealed, command = rest[: int(count)], rest[int(count) :]
-    _prctl(_NAME, name.encode())
-    _prctl(_CHILD_SUBREAPER, 1)
-    _prctl(_DUMPABLE, 0)  # its own memory is not the host's to write
+    _call_prctl(_PR_SET_NAME, name.encode())
+    _call_prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _call_prctl(_PR_SET_DUMPABLE, 0)  # its own memory is not the host's to write
     deaths, wakeup = os.pipe()
     os.set_blocking(wakeup, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakeup)
-    host = _started(command, hidden, sealed, int(control), int(status), own=own == "1")
-    line = _watched(host, int(control), deaths, int(memory))
+    host = _start_host(command, hidden, sealed, int(control), int(status), own=own == "1")
+    line = _watch_host(host, int(control), deaths, int(memory))
     _kill_all(host)
     os.write(int(status), f"{line}\n".encode())
 
 
-def _started(command: list[str], hidden: list[str], sealed: list[str], control: int, status: int, *, own: bool) -> int:
+def _start_host(
+    command: list[str], hidden: list[str], sealed: list[str], control: int, status: int, *, own: bool
+) -> int:
     host = os.fork()
     if host:
         os.close(0)  # the pipes end with the host, not with this process
@@ -77,7 +83,7 @@ def _started(command: list[str], hidden: list[str], sealed: list[str], control: 
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
-    covered = bool(hidden) and not _needs_a_program_of_roots() and _covered(hidden, sealed)
+    covered = bool(hidden) and not _needs_a_program_of_roots() and _cover_paths(hidden, sealed)
     os.close(control)
     os.close(status)
     confine(own=own, covered=covered)
@@ -94,14 +100,14 @@ def confine(*, own: bool, covered: bool = False) -> None:
     Who is not root gives up for the latter that programs with the set-user-ID bit gain anything. So there is none of it
     for a command of the user's then, which may be sudo, nor where such a program is needed.
     """
-    _prctl(_PDEATHSIG, signal.SIGKILL)  # after what gives other rights, which takes it back
+    _call_prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # after what gives other rights, which takes it back
     # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
     # last two whatever Landlock says; nor are the priority, the timers and the limits of other processes to be set. A
     # command of the user's may be one that needs to mount something.
     every = (_CAP_SYS_PTRACE, _CAP_PERFMON, _CAP_SYS_NICE, _CAP_SYS_RESOURCE)
     ways_round = (_CAP_DAC_READ_SEARCH, _CAP_MKNOD) if covered else ()  # a file by its number, a disk as a whole
     for capability in (*every, *ways_round, *([_CAP_SYS_ADMIN] if own else [])):
-        _prctl(_CAPBSET_DROP, capability)
+        _call_prctl(_PR_CAPBSET_DROP, capability)
     if os.geteuid() and (not own or _needs_a_program_of_roots()):
         return
     with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
@@ -110,7 +116,7 @@ def confine(*, own: bool, covered: bool = False) -> None:
         _leave_limits()
 
 
-def _covered(hidden: list[str], sealed: list[str]) -> bool:
+def _cover_paths(hidden: list[str], sealed: list[str]) -> bool:
     """Whether the paths are empty now, as far as they are there, and others not to be written."""
     from importlib import import_module
 
@@ -123,7 +129,7 @@ def _covered(hidden: list[str], sealed: list[str]) -> bool:
 
 def _needs_a_program_of_roots() -> bool:
     """Whether NVIDIA's driver has yet to make its devices, by a program with the set-user-ID bit."""
-    return _there("/proc/driver/nvidia") and not _there("/dev/nvidia-uvm")
+    return _has_path("/proc/driver/nvidia") and not _has_path("/dev/nvidia-uvm")
 
 
 def _set_apart(*, own: bool, covered: bool) -> None:
@@ -132,17 +138,17 @@ def _set_apart(*, own: bool, covered: bool) -> None:
     What is `covered` stays so: in a domain that is about files nothing is mounted. Raises OSError where the kernel has
     no Landlock.
     """
-    version = _call(_CREATE, None, 0, 1)
-    if version < _HAS_REFER or (version < _HAS_SIGNAL and not own):
+    version = _call(_LANDLOCK_CREATE_RULESET, None, 0, 1)
+    if version < _MIN_REFER_ABI or (version < _MIN_SIGNAL_ABI and not own):
         return
-    scope = (0, _SIGNAL) if version >= _HAS_SIGNAL else ()
+    scope = (0, _SCOPE_SIGNAL) if version >= _MIN_SIGNAL_ABI else ()
     if scope and not covered:
-        rules = _ruleset(0, *scope)
+        rules = _make_ruleset(0, *scope)
     else:  # a domain has to be about something; to move files is refused unless allowed, and mounts are always
-        rules, root = _ruleset(_MAKE_BLOCK | _REFER, *scope), os.open("/", os.O_PATH)
-        _call(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
+        rules, root = _make_ruleset(_ACCESS_FS_MAKE_BLOCK | _ACCESS_FS_REFER, *scope), os.open("/", os.O_PATH)
+        _call(_LANDLOCK_ADD_RULE, rules, 1, struct.pack("=Qi", _ACCESS_FS_MAKE_BLOCK | _ACCESS_FS_REFER, root), 0)
         os.close(root)
-    _given_up(_RESTRICT, rules, 0)
+    _drop_rights(_LANDLOCK_RESTRICT_SELF, rules, 0)
     os.close(rules)
 
 
@@ -155,32 +161,35 @@ def _leave_limits() -> None:
         return
     audited, seccomp, prlimit = _MACHINES[os.uname().machine]
     steps = (
-        (_LOAD, 0, 0, _MACHINE), (_IS, 0, 7, audited),  # of another machine's calls the numbers are others
-        (_LOAD, 0, 0, _NUMBER), (_IS, 0, 5, prlimit),
-        (_LOAD, 0, 0, _FIRST), (_IS, 0, 2, 0),  # 0 is the process itself
-        (_LOAD, 0, 0, _SECOND_HALF), (_IS, 1, 0, 0),
-        (_RETURN, 0, 0, _REFUSED), (_RETURN, 0, 0, _ALLOWED),
+        # The calls of another machine have other numbers.
+        (_BPF_LOAD_WORD, 0, 0, _ARCH_OFFSET), (_BPF_JUMP_EQUAL, 0, 7, audited),
+        (_BPF_LOAD_WORD, 0, 0, _NUMBER_OFFSET), (_BPF_JUMP_EQUAL, 0, 5, prlimit),
+        (_BPF_LOAD_WORD, 0, 0, _FIRST_ARG_OFFSET), (_BPF_JUMP_EQUAL, 0, 2, 0),  # 0 is the process itself
+        (_BPF_LOAD_WORD, 0, 0, _FIRST_ARG_HIGH_OFFSET), (_BPF_JUMP_EQUAL, 1, 0, 0),
+        (_BPF_RETURN, 0, 0, _RET_ERRNO_EPERM), (_BPF_RETURN, 0, 0, _RET_ALLOW),
     )  # fmt: skip
     code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
-    _given_up(seccomp, _FILTER, _SPECULATES, struct.pack("@HP", len(steps), ctypes.addressof(code)))
+    _drop_rights(
+        seccomp, _SET_MODE_FILTER, _FILTER_FLAG_SPEC_ALLOW, struct.pack("@HP", len(steps), ctypes.addressof(code))
+    )
 
 
-def _given_up(number: int, *arguments: int | bytes) -> None:
+def _drop_rights(number: int, *arguments: int | bytes) -> None:
     """A system call by which this process gives something up. Raises OSError."""
     try:
         _call(number, *arguments)
     except OSError:  # nobody but root may do so, and not the root of most containers
-        _prctl(_NO_NEW_PRIVS, 1)
+        _call_prctl(_NO_NEW_PRIVS, 1)
         _call(number, *arguments)
 
 
-def _ruleset(*rights: int) -> int:
+def _make_ruleset(*rights: int) -> int:
     """Its descriptor. `rights` to files, to ports, and out of its scope, as far as the kernel knows them."""
     told = struct.pack(f"={len(rights)}Q", *rights)
-    return _call(_CREATE, told, len(told), 0)
+    return _call(_LANDLOCK_CREATE_RULESET, told, len(told), 0)
 
 
-def _there(path: str) -> bool:
+def _has_path(path: str) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - pathlib is half of a start
 
 
@@ -194,7 +203,7 @@ def _call(number: int, *arguments: int | bytes | None) -> int:
     return answer
 
 
-def _watched(host: int, control: int, deaths: int, memory: int) -> str:
+def _watch_host(host: int, control: int, deaths: int, memory: int) -> str:
     """Why the host is no more, or is to be no more."""
     poll = select.poll()
     poll.register(control, select.POLLIN)
@@ -214,7 +223,7 @@ def _watched(host: int, control: int, deaths: int, memory: int) -> str:
                 return f"exit {os.waitstatus_to_exitcode(status)}"
             if not process:
                 break
-        if memory and sum(map(_resident, descendants(os.getpid()))) > memory:
+        if memory and sum(map(_resident_bytes_of, find_descendants(os.getpid()))) > memory:
             return "memory"
 
 
@@ -224,7 +233,7 @@ def _kill_all(host: int) -> None:
         os.killpg(host, signal.SIGKILL)  # all there is to do where no /proc tells of descendants
     ends = time.monotonic() + _PATIENCE
     while time.monotonic() < ends:
-        for process in descendants(os.getpid()):
+        for process in find_descendants(os.getpid()):
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
         try:
@@ -235,18 +244,18 @@ def _kill_all(host: int) -> None:
         time.sleep(0.002)
 
 
-def descendants(process: int) -> list[int]:
+def find_descendants(process: int) -> list[int]:
     """All processes below one; where it is a subreaper, those whose parents died have become its children."""
     family: list[int] = []
     parents = [process]
     while parents:
-        below = children(parents.pop())
+        below = list_children(parents.pop())
         family += below
         parents += below
     return family
 
 
-def children(process: int) -> list[int]:
+def list_children(process: int) -> list[int]:
     """The processes below one; none where there is no /proc."""
     try:
         threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - pathlib is half of a start
@@ -259,7 +268,7 @@ def children(process: int) -> list[int]:
     return numbers
 
 
-def parent(process: int) -> int:
+def parent_of(process: int) -> int:
     """The process that started another, or adopted it; 0 where nobody can tell."""
     try:
         return int(_read(f"/proc/{process}/stat").rpartition(b")")[2].split()[1])
@@ -267,7 +276,7 @@ def parent(process: int) -> int:
         return 0
 
 
-def _resident(process: int) -> int:
+def _resident_bytes_of(process: int) -> int:
     """Resident memory in bytes; 0 where the process has ended."""
     try:
         return int(_read(f"/proc/{process}/statm").split()[1]) * _PAGE
@@ -283,7 +292,7 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _prctl(option: int, value: int | bytes) -> None:
+def _call_prctl(option: int, value: int | bytes) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 

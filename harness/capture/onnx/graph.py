@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.core.arrays import tuple_of
 from opproof.core.errors import UsageError
-from opproof.harness.capture.calls import plain
-from opproof.harness.capture.onnx.shared import NotOurs, express
+from opproof.harness.capture.calls import to_plain
+from opproof.harness.capture.onnx.shared import NotTranslatable, express
 from opproof.harness.capture.onnx.table import MAP
-from opproof.harness.capture.recorder import Calls, Counts
+from opproof.harness.capture.recorder import CallCounts, CapturedCalls
 from opproof.reference_ops import Op, load
 
 #: Values of up to so many elements are worked out, where they follow from shapes and constants.
-_SMALL = 4096
+_MAX_FOLDED_ELEMENTS = 4096
 #: Nodes that compute nothing.
 _WITHOUT_ARITHMETIC = {"Constant", "ConstantOfShape", "Identity", "Dropout", "Shape", "Size", "Reshape", "Flatten"}
 _WITHOUT_ARITHMETIC |= {"Squeeze", "Unsqueeze", "Range", "RandomNormal", "RandomUniform", "EyeLike"}
@@ -36,12 +36,12 @@ _FLOATS = {1: "f32", 10: "f16", 11: "f64", 16: "bf16"}
 Values = dict[str, NDArray[Any]]
 
 
-def captured(path: Path, dims: Mapping[str, int]) -> tuple[Calls, list[str]]:
+def capture_model(path: Path, dims: Mapping[str, int]) -> tuple[CapturedCalls, list[str]]:
     """The operators of the model at `path`, and the axes taken to be 1 long, for which `dims` has no length.
 
     Raises UsageError where it is no model, `dims` names no axis of its inputs, or onnx is not installed.
     """
-    model = _model(path)
+    model = _load_model(path)
     free = _free_axes(model)
     if unknown := [n for n in dims if n not in free]:
         raise UsageError(f"{path} has no axis {unknown[0]!r}: expected one of {', '.join(free) or 'none'}.")
@@ -52,7 +52,7 @@ def captured(path: Path, dims: Mapping[str, int]) -> tuple[Calls, list[str]]:
     return walk.calls, [n for n in free if n not in dims]
 
 
-def _model(path: Path) -> Any:
+def _load_model(path: Path) -> Any:
     try:
         import onnx
     except ImportError:
@@ -85,7 +85,7 @@ class _Walk:
     def __init__(self, model: Any) -> None:
         from onnx import numpy_helper, shape_inference
 
-        self.calls = Calls()
+        self.calls = CapturedCalls()
         graph = shape_inference.infer_shapes(model, data_prop=True).graph
         self.dtypes: dict[str, int] = {w.name: w.data_type for w in graph.initializer}
         self.shapes: dict[str, tuple[int, ...]] = {w.name: tuple(w.dims) for w in graph.initializer}
@@ -94,7 +94,7 @@ class _Walk:
         self.values: Values = {
             w.name: numpy_helper.to_array(w)
             for w in graph.initializer
-            if math.prod(w.dims) <= _SMALL and w.data_location == w.DEFAULT
+            if math.prod(w.dims) <= _MAX_FOLDED_ELEMENTS and w.data_location == w.DEFAULT
         }
 
     def _declare(self, info: Any) -> None:
@@ -105,7 +105,7 @@ class _Walk:
 
     def visit(self, node: Any) -> None:
         """Count a node as the cases that it is, or as unmapped; what it gives is known afterwards, if it can be."""
-        if self._worked_out(node):
+        if self._fold_constants(node):
             return
         if any(n and n not in self.shapes for n in node.input):
             self.calls.unmapped[node.op_type] += 1
@@ -114,8 +114,8 @@ class _Walk:
         if node.op_type in _WITHOUT_ARITHMETIC or not floats:
             return
         try:
-            results = self._translated(node, _FLOATS[floats[0]]) if node.op_type in MAP else None
-        except (NotOurs, TypeError, ValueError, RuntimeError, IndexError):  # RuntimeError: torch's, of shapes
+            results = self._translate_node(node, _FLOATS[floats[0]]) if node.op_type in MAP else None
+        except (NotTranslatable, TypeError, ValueError, RuntimeError, IndexError):  # RuntimeError: torch's, of shapes
             results = None
         if results is None:
             self.calls.unmapped[node.op_type] += 1
@@ -124,50 +124,50 @@ class _Walk:
                 self.shapes.setdefault(name, tuple(np.shape(result)))
                 self.dtypes.setdefault(name, floats[0] if np.asarray(result).dtype.kind == "f" else 7)
 
-    def _worked_out(self, node: Any) -> bool:
+    def _fold_constants(self, node: Any) -> bool:
         """Whether the node's values follow from shapes and constants, which are then known."""
         from onnx.reference import ReferenceEvaluator
 
         if node.op_type == "Shape" and node.input[0] in self.shapes:
             given = {a.name: a.i for a in node.attribute}
             whole = slice(given.get("start"), given.get("end"))
-            self._know(node.output[0], np.array(self.shapes[node.input[0]][whole], dtype=np.int64))
+            self._note_value(node.output[0], np.array(self.shapes[node.input[0]][whole], dtype=np.int64))
             return True
         if any(n and n not in self.values for n in node.input) or any(a.HasField("g") for a in node.attribute):
             return False
-        if any(math.prod(self.shapes.get(n, (_SMALL + 1,))) > _SMALL for n in node.output):
+        if any(math.prod(self.shapes.get(n, (_MAX_FOLDED_ELEMENTS + 1,))) > _MAX_FOLDED_ELEMENTS for n in node.output):
             return False
         try:
             given = {n: self.values[n] for n in node.input if n}
             for name, value in zip(node.output, ReferenceEvaluator(node).run(None, given), strict=False):
-                self._know(name, np.asarray(value))
+                self._note_value(name, np.asarray(value))
         except Exception:  # whatever a node that nobody checked raises: it stays unknown
             return False
         return True
 
-    def _know(self, name: str, value: NDArray[Any]) -> None:
+    def _note_value(self, name: str, value: NDArray[Any]) -> None:
         self.values[name], self.shapes[name] = value, value.shape
         self.dtypes.setdefault(name, 1 if value.dtype.kind == "f" else 7)
 
-    def _translated(self, node: Any, dtype: str) -> tuple[Any, ...]:
+    def _translate_node(self, node: Any, dtype: str) -> tuple[Any, ...]:
         """What the node gives by our operators: arrays without memory; every call of one is counted."""
         from onnx import helper
 
         entry = MAP[node.op_type]
-        attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in node.attribute}
+        attributes = {a.name: _to_plain(helper.get_attribute_value(a)) for a in node.attribute}
         seen: list[tuple[Case, int]] = []
 
         def ref(name: str, *tensors: Any, **params: Any) -> Any:
             op = load(name)
-            result, flops = _shapes(op, tensors, params)
+            result, flops = _infer_shapes(op, tensors, params)
             if any(t is not None and np.asarray(t).dtype.kind == "f" for t in tensors):
-                seen.append((_case(op, tensors, params, dtype), flops))
+                seen.append((_make_case(op, tensors, params, dtype), flops))
             return result
 
         inputs = [self._array(n) if n else None for n in node.input]
         results = tuple_of(express(entry, ref, inputs, attributes, len(node.output)))
         for case, flops in seen:
-            counts = self.calls.cases.setdefault(case, Counts())
+            counts = self.calls.cases.setdefault(case, CallCounts())
             counts.calls += 1
             counts.flops += flops
         return results
@@ -181,7 +181,7 @@ class _Walk:
         return np.broadcast_to(np.zeros((), kind), self.shapes[name])
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     from onnx import TensorProto, numpy_helper
 
     if isinstance(value, bytes):
@@ -189,23 +189,23 @@ def _plain(value: Any) -> Any:
     return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
 
 
-def _case(op: Op, tensors: Sequence[Any], params: Mapping[str, Any], dtype: str) -> Case:
+def _make_case(op: Op, tensors: Sequence[Any], params: Mapping[str, Any], dtype: str) -> Case:
     names = [chr(ord("a") + i) for i in range(len(tensors))] if op.variadic else [*op.tensors]
     shapes = tuple((n, tuple(np.shape(t))) for n, t in zip(names, tensors, strict=False) if t is not None)
-    given = {n: plain(v, op.params.get(n)) for n, v in params.items()}
+    given = {n: to_plain(v, op.params.get(n)) for n, v in params.items()}
     apart = tuple((n, given[n]) for n in op.params if n in given and given[n] != op.params[n])
     return Case(op.name, shapes, apart, dtype)
 
 
-def _shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, int]:
+def _infer_shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, int]:
     """Arrays without memory in the shapes of the operator's results, and how many FLOPs these take."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
     if op.torch is None:
-        raise NotOurs("no PyTorch twin")
+        raise NotTranslatable("no PyTorch twin")
     defaults = {n: d for n, d in op.params.items() if d is not inspect.Parameter.empty}
-    made = [None if t is None else _meta(torch, t) for t in tensors]
+    made = [None if t is None else _make_meta(torch, t) for t in tensors]
     missing = [] if op.variadic else [None] * (len(op.tensors) - len(made))
     with FlopCounterMode(display=False) as flops, _on_meta(torch):
         results = [
@@ -215,7 +215,7 @@ def _shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> tuple[
     return results[0] if len(results) == 1 else tuple(results), flops.get_total_flops()
 
 
-def _meta(torch: Any, array: Any) -> Any:
+def _make_meta(torch: Any, array: Any) -> Any:
     """A tensor of the shape alone; of whole numbers, which may say shapes, with its values."""
     values = np.asarray(array)
     if values.dtype.kind == "f":

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotOurs, Ref, numbers
+from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, to_numbers
 
 
 def _reshape(ref: Ref, x: Any, shape: Any, *, allowzero: Any = 0) -> Any:
-    sizes = numbers(shape)
+    sizes = to_numbers(shape)
     if not allowzero:
         sizes = [x.shape[i] if n == 0 else n for i, n in enumerate(sizes)]
     return ref("reshape", x, shape=tuple(sizes))
@@ -26,14 +26,14 @@ def _flatten(ref: Ref, x: Any, *, axis: Any = 1) -> Any:
     return ref("reshape", x, shape=(math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
-def _squeeze(ref: Ref, x: Any, axes: Any = None) -> Any:
-    dims = range(x.ndim) if axes is None else [a % x.ndim for a in numbers(axes)]
+def _translate_squeeze(ref: Ref, x: Any, axes: Any = None) -> Any:
+    dims = range(x.ndim) if axes is None else [a % x.ndim for a in to_numbers(axes)]
     return ref("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in dims or n != 1))
 
 
-def _unsqueeze(ref: Ref, x: Any, axes: Any) -> Any:
-    rank = x.ndim + len(numbers(axes))
-    dims, sizes = [a % rank for a in numbers(axes)], iter(x.shape)
+def _translate_unsqueeze(ref: Ref, x: Any, axes: Any) -> Any:
+    rank = x.ndim + len(to_numbers(axes))
+    dims, sizes = [a % rank for a in to_numbers(axes)], iter(x.shape)
     return ref("reshape", x, shape=tuple(1 if i in dims else next(sizes) for i in range(rank)))
 
 
@@ -42,11 +42,11 @@ def _transpose(ref: Ref, x: Any, *, perm: Any = None) -> Any:
 
 
 def _expand(ref: Ref, x: Any, shape: Any) -> Any:
-    return ref("expand", x, shape=np.broadcast_shapes(x.shape, tuple(numbers(shape))))
+    return ref("expand", x, shape=np.broadcast_shapes(x.shape, tuple(to_numbers(shape))))
 
 
 def _pad(ref: Ref, x: Any, pads: Any, value: Any = None, axes: Any = None, *, mode: Any = "constant") -> Any:
-    dims = range(x.ndim) if axes is None else [a % x.ndim for a in numbers(axes)]
+    dims = range(x.ndim) if axes is None else [a % x.ndim for a in to_numbers(axes)]
     begins, ends = np.split(np.ravel(pads), 2)
     widths = [0, 0] * x.ndim
     for d, begin, end in zip(dims, begins, ends, strict=True):
@@ -57,9 +57,9 @@ def _pad(ref: Ref, x: Any, pads: Any, value: Any = None, axes: Any = None, *, mo
 
 
 def _slice(ref: Ref, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
-    dims = range(len(numbers(starts))) if axes is None else numbers(axes)
-    strides = [1] * len(numbers(starts)) if steps is None else numbers(steps)
-    for d, start, end, step in zip(dims, numbers(starts), numbers(ends), strides, strict=True):
+    dims = range(len(to_numbers(starts))) if axes is None else to_numbers(axes)
+    strides = [1] * len(to_numbers(starts)) if steps is None else to_numbers(steps)
+    for d, start, end, step in zip(dims, to_numbers(starts), to_numbers(ends), strides, strict=True):
         size = x.shape[d]
         first, last, _ = slice(start, end, step).indices(size)
         if step < 0:  # ours goes forwards
@@ -84,7 +84,7 @@ def _split(
         parts = count if num_outputs is None else num_outputs
         each = -(-size // parts)
         given = [min(each, size - i * each) for i in range(parts)]
-    return ref("split", x, sizes=tuple(numbers(given)), dim=axis)
+    return ref("split", x, sizes=tuple(to_numbers(given)), dim=axis)
 
 
 def _gather(ref: Ref, x: Any, indices: Any, *, axis: Any = 0) -> Any:
@@ -98,21 +98,23 @@ def _gather_elements(ref: Ref, x: Any, indices: Any, *, axis: Any = 0) -> Any:
     return ref("gather", x, np.asarray(indices) % x.shape[axis], dim=axis % x.ndim)
 
 
-def _scatter_elements(ref: Ref, x: Any, indices: Any, updates: Any, *, axis: Any = 0, reduction: Any = "none") -> Any:
+def _translate_scatter_elements(
+    ref: Ref, x: Any, indices: Any, updates: Any, *, axis: Any = 0, reduction: Any = "none"
+) -> Any:
     if reduction not in ("none", "add"):
-        raise NotOurs(f"reduction {reduction}")
+        raise NotTranslatable(f"reduction {reduction}")
     index = np.asarray(indices) % x.shape[axis]
     return ref("scatter" if reduction == "none" else "scatter_add", x, index, updates, dim=axis % x.ndim)
 
 
-def _top_k(ref: Ref, x: Any, k: Any, *, axis: Any = -1, largest: Any = 1, sorted: Any = 1) -> Any:  # noqa: A002 - ONNX's name
+def _translate_top_k(ref: Ref, x: Any, k: Any, *, axis: Any = -1, largest: Any = 1, sorted: Any = 1) -> Any:  # noqa: A002 - ONNX's name
     return ref("topk", x, k=int(np.ravel(k)[0]), dim=axis % x.ndim, largest=bool(largest))
 
 
-def _one_hot(ref: Ref, indices: Any, depth: Any, values: Any, *, axis: Any = -1) -> Any:
+def _translate_one_hot(ref: Ref, indices: Any, depth: Any, values: Any, *, axis: Any = -1) -> Any:
     classes = int(np.ravel(depth)[0])
     if np.any((indices < -classes) | (indices >= classes)):
-        raise NotOurs("places outside the tensor, which are nowhere hot")
+        raise NotTranslatable("places outside the tensor, which are nowhere hot")
     hot = ref("one_hot", np.asarray(indices).astype(np.int64) % classes, num_classes=classes)
     off, on = (float(v) for v in values)
     y = ref("scale", hot, s=on - off, b=off).astype(values.dtype)
@@ -121,7 +123,7 @@ def _one_hot(ref: Ref, indices: Any, depth: Any, values: Any, *, axis: Any = -1)
     return ref("permute", y, dims=tuple(order))
 
 
-def _hardmax(ref: Ref, x: Any, *, axis: Any = -1) -> Any:
+def _translate_hardmax(ref: Ref, x: Any, *, axis: Any = -1) -> Any:
     hot = ref("one_hot", ref("argmax", x, dim=axis), num_classes=x.shape[axis])
     order = list(range(x.ndim - 1))
     order.insert(axis % x.ndim, x.ndim - 1)
@@ -144,14 +146,14 @@ def _space_to_depth(ref: Ref, x: Any, *, blocksize: Any, mode: Any = "DCR") -> A
     return ref("reshape", turned, shape=(n, c * blocksize**2, h // blocksize, w // blocksize))
 
 
-def _range(ref: Ref, start: Any, limit: Any, delta: Any) -> Any:
+def _translate_range(ref: Ref, start: Any, limit: Any, delta: Any) -> Any:
     numbers = [v.item() if v.dtype.kind == "i" else float(v) for v in (start, limit, delta)]
     return ref("arange", start=numbers[0], end=numbers[1], step=numbers[2]).astype(start.dtype)
 
 
 def _constant_of_shape(ref: Ref, shape: Any, *, value: Any = None) -> Any:
     number = np.zeros(1, np.float32) if value is None else value
-    return ref("fill", np.empty(numbers(shape), number.dtype), value=number.item())
+    return ref("fill", np.empty(to_numbers(shape), number.dtype), value=number.item())
 
 
 #: ONNX's numbers of the dtypes that `cast` knows.
@@ -160,7 +162,7 @@ DTYPES = {1: "f32", 10: "f16", 16: "bf16"}
 
 def _cast(ref: Ref, x: Any, *, to: Any, saturate: Any = 1, round_mode: Any = "up") -> Any:
     if to not in DTYPES or x.dtype.kind != "f":
-        raise NotOurs("dtypes other than floats of 16 and 32 bits")
+        raise NotTranslatable("dtypes other than floats of 16 and 32 bits")
     return ref("cast", x, to=DTYPES[to])
 
 
@@ -173,25 +175,25 @@ MOVES: dict[str, Callable[..., Any]] = {
     "Flatten": _flatten,
     "Gather": _gather,
     "GatherElements": _gather_elements,
-    "Hardmax": _hardmax,
-    "OneHot": _one_hot,
+    "Hardmax": _translate_hardmax,
+    "OneHot": _translate_one_hot,
     "Pad": _pad,
-    "Range": _range,
+    "Range": _translate_range,
     "Reshape": _reshape,
-    "Scatter": _scatter_elements,
-    "ScatterElements": _scatter_elements,
+    "Scatter": _translate_scatter_elements,
+    "ScatterElements": _translate_scatter_elements,
     "Slice": _slice,
     "SpaceToDepth": _space_to_depth,
     "Split": _split,
-    "Squeeze": _squeeze,
-    "Tile": lambda ref, x, repeats: ref("repeat", x, repeats=tuple(numbers(repeats))),
-    "TopK": _top_k,
+    "Squeeze": _translate_squeeze,
+    "Tile": lambda ref, x, repeats: ref("repeat", x, repeats=tuple(to_numbers(repeats))),
+    "TopK": _translate_top_k,
     "Transpose": _transpose,
-    "Unsqueeze": _unsqueeze,
+    "Unsqueeze": _translate_unsqueeze,
 }
 
 
-def _rows(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
+def _index_rows(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
     """How many axes `indices` names together, and the number of each place in them when they are joined."""
     named = batch_dims + indices.shape[-1]
     own = np.indices(indices.shape[:-1])[:batch_dims]
@@ -200,17 +202,17 @@ def _rows(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
 
 
 def _gather_nd(ref: Ref, x: Any, indices: Any, *, batch_dims: Any = 0) -> Any:
-    named, index = _rows(x, indices, batch_dims)
+    named, index = _index_rows(x, indices, batch_dims)
     joined = ref("reshape", x, shape=(math.prod(x.shape[:named]), *x.shape[named:]))
     y = ref("index_select", joined, index, dim=0)
     return ref("reshape", y, shape=(*indices.shape[:-1], *x.shape[named:]))
 
 
-def _scatter_nd(ref: Ref, x: Any, indices: Any, updates: Any, *, reduction: Any = "none") -> Any:
+def _translate_scatter_nd(ref: Ref, x: Any, indices: Any, updates: Any, *, reduction: Any = "none") -> Any:
     """The axes that indices name are joined, and those after them."""
     if reduction not in ("none", "add"):
-        raise NotOurs(f"reduction {reduction}")
-    named, index = _rows(x, indices)
+        raise NotTranslatable(f"reduction {reduction}")
+    named, index = _index_rows(x, indices)
     joined = ref("reshape", x, shape=(math.prod(x.shape[:named]), -1))
     source = ref("reshape", updates, shape=(index.size, -1))
     if reduction == "none":
@@ -224,30 +226,32 @@ def _compress(ref: Ref, x: Any, condition: Any, *, axis: Any = None) -> Any:
     return ref("index_select", x, np.flatnonzero(condition), dim=axis % x.ndim)
 
 
-def _center_crop_pad(ref: Ref, x: Any, shape: Any, *, axes: Any = None) -> Any:
-    dims = range(x.ndim) if axes is None else [a % x.ndim for a in numbers(axes)]
+def _translate_center_crop_pad(ref: Ref, x: Any, shape: Any, *, axes: Any = None) -> Any:
+    dims = range(x.ndim) if axes is None else [a % x.ndim for a in to_numbers(axes)]
     widths = [0, 0] * x.ndim
-    for d, size in zip(dims, numbers(shape), strict=True):
+    for d, size in zip(dims, to_numbers(shape), strict=True):
         more = size - x.shape[d]
         before = more // 2 if more > 0 else -(-more // 2)
         widths[2 * (x.ndim - 1 - d) : 2 * (x.ndim - d)] = [before, more - before]
     return ref("pad", x, pad=tuple(widths), value=(float if x.dtype.kind == "f" else int)(0))
 
 
-def _eye_like(ref: Ref, x: Any, *, k: Any = 0, dtype: Any = None) -> Any:
+def _translate_eye_like(ref: Ref, x: Any, *, k: Any = 0, dtype: Any = None) -> Any:
     ones = ref("fill", x, value=1.0 if x.dtype.kind == "f" else 1)
     return ref("tril", ref("triu", ones, diagonal=k), diagonal=k)
 
 
 def _reverse_sequence(ref: Ref, x: Any, lengths: Any, *, batch_axis: Any = 1, time_axis: Any = 0) -> Any:
     steps = np.arange(x.shape[time_axis])
-    index = np.stack([np.where(steps < n, n - 1 - steps, steps) for n in numbers(lengths)])  # (batch, time)
+    index = np.stack([np.where(steps < n, n - 1 - steps, steps) for n in to_numbers(lengths)])  # (batch, time)
     index = index if batch_axis < time_axis else index.T
     shape = [n if a in (batch_axis, time_axis) else 1 for a, n in enumerate(x.shape)]
     return ref("take_along_dim", x, index.reshape(shape), dim=time_axis)
 
 
-def _tensor_scatter(ref: Ref, x: Any, update: Any, starts: Any = None, *, axis: Any = -2, mode: Any = "linear") -> Any:
+def _translate_tensor_scatter(
+    ref: Ref, x: Any, update: Any, starts: Any = None, *, axis: Any = -2, mode: Any = "linear"
+) -> Any:
     """The update of each batch written along `axis` from its start on, round the end where circular."""
     dim = axis % x.ndim
     begin = np.zeros(x.shape[0], np.int64) if starts is None else starts
@@ -257,11 +261,11 @@ def _tensor_scatter(ref: Ref, x: Any, update: Any, starts: Any = None, *, axis: 
 
 
 PLACES: dict[str, Callable[..., Any]] = {
-    "CenterCropPad": _center_crop_pad,
+    "CenterCropPad": _translate_center_crop_pad,
     "Compress": _compress,
-    "EyeLike": _eye_like,
+    "EyeLike": _translate_eye_like,
     "GatherND": _gather_nd,
     "ReverseSequence": _reverse_sequence,
-    "ScatterND": _scatter_nd,
-    "TensorScatter": _tensor_scatter,
+    "ScatterND": _translate_scatter_nd,
+    "TensorScatter": _translate_tensor_scatter,
 }

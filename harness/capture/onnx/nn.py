@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotOurs, Ref
+from opproof.harness.capture.onnx.shared import NotTranslatable, Ref
 
 # Normalisation. None stands for an output that is no output of ours.
 
 
-def _layer_norm(
+def _translate_layer_norm(
     ref: Ref,
     x: Any,
     weight: Any,
@@ -28,7 +28,9 @@ def _layer_norm(
     return y, ref("mean", x, dim=last, keepdim=True), ref("rsqrt", ref("scale", variance, b=epsilon))
 
 
-def _rms_norm(ref: Ref, x: Any, weight: Any, *, axis: Any = -1, epsilon: Any = 1e-5, stash_type: Any = 1) -> Any:
+def _translate_rms_norm(
+    ref: Ref, x: Any, weight: Any, *, axis: Any = -1, epsilon: Any = 1e-5, stash_type: Any = 1
+) -> Any:
     """Ours is of the last axis: the axes are joined first."""
     lead = x.shape[: axis % x.ndim]
     joined = ref("reshape", x, shape=(*lead, -1))
@@ -36,7 +38,7 @@ def _rms_norm(ref: Ref, x: Any, weight: Any, *, axis: Any = -1, epsilon: Any = 1
     return ref("reshape", ref("rms_norm", joined, ref("reshape", whole, shape=(-1,)), eps=epsilon), shape=x.shape)
 
 
-def _batch_norm(
+def _translate_batch_norm(
     ref: Ref,
     x: Any,
     scale: Any,
@@ -55,40 +57,40 @@ def _batch_norm(
     return ref("batch_norm", x, mean, var, scale, bias, eps=epsilon)
 
 
-def _lp_norm(ref: Ref, x: Any, *, axis: Any = -1, p: Any = 2) -> Any:
+def _translate_lp_norm(ref: Ref, x: Any, *, axis: Any = -1, p: Any = 2) -> Any:
     if p == 2:
         return ref("l2_norm", x, dim=axis)
     length = ref("norm", x, p=float(p), dim=axis, keepdim=True)
     return ref("where", ref("eq", length, np.zeros_like(length)), np.zeros_like(x), ref("div", x, length))
 
 
-def _lrn(ref: Ref, x: Any, *, size: Any, alpha: Any = 1e-4, beta: Any = 0.75, bias: Any = 1.0) -> Any:
+def _translate_lrn(ref: Ref, x: Any, *, size: Any, alpha: Any = 1e-4, beta: Any = 0.75, bias: Any = 1.0) -> Any:
     return ref("local_response_norm", x, size=size, alpha=alpha, beta=beta, k=bias)
 
 
-def _mvn(ref: Ref, x: Any, *, axes: Any = (0, 2, 3)) -> Any:
+def _translate_mvn(ref: Ref, x: Any, *, axes: Any = (0, 2, 3)) -> Any:
     if tuple(axes) != (0, 2, 3):
-        raise NotOurs("axes other than 0, 2, 3")
+        raise NotTranslatable("axes other than 0, 2, 3")
     return ref("batch_norm", x, training=True, eps=0.0)
 
 
 # Attention
 
 
-def _heads(ref: Ref, x: Any, count: Any) -> Any:
+def _split_heads(ref: Ref, x: Any, count: Any) -> Any:
     """(batch, tokens, heads times size) to (batch, heads, tokens, size)."""
     cut = ref("reshape", x, shape=(*x.shape[:2], count, x.shape[2] // count))
     return ref("permute", cut, dims=(0, 2, 1, 3))
 
 
-def _window(ref: Ref, shape: Any, past: int, left: Any, right: Any) -> Any:
+def _make_window_mask(ref: Ref, shape: Any, past: int, left: Any, right: Any) -> Any:
     """Which keys each query sees: so many before and after its own place, all where the number is -1."""
     seen = ref("fill", np.empty(shape), value=1.0)
     seen = ref("tril", seen, diagonal=past + right) if right >= 0 else seen
     return (ref("triu", seen, diagonal=past - left) if left >= 0 else seen).astype(np.int64)
 
 
-def _attention(
+def _translate_attention(
     ref: Ref,
     q: Any,
     k: Any,
@@ -109,10 +111,14 @@ def _attention(
     right_window_size: Any = -1,
 ) -> Any:
     if nonpad_kv_seqlen is not None:
-        raise NotOurs("lengths of padded keys")
+        raise NotTranslatable("lengths of padded keys")
     flat = q.ndim == 3
     if flat:
-        q, k, v = _heads(ref, q, q_num_heads), _heads(ref, k, kv_num_heads), _heads(ref, v, kv_num_heads)
+        q, k, v = (
+            _split_heads(ref, q, q_num_heads),
+            _split_heads(ref, k, kv_num_heads),
+            _split_heads(ref, v, kv_num_heads),
+        )
     past = 0 if past_key is None else past_key.shape[2]
     if past_key is not None:
         k, v = ref("concat", past_key, k, dim=2), ref("concat", past_value, v, dim=2)
@@ -130,7 +136,7 @@ def _attention(
         else:
             mask = attn_mask
     if left_window_size >= 0 or right_window_size >= 0:
-        window = _window(ref, whole[2:], past, left_window_size, right_window_size)
+        window = _make_window_mask(ref, whole[2:], past, left_window_size, right_window_size)
         keep = window if keep is None else ref("bitwise_and", keep, window)
     y = ref(
         "scaled_dot_product_attention",
@@ -152,7 +158,7 @@ def _attention(
 # Losses
 
 
-def _nll(
+def _translate_nll(
     ref: Ref,
     x: Any,
     target: Any,
@@ -164,7 +170,7 @@ def _nll(
     return ref("nll_loss", x, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
-def _cross_entropy(
+def _translate_cross_entropy(
     ref: Ref,
     x: Any,
     target: Any,
@@ -177,32 +183,32 @@ def _cross_entropy(
     return loss, ref("log_softmax", x, dim=1)
 
 
-def _dropout(
+def _translate_dropout(
     ref: Ref, x: Any, ratio: Any = 0.5, training_mode: Any = False, *, seed: Any = 0, count: int = 1, **attrs: Any
 ) -> Any:
     """Older nodes have the ratio as an attribute, and tell by it nothing but what training would drop."""
     training = bool(np.any(training_mode))
     if training and count == 1:
-        raise NotOurs("what is dropped, where no mask says which")
+        raise NotTranslatable("what is dropped, where no mask says which")
     p = float(np.asarray(attrs.get("ratio", ratio)))
     return ref("dropout", x, p=p, key=int(seed), training=training)
 
 
 NN: dict[str, Callable[..., Any]] = {
-    "Dropout": _dropout,
-    "Attention": _attention,
-    "BatchNormalization": _batch_norm,
+    "Dropout": _translate_dropout,
+    "Attention": _translate_attention,
+    "BatchNormalization": _translate_batch_norm,
     "GroupNormalization": lambda ref, x, scale, bias, *, num_groups, epsilon=1e-5, stash_type=1: ref(
         "group_norm", x, scale, bias, num_groups=num_groups, eps=epsilon
     ),
     "InstanceNormalization": lambda ref, x, scale, bias, *, epsilon=1e-5: ref(
         "instance_norm", x, scale, bias, eps=epsilon
     ),
-    "LayerNormalization": _layer_norm,
-    "LpNormalization": _lp_norm,
-    "LRN": _lrn,
-    "MeanVarianceNormalization": _mvn,
-    "NegativeLogLikelihoodLoss": _nll,
-    "RMSNormalization": _rms_norm,
-    "SoftmaxCrossEntropyLoss": _cross_entropy,
+    "LayerNormalization": _translate_layer_norm,
+    "LpNormalization": _translate_lp_norm,
+    "LRN": _translate_lrn,
+    "MeanVarianceNormalization": _translate_mvn,
+    "NegativeLogLikelihoodLoss": _translate_nll,
+    "RMSNormalization": _translate_rms_norm,
+    "SoftmaxCrossEntropyLoss": _translate_cross_entropy,
 }

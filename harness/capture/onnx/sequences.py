@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotOurs, Ref, chain
+from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, apply_chain
 
 
-def _gates(ref: Ref, x: Any, order: Sequence[int]) -> Any:
+def _order_gates(ref: Ref, x: Any, order: Sequence[int]) -> Any:
     """The gates of a weight or bias, which lie along the first axis, in our order."""
     if x is None:
         return None
@@ -24,36 +24,36 @@ def _gates(ref: Ref, x: Any, order: Sequence[int]) -> Any:
     return ref("concat", *(ref("slice", x, dim=0, start=i * size, end=(i + 1) * size) for i in order), dim=0)
 
 
-def _forward_only(direction: Any, lengths: Any, given: Any) -> None:
+def _require_forward(direction: Any, lengths: Any, given: Any) -> None:
     if direction != "forward" or lengths is not None or given:
-        raise NotOurs("other directions, lengths and activations")
+        raise NotTranslatable("other directions, lengths and activations")
 
 
-def _steps(ref: Ref, x: Any, w: Any, r: Any, b: Any, order: Sequence[int], layout: Any) -> Any:
+def _split_steps(ref: Ref, x: Any, w: Any, r: Any, b: Any, order: Sequence[int], layout: Any) -> Any:
     """The inputs of each step, both weights and both biases, in our order of gates."""
     x = ref("permute", x, dims=(1, 0, 2)) if layout else x
     halves = (None, None) if b is None else np.split(b[0], 2)
-    return list(x), [_gates(ref, v, order) for v in (w[0], r[0], *halves)]
+    return list(x), [_order_gates(ref, v, order) for v in (w[0], r[0], *halves)]
 
 
-def _begun(state: Any, x: Any, size: Any, layout: Any) -> Any:
+def _make_first_state(state: Any, x: Any, size: Any, layout: Any) -> Any:
     """The first state (batch, size), zero where none is given."""
     if state is None:
         return np.zeros((x.shape[0], size))
     return state[:, 0] if layout else state[0]
 
 
-def _whole(ref: Ref, states: Any, layout: Any) -> Any:
+def _join_states(ref: Ref, states: Any, layout: Any) -> Any:
     """States of all steps and of the last one, with ONNX's axis of directions."""
     y = ref("stack", *states, dim=0)[:, None]
-    return ref("permute", y, dims=(2, 0, 1, 3)) if layout else y, _last(states[-1], layout)
+    return ref("permute", y, dims=(2, 0, 1, 3)) if layout else y, _last_of(states[-1], layout)
 
 
-def _last(state: Any, layout: Any) -> Any:
+def _last_of(state: Any, layout: Any) -> Any:
     return state[:, None] if layout else state[None]
 
 
-def _lstm(
+def _translate_lstm(
     ref: Ref,
     x: Any,
     w: Any,
@@ -69,19 +69,19 @@ def _lstm(
     layout: Any = 0,
     **given: Any,
 ) -> Any:
-    _forward_only(direction, lengths, given)
+    _require_forward(direction, lengths, given)
     if peepholes is not None:
-        raise NotOurs("peepholes")
-    steps, weights = _steps(ref, x, w, r, b, (0, 2, 3, 1), layout)  # ONNX has i, o, f, c
-    h, c = _begun(h, steps[0], hidden_size, layout), _begun(c, steps[0], hidden_size, layout)
+        raise NotTranslatable("peepholes")
+    steps, weights = _split_steps(ref, x, w, r, b, (0, 2, 3, 1), layout)  # ONNX has i, o, f, c
+    h, c = _make_first_state(h, steps[0], hidden_size, layout), _make_first_state(c, steps[0], hidden_size, layout)
     states = []
     for step in steps:
         h, c = ref("lstm_cell", step, h, c, *weights)
         states.append(h)
-    return *_whole(ref, states, layout), _last(c, layout)
+    return *_join_states(ref, states, layout), _last_of(c, layout)
 
 
-def _gru(
+def _translate_gru(
     ref: Ref,
     x: Any,
     w: Any,
@@ -96,20 +96,20 @@ def _gru(
     linear_before_reset: Any = 0,
     **given: Any,
 ) -> Any:
-    _forward_only(direction, lengths, given)
-    steps, weights = _steps(ref, x, w, r, b, (1, 0, 2), layout)  # ONNX has z, r, h
+    _require_forward(direction, lengths, given)
+    steps, weights = _split_steps(ref, x, w, r, b, (1, 0, 2), layout)  # ONNX has z, r, h
     first = h is None and len(steps) == 1 and (weights[3] is None or not np.any(weights[3]))
     if not linear_before_reset and not first:
-        raise NotOurs("a reset before the product, which differs from ours once there is a state")
-    h = _begun(h, steps[0], hidden_size, layout)
+        raise NotTranslatable("a reset before the product, which differs from ours once there is a state")
+    h = _make_first_state(h, steps[0], hidden_size, layout)
     states = []
     for step in steps:
         h = ref("gru_cell", step, h, *weights)
         states.append(h)
-    return _whole(ref, states, layout)
+    return _join_states(ref, states, layout)
 
 
-def _rnn(
+def _translate_rnn(
     ref: Ref,
     x: Any,
     w: Any,
@@ -123,17 +123,17 @@ def _rnn(
     layout: Any = 0,
     **given: Any,
 ) -> Any:
-    _forward_only(direction, lengths, given)
-    steps, (wi, wr, bi, br) = _steps(ref, x, w, r, b, (0,), layout)
-    h = _begun(h, steps[0], hidden_size, layout)
+    _require_forward(direction, lengths, given)
+    steps, (wi, wr, bi, br) = _split_steps(ref, x, w, r, b, (0,), layout)
+    h = _make_first_state(h, steps[0], hidden_size, layout)
     states = []
     for step in steps:
         h = ref("tanh", ref("add", ref("linear", step, wi, bi), ref("linear", h, wr, br)))
         states.append(h)
-    return _whole(ref, states, layout)
+    return _join_states(ref, states, layout)
 
 
-def _rotary(
+def _translate_rotary(
     ref: Ref,
     x: Any,
     cos: Any,
@@ -169,14 +169,19 @@ def _rotary(
     return ref("reshape", ref("permute", y, dims=(0, 2, 1, 3)), shape=shape) if len(shape) == 3 else y
 
 
-RECURRENT: dict[str, Callable[..., Any]] = {"GRU": _gru, "LSTM": _lstm, "RNN": _rnn, "RotaryEmbedding": _rotary}
+RECURRENT: dict[str, Callable[..., Any]] = {
+    "GRU": _translate_gru,
+    "LSTM": _translate_lstm,
+    "RNN": _translate_rnn,
+    "RotaryEmbedding": _translate_rotary,
+}
 
 
-def _packed(x: Any, heads: Any) -> Any:
+def _split_heads(x: Any, heads: Any) -> Any:
     return x.reshape(*x.shape[:2], heads, -1)
 
 
-def _linear_attention(
+def _translate_linear_attention(
     ref: Ref,
     q: Any,
     k: Any,
@@ -191,12 +196,12 @@ def _linear_attention(
     chunk_size: Any = 64,
     update_rule: Any = "gated_delta",
 ) -> Any:
-    q, k, v = _packed(q, q_num_heads), _packed(k, kv_num_heads), _packed(v, kv_num_heads)
+    q, k, v = _split_heads(q, q_num_heads), _split_heads(k, kv_num_heads), _split_heads(v, kv_num_heads)
     batch, tokens, _, d = q.shape
     if v.shape[-1] != d:
-        raise NotOurs("values that are not as long as keys")
+        raise NotTranslatable("values that are not as long as keys")
     state = np.zeros((batch, kv_num_heads, d, d)) if past is None else past
-    gate = np.zeros((batch, tokens, kv_num_heads, 1)) if decay is None else _packed(decay, kv_num_heads)
+    gate = np.zeros((batch, tokens, kv_num_heads, 1)) if decay is None else _split_heads(decay, kv_num_heads)
     rate = None if beta is None else np.broadcast_to(beta[..., None], (batch, tokens, kv_num_heads, 1))
     shared = q_num_heads // kv_num_heads  # ours has a state per query head: each is written out
     if shared > 1:
@@ -214,7 +219,9 @@ def _linear_attention(
     return ref("reshape", y, shape=(batch, tokens, -1)), last
 
 
-def _causal_conv(ref: Ref, x: Any, weight: Any, bias: Any = None, past: Any = None, *, activation: Any = "none") -> Any:
+def _translate_causal_conv(
+    ref: Ref, x: Any, weight: Any, bias: Any = None, past: Any = None, *, activation: Any = "none"
+) -> Any:
     reach = weight.shape[2] - 1
     whole = ref("pad", x, pad=(reach, 0)) if past is None else ref("concat", past, x, dim=2)
     y = ref("ssm_conv", whole, ref("reshape", weight, shape=(weight.shape[0], -1)))
@@ -223,41 +230,44 @@ def _causal_conv(ref: Ref, x: Any, weight: Any, bias: Any = None, past: Any = No
     return ref("transpose", y, dim0=1, dim1=2), ref("slice", whole, dim=2, start=whole.shape[2] - reach)
 
 
-LINEAR: dict[str, Callable[..., Any]] = {"CausalConvWithState": _causal_conv, "LinearAttention": _linear_attention}
+LINEAR: dict[str, Callable[..., Any]] = {
+    "CausalConvWithState": _translate_causal_conv,
+    "LinearAttention": _translate_linear_attention,
+}
 
 
-def _pair(planes: Any) -> Any:
+def _join_planes(planes: Any) -> Any:
     """Two planes as ONNX writes complex numbers: along a last axis of two."""
     return np.stack(planes, axis=-1)
 
 
-def _dft(
+def _translate_dft(
     ref: Ref, x: Any, length: Any = None, axis: Any = None, *, inverse: Any = 0, onesided: Any = 0, **attrs: Any
 ) -> Any:
     dim = int(attrs.get("axis", -2) if axis is None else axis) % x.ndim
     if inverse and onesided:
-        raise NotOurs("the inverse of half a transform")
+        raise NotTranslatable("the inverse of half a transform")
     planes = [x[..., 0], x[..., 1] if x.shape[-1] == 2 else np.zeros_like(x[..., 0])]
     n = x.shape[dim] if length is None else int(length)
     widths = [0, 0] * planes[0].ndim
     widths[2 * (planes[0].ndim - 1 - dim) + 1] = n - x.shape[dim]
     re, im = (ref("pad", plane, pad=tuple(widths), value=0.0) for plane in planes)
     if onesided and x.shape[-1] == 1:
-        return _pair(ref("rfft", re, dim=dim))
-    y = _pair(ref("fft", re, im, dim=dim, inverse=bool(inverse)))
+        return _join_planes(ref("rfft", re, dim=dim))
+    y = _join_planes(ref("fft", re, im, dim=dim, inverse=bool(inverse)))
     return ref("slice", y, dim=dim, start=0, end=n // 2 + 1, step=1) if onesided else y
 
 
-def _stft(ref: Ref, x: Any, step: Any, window: Any = None, length: Any = None, *, onesided: Any = 1) -> Any:
+def _translate_stft(ref: Ref, x: Any, step: Any, window: Any = None, length: Any = None, *, onesided: Any = 1) -> Any:
     if not onesided:
-        raise NotOurs("both halves of every frame's transform")
+        raise NotTranslatable("both halves of every frame's transform")
     n = int(length) if window is None else window.size
     weights = np.ones(n) if window is None else window
     y = ref("stft", x.reshape(x.shape[:2]), weights, n_fft=n, hop_length=int(step))
-    return _pair([ref("transpose", plane, dim0=1, dim1=2) for plane in y])
+    return _join_planes([ref("transpose", plane, dim0=1, dim1=2) for plane in y])
 
 
-def _window(*weights: float) -> Any:
+def _make_window(*weights: float) -> Any:
     """A sum of cosines of whole turns over the window, with these weights."""
 
     def entry(ref: Ref, size: Any, *, periodic: Any = 1, output_datatype: Any = 1) -> Any:
@@ -267,15 +277,15 @@ def _window(*weights: float) -> Any:
         terms = [
             ref("scale", ref("cos", ref("scale", places, s=k * step)), s=weight) for k, weight in enumerate(weights)
         ]
-        return chain(ref, "add", terms)
+        return apply_chain(ref, "add", terms)
 
     return entry
 
 
 SIGNALS: dict[str, Callable[..., Any]] = {
-    "BlackmanWindow": _window(0.42, -0.5, 0.08),
-    "DFT": _dft,
-    "HammingWindow": _window(25 / 46, -21 / 46),
-    "HannWindow": _window(0.5, -0.5),
-    "STFT": _stft,
+    "BlackmanWindow": _make_window(0.42, -0.5, 0.08),
+    "DFT": _translate_dft,
+    "HammingWindow": _make_window(25 / 46, -21 / 46),
+    "HannWindow": _make_window(0.5, -0.5),
+    "STFT": _translate_stft,
 }

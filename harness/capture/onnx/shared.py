@@ -11,7 +11,7 @@ import numpy as np
 Ref: TypeAlias = Callable[..., Any]
 
 
-class NotOurs(Exception):
+class NotTranslatable(Exception):
     """A node case that our operators do not express; its text is the reason."""
 
 
@@ -24,10 +24,10 @@ def express(
     if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
         for name in given:
             if name not in known:
-                raise NotOurs(f"the attribute {name}")
+                raise NotTranslatable(f"the attribute {name}")
     room = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in known.values()) - 1
     if len(inputs) > room and not any(p.kind is p.VAR_POSITIONAL for p in known.values()):
-        raise NotOurs(f"an input after {room} others")
+        raise NotTranslatable(f"an input after {room} others")
     return entry(ref, *inputs, **given)
 
 
@@ -37,12 +37,12 @@ def axes_of(axes: Any, rank: Any) -> Any:
     return found if found and rank else None
 
 
-def listed(dims: Any, rank: Any) -> Any:
+def list_axes(dims: Any, rank: Any) -> Any:
     """All axes by number where `dims` is None."""
     return tuple(range(rank)) if dims is None else dims
 
 
-def chain(ref: Ref, name: Any, xs: Any) -> Any:
+def apply_chain(ref: Ref, name: Any, xs: Any) -> Any:
     """An operator of two tensors over any number."""
     result = xs[0]
     for x in xs[1:]:
@@ -50,6 +50,6 @@ def chain(ref: Ref, name: Any, xs: Any) -> Any:
     return result
 
 
-def numbers(values: Any) -> Any:
+def to_numbers(values: Any) -> Any:
     """Plain ints of a tensor or an attribute."""
     return [int(v) for v in np.ravel(values)]

@@ -16,11 +16,11 @@ from opproof.harness.capture.onnx.moves import MOVES, PLACES
 from opproof.harness.capture.onnx.nn import NN
 from opproof.harness.capture.onnx.quantised import QUANTISED
 from opproof.harness.capture.onnx.sequences import LINEAR, RECURRENT, SIGNALS
-from opproof.harness.capture.onnx.shared import NotOurs, Ref, axes_of, chain, listed
+from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, apply_chain, axes_of, list_axes
 from opproof.harness.capture.onnx.windows import WINDOWS
 
 
-def _named(name: Any, **params: Any) -> Any:
+def _translate_by_name(name: Any, **params: Any) -> Any:
     """An operator of the same inputs and no attributes."""
     return lambda ref, *inputs: ref(name, *inputs, **params)
 
@@ -29,13 +29,13 @@ def _reduce(name: Any) -> Any:
     def entry(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
         dims = axes_of(axes, data.ndim)
         if dims is None and noop_with_empty_axes:
-            raise NotOurs("a reduction over no axes")
+            raise NotTranslatable("a reduction over no axes")
         return ref(name, data, dim=dims, keepdim=bool(keepdims))
 
     return lambda ref, data, axes=None, **attrs: entry(ref, data, attrs.pop("axes", axes), **attrs)
 
 
-def _then(name: Any, first: Any) -> Any:
+def _reduce_after(name: Any, first: Any) -> Any:
     """A reduction of an elementwise operator of its input."""
     reduction = _reduce(name)
     return lambda ref, data, axes=None, **attrs: reduction(ref, ref(first, data), axes, **attrs)
@@ -45,14 +45,14 @@ def _log_sum(ref: Ref, data: Any, axes: Any = None, **attrs: Any) -> Any:
     return ref("log", _reduce("sum")(ref, data, axes, **attrs))
 
 
-def _norm(p: Any) -> Any:
+def _translate_norm(p: Any) -> Any:
     def entry(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
         return ref("norm", data, p=p, dim=axes_of(axes, data.ndim), keepdim=bool(keepdims))
 
     return lambda ref, data, axes=None, **attrs: entry(ref, data, attrs.pop("axes", axes), **attrs)
 
 
-def _prod(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
+def _translate_prod(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
     """Ours takes one axis at a time, or all."""
     dims = axes_of(axes, data.ndim)
     if dims is None and not keepdims:
@@ -62,7 +62,7 @@ def _prod(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with
     return data
 
 
-def _arg(name: Any) -> Any:
+def _translate_arg(name: Any) -> Any:
     def entry(ref: Ref, data: Any, *, axis: Any = 0, keepdims: Any = 1, select_last_index: Any = 0) -> Any:
         if not select_last_index:
             return ref(name, data, dim=axis, keepdim=bool(keepdims))
@@ -91,55 +91,55 @@ def _clip(ref: Ref, x: Any, low: Any = None, high: Any = None, **attrs: Any) -> 
     return ref("clamp", x, min=None if low is None else number(low), max=None if high is None else number(high))
 
 
-def _hardsigmoid(ref: Ref, x: Any, *, alpha: Any = 0.2, beta: Any = 0.5) -> Any:
+def _translate_hardsigmoid(ref: Ref, x: Any, *, alpha: Any = 0.2, beta: Any = 0.5) -> Any:
     return ref("clamp", ref("scale", x, s=alpha, b=beta), min=0.0, max=1.0)
 
 
-def _selu(ref: Ref, x: Any, *, alpha: Any = None, gamma: Any = None) -> Any:
+def _translate_selu(ref: Ref, x: Any, *, alpha: Any = None, gamma: Any = None) -> Any:
     return ref("selu", x) if alpha is None else ref("scale", ref("elu", x, alpha=alpha), s=gamma)
 
 
 def _shrink(ref: Ref, x: Any, *, lambd: Any = 0.5, bias: Any = 0.0) -> Any:
     if bias not in (0.0, lambd):
-        raise NotOurs("a bias that is neither 0 nor lambd")
+        raise NotTranslatable("a bias that is neither 0 nor lambd")
     return ref("softshrink" if bias else "hardshrink", x, lambd=lambd)
 
 
-def _prelu(ref: Ref, x: Any, slope: Any) -> Any:
+def _translate_prelu(ref: Ref, x: Any, slope: Any) -> Any:
     if slope.ndim == 1 and x.ndim > 1 and slope.shape[0] == x.shape[-1]:  # ONNX's slope lies along the last axis
         order = (*range(x.ndim)[:1], x.ndim - 1, *range(1, x.ndim - 1))
         y = ref("prelu", ref("permute", x, dims=order), slope)
         return ref("permute", y, dims=tuple(int(i) for i in np.argsort(order)))
-    raise NotOurs("a slope per element; ours is one for all or one per channel")
+    raise NotTranslatable("a slope per element; ours is one for all or one per channel")
 
 
-def _swish(ref: Ref, x: Any, *, alpha: Any = 1.0) -> Any:
+def _translate_swish(ref: Ref, x: Any, *, alpha: Any = 1.0) -> Any:
     if alpha not in (1.0, 1.702):
-        raise NotOurs("alpha other than 1 and 1.702")
+        raise NotTranslatable("alpha other than 1 and 1.702")
     return ref("silu" if alpha == 1 else "gelu_quick", x)
 
 
-def _swiglu(ref: Ref, gate: Any, x: Any, *, alpha: Any = 1.0) -> Any:
-    return ref("swiglu", gate, x) if alpha == 1 else ref("mul", _swish(ref, gate, alpha=alpha), x)
+def _translate_swiglu(ref: Ref, gate: Any, x: Any, *, alpha: Any = 1.0) -> Any:
+    return ref("swiglu", gate, x) if alpha == 1 else ref("mul", _translate_swish(ref, gate, alpha=alpha), x)
 
 
-def _mean(ref: Ref, *xs: Any) -> Any:
-    return ref("scale", chain(ref, "add", xs), s=1 / len(xs))
+def _translate_mean(ref: Ref, *xs: Any) -> Any:
+    return ref("scale", apply_chain(ref, "add", xs), s=1 / len(xs))
 
 
-def _pow(ref: Ref, a: Any, b: Any) -> Any:
+def _translate_pow(ref: Ref, a: Any, b: Any) -> Any:
     if a.dtype != b.dtype:
-        raise NotOurs("mixed dtypes")
+        raise NotTranslatable("mixed dtypes")
     return ref("pow", a, b)
 
 
-def _div(ref: Ref, a: Any, b: Any) -> Any:
+def _translate_div(ref: Ref, a: Any, b: Any) -> Any:
     if a.dtype.kind in "iu":
-        raise NotOurs("integer division; ours is of floats")
+        raise NotTranslatable("integer division; ours is of floats")
     return ref("div", a, b)
 
 
-def _matmul_gemm(
+def _translate_gemm(
     ref: Ref,
     a: Any,
     b: Any,
@@ -156,11 +156,11 @@ def _matmul_gemm(
     return y if c is None else ref("add", y, ref("scale", c, s=beta))
 
 
-def _mod(ref: Ref, a: Any, b: Any, *, fmod: Any = 0) -> Any:
+def _translate_mod(ref: Ref, a: Any, b: Any, *, fmod: Any = 0) -> Any:
     return ref("fmod" if fmod else "remainder", a, b)
 
 
-def _bit_shift(ref: Ref, a: Any, b: Any, *, direction: Any) -> Any:
+def _translate_bit_shift(ref: Ref, a: Any, b: Any, *, direction: Any) -> Any:
     return ref(f"bitwise_{direction.lower()}_shift", a, b)
 
 
@@ -171,11 +171,11 @@ def _is_inf(ref: Ref, x: Any, *, detect_negative: Any = 1, detect_positive: Any 
     return y if detect_positive else ref("logical_and", y, ref("lt", x, np.zeros_like(x)))
 
 
-def _trilu(ref: Ref, x: Any, k: Any = None, *, upper: Any = 1) -> Any:
+def _translate_trilu(ref: Ref, x: Any, k: Any = None, *, upper: Any = 1) -> Any:
     return ref("triu" if upper else "tril", x, diagonal=0 if k is None else int(k))
 
 
-def _softmax(name: Any) -> Any:
+def _translate_softmax(name: Any) -> Any:
     return lambda ref, x, *, axis=-1: ref(name, x, dim=axis)
 
 
@@ -232,49 +232,49 @@ POINTWISE = {
 }
 
 MAP: dict[str, Callable[..., Any]] = {
-    **{theirs: _named(ours) for theirs, ours in POINTWISE.items()},
-    "BitShift": _bit_shift,
+    **{theirs: _translate_by_name(ours) for theirs, ours in POINTWISE.items()},
+    "BitShift": _translate_bit_shift,
     "IsInf": _is_inf,
     "Celu": lambda ref, x, *, alpha=1.0: ref("celu", x, alpha=alpha),
     "Clip": _clip,
-    "Div": _div,
+    "Div": _translate_div,
     "Elu": lambda ref, x, *, alpha=1.0: ref("elu", x, alpha=alpha),
     "Gelu": lambda ref, x, *, approximate="none": ref("gelu", x, approximate=approximate),
-    "Gemm": _matmul_gemm,
-    "HardSigmoid": _hardsigmoid,
+    "Gemm": _translate_gemm,
+    "HardSigmoid": _translate_hardsigmoid,
     "LeakyRelu": lambda ref, x, *, alpha=0.01: ref("leaky_relu", x, negative_slope=alpha),
-    "LogSoftmax": _softmax("log_softmax"),
-    "Max": lambda ref, *xs: chain(ref, "maximum", xs),
-    "Mean": _mean,
-    "Min": lambda ref, *xs: chain(ref, "minimum", xs),
-    "Mod": _mod,
-    "Pow": _pow,
-    "PRelu": _prelu,
-    "Selu": _selu,
+    "LogSoftmax": _translate_softmax("log_softmax"),
+    "Max": lambda ref, *xs: apply_chain(ref, "maximum", xs),
+    "Mean": _translate_mean,
+    "Min": lambda ref, *xs: apply_chain(ref, "minimum", xs),
+    "Mod": _translate_mod,
+    "Pow": _translate_pow,
+    "PRelu": _translate_prelu,
+    "Selu": _translate_selu,
     "Shrink": _shrink,
-    "Softmax": _softmax("softmax"),
+    "Softmax": _translate_softmax("softmax"),
     "Softplus": lambda ref, x: ref("softplus", x, threshold=math.inf),
-    "Sum": lambda ref, *xs: chain(ref, "add", xs),
-    "SwiGLU": _swiglu,
-    "Swish": _swish,
+    "Sum": lambda ref, *xs: apply_chain(ref, "add", xs),
+    "SwiGLU": _translate_swiglu,
+    "Swish": _translate_swish,
     "ThresholdedRelu": lambda ref, x, *, alpha=1.0: ref("threshold", x, threshold=alpha, value=0.0),
-    "Trilu": _trilu,
-    "ArgMax": _arg("argmax"),
-    "ArgMin": _arg("argmin"),
+    "Trilu": _translate_trilu,
+    "ArgMax": _translate_arg("argmax"),
+    "ArgMin": _translate_arg("argmin"),
     "CumProd": _scan("cumprod", 1),
     "CumSum": _scan("cumsum", 0),
-    "ReduceL1": _norm(1.0),
-    "ReduceL2": _norm(2.0),
+    "ReduceL1": _translate_norm(1.0),
+    "ReduceL2": _translate_norm(2.0),
     "ReduceLogSum": _log_sum,
     "ReduceLogSumExp": lambda ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0: ref(
-        "logsumexp", data, dim=listed(axes_of(axes, data.ndim), data.ndim), keepdim=bool(keepdims)
+        "logsumexp", data, dim=list_axes(axes_of(axes, data.ndim), data.ndim), keepdim=bool(keepdims)
     ),
     "ReduceMax": _reduce("amax"),
     "ReduceMean": _reduce("mean"),
     "ReduceMin": _reduce("amin"),
-    "ReduceProd": _prod,
+    "ReduceProd": _translate_prod,
     "ReduceSum": _reduce("sum"),
-    "ReduceSumSquare": _then("sum", "square"),
+    "ReduceSumSquare": _reduce_after("sum", "square"),
     **LINEAR,
     **PLACES,
     **QUANTISED,

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotOurs, Ref, numbers
+from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, to_numbers
 
 
-def _pads(x: Any, kernel: Any, strides: Any, dilations: Any, auto_pad: Any, pads: Any) -> Any:
+def _resolve_pads(x: Any, kernel: Any, strides: Any, dilations: Any, auto_pad: Any, pads: Any) -> Any:
     """Numbers of cells put before and after each axis."""
     n = len(kernel)
     if auto_pad in ("NOTSET", ""):
-        return (numbers(pads)[:n], numbers(pads)[n:]) if pads is not None else ([0] * n, [0] * n)
+        return (to_numbers(pads)[:n], to_numbers(pads)[n:]) if pads is not None else ([0] * n, [0] * n)
     if auto_pad == "VALID":
         return [0] * n, [0] * n
     reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
@@ -24,13 +24,13 @@ def _pads(x: Any, kernel: Any, strides: Any, dilations: Any, auto_pad: Any, pads
     return (fewer, more) if auto_pad == "SAME_UPPER" else (more, fewer)
 
 
-def _padded(ref: Ref, x: Any, before: Any, after: Any, value: Any) -> Any:
+def _pad_explicitly(ref: Ref, x: Any, before: Any, after: Any, value: Any) -> Any:
     """X with its pads made explicit, which ours have alike on both sides only."""
     widths = [n for pair in zip(reversed(before), reversed(after), strict=True) for n in pair]
     return ref("pad", x, pad=tuple(widths), value=value)
 
 
-def convolved(
+def translate_conv(
     ref: Ref,
     x: Any,
     w: Any,
@@ -45,14 +45,14 @@ def convolved(
 ) -> Any:
     n = x.ndim - 2
     strides, dilations = strides or [1] * n, dilations or [1] * n
-    before, after = _pads(x, w.shape[2:], strides, dilations, auto_pad, pads)
+    before, after = _resolve_pads(x, w.shape[2:], strides, dilations, auto_pad, pads)
     if before != after:
-        x, before = _padded(ref, x, before, after, 0.0), [0] * n
+        x, before = _pad_explicitly(ref, x, before, after, 0.0), [0] * n
     name = f"conv{n}d"
     return ref(name, x, w, b, stride=tuple(strides), padding=tuple(before), dilation=tuple(dilations), groups=group)
 
 
-def _conv_transpose(
+def _translate_conv_transpose(
     ref: Ref,
     x: Any,
     w: Any,
@@ -69,7 +69,7 @@ def _conv_transpose(
 ) -> Any:
     n = x.ndim - 2
     if n > 2:
-        raise NotOurs("three axes; ours has one or two")
+        raise NotTranslatable("three axes; ours has one or two")
     strides, dilations, extra = strides or [1] * n, dilations or [1] * n, output_padding or [0] * n
     full = [
         s * (size - 1) + e + (k - 1) * d + 1
@@ -83,7 +83,7 @@ def _conv_transpose(
         less, more = [t // 2 for t in total], [t - t // 2 for t in total]
         before, after = (less, more) if auto_pad == "SAME_UPPER" else (more, less)
     else:
-        before, after = _pads(x, w.shape[2:], strides, dilations, "NOTSET", pads)
+        before, after = _resolve_pads(x, w.shape[2:], strides, dilations, "NOTSET", pads)
     y = ref(
         f"conv_transpose{n}d",
         x,
@@ -94,15 +94,15 @@ def _conv_transpose(
         groups=group,
         dilation=tuple(dilations),
     )
-    return _padded(ref, y, [-p for p in before], [-p for p in after], 0.0)
+    return _pad_explicitly(ref, y, [-p for p in before], [-p for p in after], 0.0)
 
 
-def _sides(before: Any, after: Any) -> tuple[int, ...]:
+def _to_sides(before: Any, after: Any) -> tuple[int, ...]:
     """Padding as our pools take it: one number an axis where both sides are alike, else two."""
     return tuple(before) if before == after else (*before, *after)
 
 
-def _average_pool(
+def _translate_average_pool(
     ref: Ref,
     x: Any,
     *,
@@ -116,14 +116,14 @@ def _average_pool(
 ) -> Any:
     n = len(kernel_shape)
     if dilations is not None and set(dilations) != {1}:
-        raise NotOurs("dilations")
+        raise NotTranslatable("dilations")
     strides = strides or [1] * n
-    before, after = _pads(x, kernel_shape, strides, [1] * n, auto_pad, pads)
+    before, after = _resolve_pads(x, kernel_shape, strides, [1] * n, auto_pad, pads)
     given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "ceil_mode": bool(ceil_mode)}
-    return ref(f"avg_pool{n}d", x, padding=_sides(before, after), count_include_pad=bool(count_include_pad), **given)
+    return ref(f"avg_pool{n}d", x, padding=_to_sides(before, after), count_include_pad=bool(count_include_pad), **given)
 
 
-def _max_pool(
+def _translate_max_pool(
     ref: Ref,
     x: Any,
     *,
@@ -137,9 +137,9 @@ def _max_pool(
 ) -> Any:
     n = len(kernel_shape)
     strides, dilations = strides or [1] * n, dilations or [1] * n
-    before, after = _pads(x, kernel_shape, strides, dilations, auto_pad, pads)
+    before, after = _resolve_pads(x, kernel_shape, strides, dilations, auto_pad, pads)
     given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "dilation": tuple(dilations)}
-    y, within = ref(f"max_pool{n}d", x, padding=_sides(before, after), ceil_mode=bool(ceil_mode), **given)
+    y, within = ref(f"max_pool{n}d", x, padding=_to_sides(before, after), ceil_mode=bool(ceil_mode), **given)
     if storage_order:
         h, w = x.shape[2:]
         within = within % w * h + within // w
@@ -147,27 +147,27 @@ def _max_pool(
     return y, within + planes * math.prod(x.shape[2:])  # ONNX counts through the whole tensor
 
 
-def _lp_pool(ref: Ref, x: Any, *, kernel_shape: Any, p: Any = 2, **given: Any) -> Any:
+def _translate_lp_pool(ref: Ref, x: Any, *, kernel_shape: Any, p: Any = 2, **given: Any) -> Any:
     """The root of a sum of powers: of a mean that counts the padding, times the cells of a window."""
     powers = ref("pow", ref("abs", x), np.full((), float(p)))
-    means = _average_pool(ref, powers, kernel_shape=kernel_shape, count_include_pad=1, **given)
+    means = _translate_average_pool(ref, powers, kernel_shape=kernel_shape, count_include_pad=1, **given)
     return ref("pow", ref("scale", means, s=float(math.prod(kernel_shape))), np.full((), 1 / p))
 
 
-def _max_unpool(
+def _translate_max_unpool(
     ref: Ref, x: Any, indices: Any, shape: Any = None, *, kernel_shape: Any, strides: Any = None, pads: Any = None
 ) -> Any:
     n = len(kernel_shape)
-    strides, edges = strides or [1] * n, numbers(pads) if pads else [0] * 2 * n
+    strides, edges = strides or [1] * n, to_numbers(pads) if pads else [0] * 2 * n
     sizes = zip(x.shape[2:], strides, kernel_shape, edges[:n], edges[n:], strict=True)
     own = (*x.shape[:2], *((m - 1) * s + k - a - b for m, s, k, a, b in sizes))
-    whole = tuple(numbers(shape)) if shape is not None else own
+    whole = tuple(to_numbers(shape)) if shape is not None else own
     places = np.ravel_multi_index(np.unravel_index(np.ravel(indices), own), whole)
     flat = ref("scatter", np.zeros(math.prod(whole)), places, np.ravel(x), dim=0)
     return ref("reshape", flat, shape=whole)
 
 
-def _roi_align(
+def _translate_roi_align(
     ref: Ref,
     x: Any,
     rois: Any,
@@ -181,7 +181,7 @@ def _roi_align(
     coordinate_transformation_mode: Any = "half_pixel",
 ) -> Any:
     if mode != "avg" or sampling_ratio == 0:
-        raise NotOurs("the largest of the samples, or as many as the box is large")
+        raise NotTranslatable("the largest of the samples, or as many as the box is large")
     return ref(
         "roi_align",
         x,
@@ -194,7 +194,7 @@ def _roi_align(
     )
 
 
-def _deform_conv(
+def _translate_deform_conv(
     ref: Ref,
     x: Any,
     w: Any,
@@ -209,16 +209,16 @@ def _deform_conv(
     group: Any = 1,
     offset_group: Any = 1,
 ) -> Any:
-    before, after = numbers(pads)[:2] if pads else [0, 0], numbers(pads)[2:] if pads else [0, 0]
+    before, after = to_numbers(pads)[:2] if pads else [0, 0], to_numbers(pads)[2:] if pads else [0, 0]
     if before != after:
-        x, before = _padded(ref, x, before, after, 0.0), [0, 0]
+        x, before = _pad_explicitly(ref, x, before, after, 0.0), [0, 0]
     given = {"stride": tuple(strides or (1, 1)), "dilation": tuple(dilations or (1, 1))}
     return ref("deform_conv2d", x, offset, w, b, mask, padding=tuple(before), **given)
 
 
-def _affine_grid(ref: Ref, theta: Any, size: Any, *, align_corners: Any = 0) -> Any:
+def _translate_affine_grid(ref: Ref, theta: Any, size: Any, *, align_corners: Any = 0) -> Any:
     axes = []
-    for n in numbers(size)[2:]:
+    for n in to_numbers(size)[2:]:
         step = 2 / max(n - 1, 1) if align_corners else 2 / n
         begin = -1.0 if align_corners else 1 / n - 1
         axes.append(ref("scale", ref("arange", start=0, end=n, step=1).astype(np.float64), s=step, b=begin))
@@ -226,18 +226,18 @@ def _affine_grid(ref: Ref, theta: Any, size: Any, *, align_corners: Any = 0) -> 
     points = ref("stack", *reversed(places), np.ones_like(places[0]), dim=len(axes))
     flat = ref("reshape", points, shape=(-1, len(axes) + 1))
     grid = ref("matmul", flat, ref("transpose", theta, dim0=1, dim1=2))
-    return ref("reshape", grid, shape=(theta.shape[0], *numbers(size)[2:], len(axes)))
+    return ref("reshape", grid, shape=(theta.shape[0], *to_numbers(size)[2:], len(axes)))
 
 
-def _global(name: Any) -> Any:
+def _translate_global(name: Any) -> Any:
     return lambda ref, x: ref(name, x, dim=tuple(range(2, x.ndim)), keepdim=True)
 
 
-def _global_average(ref: Ref, x: Any) -> Any:
-    return ref("adaptive_avg_pool2d", x, output_size=1) if x.ndim == 4 else _global("mean")(ref, x)
+def _translate_global_average(ref: Ref, x: Any) -> Any:
+    return ref("adaptive_avg_pool2d", x, output_size=1) if x.ndim == 4 else _translate_global("mean")(ref, x)
 
 
-def _col2im(
+def _translate_col2im(
     ref: Ref,
     x: Any,
     image_shape: Any,
@@ -247,38 +247,38 @@ def _col2im(
     pads: Any = None,
     strides: Any = None,
 ) -> Any:
-    n = len(numbers(image_shape))
+    n = len(to_numbers(image_shape))
     if n != 2:
-        raise NotOurs("axes other than two")
-    before, after = (numbers(pads)[:n], numbers(pads)[n:]) if pads else ([0] * n, [0] * n)
+        raise NotTranslatable("axes other than two")
+    before, after = (to_numbers(pads)[:n], to_numbers(pads)[n:]) if pads else ([0] * n, [0] * n)
     if before != after:
-        raise NotOurs("uneven pads")
+        raise NotTranslatable("uneven pads")
     return ref(
         "col2im",
         x,
-        output_size=tuple(numbers(image_shape)),
-        kernel_size=tuple(numbers(block_shape)),
+        output_size=tuple(to_numbers(image_shape)),
+        kernel_size=tuple(to_numbers(block_shape)),
         dilation=tuple(dilations or [1] * n),
         padding=tuple(before),
         stride=tuple(strides or [1] * n),
     )
 
 
-def _grid_sample(
+def _translate_grid_sample(
     ref: Ref, x: Any, grid: Any, *, align_corners: Any = 0, mode: Any = "linear", padding_mode: Any = "zeros"
 ) -> Any:
     if x.ndim != 4 or "cubic" in mode:
-        raise NotOurs("volumes and cubics; ours reads planes, between four cells or at one")
+        raise NotTranslatable("volumes and cubics; ours reads planes, between four cells or at one")
     mode = mode if mode == "nearest" else "bilinear"
     return ref("grid_sample", x, grid, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners))
 
 
-def _upsample(ref: Ref, x: Any, scales: Any, *, mode: Any = "nearest") -> Any:
+def _translate_upsample(ref: Ref, x: Any, scales: Any, *, mode: Any = "nearest") -> Any:
     size = tuple(int(n * s) for n, s in zip(x.shape[2:], scales[2:], strict=True))
     return ref("upsample_nearest" if mode == "nearest" else "upsample_bilinear", x, size=size)
 
 
-def _resize(
+def _translate_resize(
     ref: Ref,
     x: Any,
     roi: Any = None,
@@ -296,25 +296,25 @@ def _resize(
     extrapolation_value: Any = 0.0,
 ) -> Any:
     if x.ndim != 4 or axes is not None or antialias or exclude_outside or keep_aspect_ratio_policy != "stretch":
-        raise NotOurs("axes, antialias, exclude_outside or an aspect ratio policy")
+        raise NotTranslatable("axes, antialias, exclude_outside or an aspect ratio policy")
     if scales is not None and scales.size:
         exact = [n * float(s) for n, s in zip(x.shape, scales, strict=True)]
         target = [math.floor(n) for n in exact]
         if exact != target:
-            raise NotOurs("a scale that does not give a whole size; ours works from sizes")
+            raise NotTranslatable("a scale that does not give a whole size; ours works from sizes")
     else:
-        target = numbers(sizes)
+        target = to_numbers(sizes)
     if tuple(target[:2]) != x.shape[:2]:
-        raise NotOurs("axes other than height and width")
+        raise NotTranslatable("axes other than height and width")
     how, size = coordinate_transformation_mode, tuple(target[2:])
     if mode == "nearest":
         if (how, nearest_mode) != ("asymmetric", "floor"):
-            raise NotOurs(f"nearest by {how} and {nearest_mode}; ours is asymmetric and floor")
+            raise NotTranslatable(f"nearest by {how} and {nearest_mode}; ours is asymmetric and floor")
         return ref("upsample_nearest", x, size=size)
     if how not in ("half_pixel", "align_corners"):
-        raise NotOurs(f"coordinates {how}")
+        raise NotTranslatable(f"coordinates {how}")
     if mode == "cubic" and cubic_coeff_a != -0.75:
-        raise NotOurs("a cubic coefficient other than -0.75")
+        raise NotTranslatable("a cubic coefficient other than -0.75")
     return ref(
         "upsample_bicubic" if mode == "cubic" else "upsample_bilinear",
         x,
@@ -324,19 +324,19 @@ def _resize(
 
 
 WINDOWS: dict[str, Callable[..., Any]] = {
-    "GridSample": _grid_sample,
-    "AffineGrid": _affine_grid,
-    "AveragePool": _average_pool,
-    "Col2Im": _col2im,
-    "Conv": convolved,
-    "DeformConv": _deform_conv,
-    "ConvTranspose": _conv_transpose,
-    "GlobalAveragePool": _global_average,
-    "GlobalMaxPool": _global("amax"),
-    "LpPool": _lp_pool,
-    "MaxPool": _max_pool,
-    "MaxUnpool": _max_unpool,
-    "RoiAlign": _roi_align,
-    "Resize": _resize,
-    "Upsample": _upsample,
+    "GridSample": _translate_grid_sample,
+    "AffineGrid": _translate_affine_grid,
+    "AveragePool": _translate_average_pool,
+    "Col2Im": _translate_col2im,
+    "Conv": translate_conv,
+    "DeformConv": _translate_deform_conv,
+    "ConvTranspose": _translate_conv_transpose,
+    "GlobalAveragePool": _translate_global_average,
+    "GlobalMaxPool": _translate_global("amax"),
+    "LpPool": _translate_lp_pool,
+    "MaxPool": _translate_max_pool,
+    "MaxUnpool": _translate_max_unpool,
+    "RoiAlign": _translate_roi_align,
+    "Resize": _translate_resize,
+    "Upsample": _translate_upsample,
 }

@@ -27,7 +27,7 @@ import numpy as np
 from opproof.core.errors import UsageError
 from opproof.harness.check.call.side_effects import Ended, settings_kept
 from opproof.harness.check.call.subject import Arguments, is_module
-from opproof.harness.check.tensors import Tensor, to_torch
+from opproof.harness.check.tensors import CallTensor, to_torch
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Callee:
     vjp: Callable[..., Any] | None
 
 
-def callee(
-    candidate: Any, vjp: Callable[..., Any] | None, like: Any, arguments: Arguments, tensors: Sequence[Tensor],
+def make_callee(
+    candidate: Any, vjp: Callable[..., Any] | None, like: Any, arguments: Arguments, tensors: Sequence[CallTensor],
     device: str,
 ) -> Callee:  # fmt: skip
     """`candidate` as a function of tensors. `tensors` are tried to find out whether it takes NumPy arrays instead.
@@ -50,17 +50,17 @@ def callee(
 
     if isinstance(candidate, type) and issubclass(candidate, torch.autograd.Function):
         function: Any = candidate
-        return Callee(_named(function.apply, function.__name__), vjp)
+        return Callee(_name_function(function.apply, function.__name__), vjp)
     if is_symbol(candidate):
-        symbol = found(candidate)
-        return Callee(_named(functools.partial(call, symbol, like), symbol.name), vjp)
+        symbol = load_symbol(candidate)
+        return Callee(_name_function(functools.partial(call, symbol, like), symbol.name), vjp)
     if is_module(candidate) or device != "cpu" or not _takes_arrays(torch, candidate, arguments, tensors):
         return Callee(candidate, vjp)
     name = getattr(candidate, "__name__", type(candidate).__name__)
-    return Callee(_named(_of_arrays(candidate), name), None if vjp is None else _of_arrays(vjp))
+    return Callee(_name_function(_of_arrays(candidate), name), None if vjp is None else _of_arrays(vjp))
 
 
-def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Sequence[Tensor]) -> bool:
+def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Sequence[CallTensor]) -> bool:
     """Whether it raises for tensors that require grad and does not for arrays."""
     if isinstance(candidate, np.ufunc):
         return True
@@ -81,7 +81,7 @@ def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Seq
         return False
     if attempt(drawn()) is None:  # what it updates requires no grad
         return False
-    found = attempt([_array(t) for t in drawn()])
+    found = attempt([_convert_to_numpy(t) for t in drawn()])
     leaves = found if isinstance(found, tuple | list) else [found]
     return all(isinstance(y, np.ndarray | np.generic | float | int) for y in leaves)
 
@@ -93,13 +93,13 @@ def _of_arrays(fn: Callable[..., Any]) -> Callable[..., Any]:
         from torch.utils._pytree import tree_map
 
         with np.errstate(all="ignore"):
-            found = fn(*tree_map(_array, given), **tree_map(_array, named))
-        return tree_map(_tensor, found)
+            found = fn(*tree_map(_convert_to_numpy, given), **tree_map(_convert_to_numpy, named))
+        return tree_map(_convert_to_torch, found)
 
     return function
 
 
-def _array(value: Any) -> Any:
+def _convert_to_numpy(value: Any) -> Any:
     import torch
 
     if not isinstance(value, torch.Tensor):
@@ -112,7 +112,7 @@ def _array(value: Any) -> Any:
     return plain.numpy()
 
 
-def _tensor(value: Any) -> Any:
+def _convert_to_torch(value: Any) -> Any:
     if not isinstance(value, np.ndarray | np.generic):
         return value
     from opproof.harness.check.function_backend import to_torch as taken
@@ -121,7 +121,7 @@ def _tensor(value: Any) -> Any:
     return taken(array, "cpu")
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _name_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def named(*given: Any, **by_name: Any) -> Any:
         return function(*given, **by_name)
 
@@ -148,7 +148,7 @@ def is_symbol(candidate: Any) -> bool:
     return isinstance(candidate, _FUNCTION) or (isinstance(candidate, str) and candidate.startswith(_PREFIX))
 
 
-def found(candidate: Any) -> Symbol:
+def load_symbol(candidate: Any) -> Symbol:
     """The function. Raises UsageError where the library or the symbol is not there."""
     if not isinstance(candidate, str):
         types = candidate.argtypes
@@ -176,16 +176,16 @@ def call(symbol: Symbol, like: Callable[..., Any], *given: Any) -> Any:
     with torch.no_grad():
         wanted = like(*(t.detach().clone() for t in tensors))
     several = isinstance(wanted, tuple | list)
-    outputs = [_poisoned(torch, y) for y in (wanted if several else [wanted])]
+    outputs = [_make_poisoned(torch, y) for y in (wanted if several else [wanted])]
     rows = [t.detach().contiguous() for t in tensors]
-    sizes = _sizes(symbol, rows[0])
+    sizes = _make_sizes(symbol, rows[0])
     status = symbol.function(*(ctypes.c_void_p(t.data_ptr()) for t in (*rows, *outputs)), *sizes)
     if status:
         raise RuntimeError(f"{symbol.name} returned {status}")
     return tuple(outputs) if several else outputs[0]
 
 
-def _sizes(symbol: Symbol, first: Any) -> Sequence[Any]:
+def _make_sizes(symbol: Symbol, first: Any) -> Sequence[Any]:
     types = symbol.sizes
     if types is None:
         return [ctypes.c_int64(n) for n in first.shape]
@@ -199,7 +199,7 @@ def _sizes(symbol: Symbol, first: Any) -> Sequence[Any]:
     return [kind(n) for kind, n in zip(types, first.shape, strict=True)]
 
 
-def _poisoned(torch: Any, like: Any) -> Any:
+def _make_poisoned(torch: Any, like: Any) -> Any:
     made = torch.empty(like.shape, dtype=like.dtype)
     return made.fill_(float("nan")) if made.is_floating_point() else made.fill_(1)
 
@@ -216,17 +216,21 @@ def is_custom(candidate: Any) -> bool:
     return isinstance(candidate, OpOverload | OpOverloadPacket | CustomOpDef)
 
 
-def objections(candidate: Any, arguments: Arguments, tensors: Sequence[Tensor], gradients: bool) -> list[str]:
+def run_opcheck(candidate: Any, arguments: Arguments, tensors: Sequence[CallTensor], gradients: bool) -> list[str]:
     """What opcheck has against it, a sentence a test."""
     import torch
 
     made = [to_torch(torch, t, "cpu") for t in tensors]
     given, named = arguments.split([t.requires_grad_() if gradients and t.is_floating_point() else t for t in made])
     said = torch.library.opcheck(candidate, given, named, test_utils=TESTS, raise_exception=False)
-    return [f"torch.library.opcheck, {name}: {_line(found)}" for name, found in said.items() if found != "SUCCESS"]
+    return [
+        f"torch.library.opcheck, {name}: {_take_first_sentence(found)}"
+        for name, found in said.items()
+        if found != "SUCCESS"
+    ]
 
 
-def _line(found: Any) -> str:
+def _take_first_sentence(found: Any) -> str:
     """The first sentence of what was raised."""
     text = " ".join(str(found).split())
     return f"{type(found).__name__}: {text[:300]}"
@@ -234,10 +238,10 @@ def _line(found: Any) -> str:
 
 def device_of(candidate: Any, inputs: Any, asked: str | None) -> str:
     """A device by PyTorch's name. Raises BackendError where it is not there."""
-    from opproof.harness.check.function_backend import torch_is_there
+    from opproof.harness.check.function_backend import require_torch
 
     if asked is not None:
-        torch_is_there(asked)
+        require_torch(asked)
         return asked
     owned = [*candidate.parameters()] if is_module(candidate) else []
     given = [v for v in inputs if hasattr(v, "device")] if isinstance(inputs, list | tuple) else []

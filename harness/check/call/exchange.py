@@ -22,16 +22,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from opproof.core.arrays import Array, same_bits
+from opproof.core.arrays import Array, has_same_bits
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.guard_regions import Fence
-from opproof.harness.check.call.side_effects import Harm
-from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.call.side_effects import SideEffect
+from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 
 _Answer = TypeVar("_Answer")
 
 #: More than most machines that run a check would give, and than many kernels have room for sums of.
-_MANY, _MOST = 5, 33
+_SEVERAL_THREADS, _MAX_THREADS = 5, 33
 #: Calls that may follow while a result is held.
 HELD = 5000
 
@@ -47,8 +47,8 @@ class Setting(StrEnum):
     INFERENCE = "under torch.inference_mode()"
     ONE = "with one thread (torch.set_num_threads)"
     TWO = "with 2 threads (torch.set_num_threads)"
-    MANY = f"with {_MANY} threads (torch.set_num_threads)"
-    MOST = f"with {_MOST} threads (torch.set_num_threads)"
+    MANY = f"with {_SEVERAL_THREADS} threads (torch.set_num_threads)"
+    MOST = f"with {_MAX_THREADS} threads (torch.set_num_threads)"
     LATE = "where its inputs are overwritten once it has returned"
     HELD = f"where it is held while up to {HELD:,} calls follow"
     AGAIN = "in a second call, without a new seed"
@@ -59,16 +59,16 @@ class Setting(StrEnum):
 
 
 #: Of so many elements a call has one thread: more would wait for one another, and for all who use the other cores.
-_SMALL = 1 << 17
+_MAX_SINGLE_THREAD_ELEMENTS = 1 << 17
 
 
 @contextmanager
-def threads_for(tensors: Sequence[Tensor]) -> Iterator[None]:
+def threads_for(tensors: Sequence[CallTensor]) -> Iterator[None]:
     """A block in which PyTorch has one thread for tensors that are small, and its own number for others."""
     import torch
 
     before = torch.get_num_threads()
-    if before == 1 or sum(t.values.size for t in tensors) > _SMALL:
+    if before == 1 or sum(t.values.size for t in tensors) > _MAX_SINGLE_THREAD_ELEMENTS:
         yield
         return
     torch.set_num_threads(1)
@@ -91,7 +91,7 @@ def autograd(torch: Any, setting: Setting, *, wanted: bool) -> Iterator[None]:
         yield
 
 
-def made(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
+def call_in_setting(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
     """What a call gives there."""
     import torch
 
@@ -103,12 +103,12 @@ def made(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
     return call()
 
 
-_THREADS = {Setting.ONE: 1, Setting.TWO: 2, Setting.MANY: _MANY, Setting.MOST: _MOST}
+_THREADS = {Setting.ONE: 1, Setting.TWO: 2, Setting.MANY: _SEVERAL_THREADS, Setting.MOST: _MAX_THREADS}
 
 
 def _with_threads(torch: Any, count: int, call: Callable[[], _Answer]) -> _Answer:
     """What a call gives with so many threads of PyTorch, and of every OpenMP that a kernel has brought with it."""
-    before, runtimes = torch.get_num_threads(), [(r, r.omp_get_max_threads()) for r in _openmp()]
+    before, runtimes = torch.get_num_threads(), [(r, r.omp_get_max_threads()) for r in _find_openmp()]
     torch.set_num_threads(count)
     for runtime, _ in runtimes:
         runtime.omp_set_num_threads(count)
@@ -120,7 +120,7 @@ def _with_threads(torch: Any, count: int, call: Callable[[], _Answer]) -> _Answe
         torch.set_num_threads(before)
 
 
-def _openmp() -> list[Any]:
+def _find_openmp() -> list[Any]:
     """The OpenMP runtimes that this process has loaded; none where it cannot say."""
     try:
         lines = Path("/proc/self/maps").read_text(errors="replace").splitlines()
@@ -130,7 +130,7 @@ def _openmp() -> list[Any]:
     return [ctypes.CDLL(p) for p in paths if Path(p).name.startswith(("libgomp", "libomp", "libiomp"))]
 
 
-class Before(StrEnum):
+class BeforeBackward(StrEnum):
     """What comes between a forward and the backward that counts."""
 
     NOTHING = "nothing"
@@ -139,10 +139,10 @@ class Before(StrEnum):
 
 
 @dataclass(frozen=True)
-class Request:
+class CallRequest:
     """What a candidate is given. `after`: positions of tensors that the operation updates, which are outputs too."""
 
-    tensors: tuple[Tensor, ...]
+    tensors: tuple[CallTensor, ...]
     cotangents: tuple[Array | None, ...] = ()  # none: outputs alone
     needs: tuple[bool, ...] = ()
     after: tuple[int, ...] = ()
@@ -150,18 +150,18 @@ class Request:
     device: str = "cpu"
     layout: str = CONTIGUOUS  # of the cotangents
     rest: tuple[Any, ...] | None = None  # what the arguments are beside tensors, where it is not as given
-    before: Before = Before.NOTHING  # the backward
+    before: BeforeBackward = BeforeBackward.NOTHING  # the backward
     setting: Setting = Setting.USUAL
     fence: Fence = Fence.NONE  # around its tensors, and those that PyTorch makes for it
     unseen: bool = False  # whether values are written to the tensors of the call before through `.data`
     one: tuple[int, ...] = ()  # positions of tensors that are one object, all of one kind and value
 
     @property
-    def plain(self) -> Request:
+    def plain(self) -> CallRequest:
         """The same without gradients."""
         return replace(self, cotangents=(), needs=())
 
-    def holding(self, i: int, values: Array) -> Request:
+    def holding(self, i: int, values: Array) -> CallRequest:
         """The same with other values in one tensor, as they are."""
         return replace(
             self, tensors=(*self.tensors[:i], replace(self.tensors[i], values=values), *self.tensors[i + 1 :])
@@ -169,7 +169,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answered:
+class ReplyTensor:
     """One tensor that came."""
 
     values: Array  # float64, int64 or bool
@@ -183,8 +183,8 @@ class Answered:
 class Reply:
     """What came of a call."""
 
-    outputs: tuple[Answered, ...] = ()
-    gradients: tuple[Answered | None, ...] = ()
+    outputs: tuple[ReplyTensor, ...] = ()
+    gradients: tuple[ReplyTensor | None, ...] = ()
     changed: tuple[int, ...] = ()  # positions of tensors with other values than before
     left: tuple[Array, ...] = ()  # the tensors after the call
     error: str = ""
@@ -197,45 +197,47 @@ class Reply:
     casts: tuple[tuple[int, str], ...] = ()  # the reference's own, to and from 16 bits
     written: int = -1  # the output whose cotangent no longer holds what it was
     own_backward: bool = False  # whether its gradients are of formulas of its own, not PyTorch's of each step
-    harm: Harm | None = None  # what it did beside answering
+    harm: SideEffect | None = None  # what it did beside answering
 
 
 #: Of the largest element, more than rounding: it is far below, in 16 bits too.
-_OTHER = 0.05
+_MAX_ROUNDING_SHARE = 0.05
 
 
-def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+def are_alike(a: Sequence[ReplyTensor | None], b: Sequence[ReplyTensor | None]) -> bool:
     """Whether two replies have the same bits."""
     pairs = zip(a, b, strict=True) if len(a) == len(b) else []
-    same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
+    same = (x is y if x is None or y is None else has_same_bits(x.values, y.values) for x, y in pairs)
     return len(a) == len(b) and all(same)
 
 
-def near(a: Answered | None, b: Answered | None, other: float = _OTHER) -> bool:
+def is_near(a: ReplyTensor | None, b: ReplyTensor | None, other: float = _MAX_ROUNDING_SHARE) -> bool:
     """Whether rounding alone may part two tensors: by no `other` part of the largest; whole numbers in few places."""
     if a is None or b is None or a.values.shape != b.values.shape:
         return a is b
     if a.values.dtype.kind != "f":
         return bool(np.mean(a.values != b.values) <= other) if a.values.size else True
     with np.errstate(all="ignore"):
-        off = np.abs(a.values - b.values) > other * _largest(a.values)
+        off = np.abs(a.values - b.values) > other * _find_largest(a.values)
     return not bool(np.any(off & np.isfinite(a.values)))
 
 
-def all_near(a: Sequence[Answered | None], b: Sequence[Answered | None], other: float = _OTHER) -> bool:
+def are_all_near(
+    a: Sequence[ReplyTensor | None], b: Sequence[ReplyTensor | None], other: float = _MAX_ROUNDING_SHARE
+) -> bool:
     """Whether two replies have as many tensors, and rounding alone may part each pair."""
-    return len(a) == len(b) and all(near(x, y, other) for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and all(is_near(x, y, other) for x, y in zip(a, b, strict=True))
 
 
-def _largest(values: Array) -> float:
+def _find_largest(values: Array) -> float:
     return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
 
 
-def flat(outputs: Any) -> list[Any]:
+def flatten_outputs(outputs: Any) -> list[Any]:
     """The tensors of outputs in any nesting, in order; numbers count as tensors, None does not."""
     import torch
 
-    leaves = [y for y in _leaves(outputs) if y is not None]
+    leaves = [y for y in _walk_leaves(outputs) if y is not None]
     kept = [torch.as_tensor(y) if isinstance(y, int | float | np.ndarray | np.generic) else y for y in leaves]
     for y in kept:
         if not isinstance(y, torch.Tensor):
@@ -256,14 +258,14 @@ def has_own_operations(y: Any) -> bool:
     )
 
 
-def _leaves(outputs: Any) -> Iterator[Any]:
+def _walk_leaves(outputs: Any) -> Iterator[Any]:
     """The leaves of a tree, of whose nodes some may be dataclasses, which PyTorch takes for leaves."""
     from torch.utils._pytree import tree_leaves
 
     for leaf in tree_leaves(outputs):
         if is_dataclass(leaf) and not isinstance(leaf, type):
             for f in fields(leaf):
-                yield from _leaves(getattr(leaf, f.name))
+                yield from _walk_leaves(getattr(leaf, f.name))
         else:
             yield leaf
 

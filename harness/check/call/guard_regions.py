@@ -13,14 +13,14 @@ from enum import StrEnum
 from typing import Any
 
 from opproof.backends.worker.memory import PAGE, Arena
-from opproof.harness.reference.torch.intercept import intercepted
+from opproof.harness.reference.torch.intercept import with_intercepted_operations
 
 #: What lies around: NaN in floats of any size, -1 in whole numbers.
-_FILL = 0xFF
+_FILL_BYTE = 0xFF
 #: Both ends of what is asked for are multiples of it, as of PyTorch's own memory: who reads whole lines of cache may.
-_LINE = 64
+_LINE_BYTES = 64
 #: Bytes of one call that are fenced; tensors beyond stay where they are.
-_MOST = 1 << 28
+_MAX_FENCED_BYTES = 1 << 28
 
 
 class Fence(StrEnum):
@@ -49,7 +49,7 @@ class _Plot:
             ("before", self.memory[low : self.start]),
             ("past the end of", self.memory[self.end : high]),
         ):
-            count = int((part != _FILL).sum())
+            count = int((part != _FILL_BYTE).sum())
             if count:
                 return f"{count} bytes {where} {self.what} were written"
         return ""
@@ -69,16 +69,16 @@ class Fences:
         `written`: whether it holds values.
         """
         size = _bytes_of(torch, tensor)
-        if self.fence is Fence.NONE or not 0 < size <= _MOST - self.held:
+        if self.fence is Fence.NONE or not 0 < size <= _MAX_FENCED_BYTES - self.held:
             return tensor
         room = -(-size // PAGE) * PAGE
         last = PAGE + room  # the last page begins there
         closed = {Fence.AFTER: (last, last + PAGE), Fence.BEFORE: (0, PAGE)}.get(self.fence)
         low, high = PAGE if self.fence is Fence.BEFORE else 0, last if self.fence is Fence.AFTER else last + PAGE
-        start = PAGE if self.fence is Fence.BEFORE else PAGE + (room - size) // _LINE * _LINE
+        start = PAGE if self.fence is Fence.BEFORE else PAGE + (room - size) // _LINE_BYTES * _LINE_BYTES
         arena = Arena()
         arena.grow(last + PAGE)
-        arena.memory[:] = _FILL
+        arena.memory[:] = _FILL_BYTE
         self.held += size
         self.plots.append(_Plot(what, arena.memory, start, start + size, (low, high)))
         made = torch.frombuffer(arena.memory, dtype=tensor.dtype, count=size // tensor.element_size(), offset=start)
@@ -107,24 +107,24 @@ def fenced(torch: Any, fences: Fences) -> Iterator[None]:
             return made
         if any(r.alias_info is not None for r in schema.returns):
             return made
-        given = {a.untyped_storage().data_ptr() for a in _tensors(torch, (*args, *kwargs.values()))}
+        given = {a.untyped_storage().data_ptr() for a in _walk_tensors(torch, (*args, *kwargs.values()))}
         if isinstance(made, tuple):
-            return tuple(_own(torch, fences, y, schema.name, given) for y in made)
-        return _own(torch, fences, made, schema.name, given)
+            return tuple(_move_to_own_memory(torch, fences, y, schema.name, given) for y in made)
+        return _move_to_own_memory(torch, fences, made, schema.name, given)
 
-    with intercepted(answered):
+    with with_intercepted_operations(answered):
         yield
 
 
-def _tensors(torch: Any, values: Sequence[Any]) -> Iterator[Any]:
+def _walk_tensors(torch: Any, values: Sequence[Any]) -> Iterator[Any]:
     for value in values:
         if isinstance(value, list | tuple):
-            yield from _tensors(torch, value)
+            yield from _walk_tensors(torch, value)
         elif isinstance(value, torch.Tensor) and value.layout == torch.strided:
             yield value
 
 
-def _own(torch: Any, fences: Fences, made: Any, name: str, given: set[int]) -> Any:
+def _move_to_own_memory(torch: Any, fences: Fences, made: Any, name: str, given: set[int]) -> Any:
     """What an operation returned, in memory of its own unless it is part of what was given."""
     if type(made) is not torch.Tensor or made.layout != torch.strided or made.untyped_storage().data_ptr() in given:
         return made

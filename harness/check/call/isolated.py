@@ -22,16 +22,16 @@ from opproof.backends.worker.sandbox.import_guard import with_compiled
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call import user_classes, wire
-from opproof.harness.check.call.exchange import Reply, Request
+from opproof.harness.check.call.exchange import CallRequest, Reply
 from opproof.harness.check.call.perform import changed_of
-from opproof.harness.check.call.reference import Ask, Reference
-from opproof.harness.check.call.serve import loaded
+from opproof.harness.check.call.reference import CallFn, Reference
+from opproof.harness.check.call.serve import load_module
 from opproof.harness.clock import count, count_no_more
-from opproof.harness.run.hardening import withdrawn
+from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 
 #: Of the memory that is left, what a candidate may use before it is ended: the rest is the judge's.
-_SHARE = 0.75
+_MEMORY_SHARE = 0.75
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def function_of(candidate: Any) -> Located:
 
 
 @contextlib.contextmanager
-def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bool = False) -> Iterator[Ask]:
+def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bool = False) -> Iterator[CallFn]:
     """A block in which requests can be put to the candidate, and what the judge holds is out of its reach.
 
     What PyTorch itself answers is known before the candidate is asked: its memory is nobody else's to read. What the
@@ -72,22 +72,25 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
     command = [sys.executable, "-P", "-m", "opproof.harness.check.call.serve", str(located.file), located.label]
     process: list[HostProcess] = []
 
-    def ask(request: Request) -> Reply:
+    def ask(request: CallRequest) -> Reply:
         if process and not process[0].alive:
             died = process[0].fault()
             _stop(process.pop())
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
-            how, hidden = _how(located, reference, seed, lasts=lasts), with_compiled(filter(None, [located.withheld]))
-            process[:] = [HostProcess([*command, how], _memory(), hidden=hidden)]
+            how, hidden = (
+                _encode_start(located, reference, seed, lasts=lasts),
+                with_compiled(filter(None, [located.withheld])),
+            )
+            process[:] = [HostProcess([*command, how], _measure_memory(), hidden=hidden)]
             count(process[0].number)
-        reply = _answer(process[0], request, located.seconds)
+        reply = _ask_process(process[0], request, located.seconds)
         if reply.error and not process[0].alive:  # it died of this call, which says so
             _stop(process.pop())
         return reply
 
     try:
-        with withdrawn():
+        with with_hardened_process():
             yield ask
     finally:
         for p in process:
@@ -99,16 +102,18 @@ def _stop(process: HostProcess) -> None:
     count_no_more(process.number)
 
 
-def _memory() -> int:
+def _measure_memory() -> int:
     """Bytes that a candidate may use, of those that can be had now; 0, no limit, where the system does not say."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return 0
-    return next((int(int(line.split()[1]) * 1024 * _SHARE) for line in lines if line.startswith("MemAvailable")), 0)
+    return next(
+        (int(int(line.split()[1]) * 1024 * _MEMORY_SHARE) for line in lines if line.startswith("MemAvailable")), 0
+    )
 
 
-def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> str:
+def _encode_start(located: Located, reference: Reference, seed: int, *, lasts: bool) -> str:
     form = reference.form
     arguments = form.arguments
     try:
@@ -133,12 +138,12 @@ def _init(value: Any) -> Any:
     return value if isinstance(value, list | tuple | dict) else wire.to_json(value)
 
 
-def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:
+def _ask_process(process: HostProcess, request: CallRequest, seconds: float) -> Reply:
     """The reply; a process that is silent for too long, or dies, or says what is no reply, is told by its cause."""
     stream = io.BytesIO()
-    wire.request_out(stream, request)
+    wire.write_request(stream, request)
     try:
-        reply = wire.reply_in(io.BytesIO(process.exchange(stream.getvalue(), seconds)))
+        reply = wire.read_reply(io.BytesIO(process.exchange(stream.getvalue(), seconds)))
         return reply if reply.error else replace(reply, changed=changed_of(request, reply.left))
     except HostFault as fault:
         return Reply(error=fault.message, cause=fault.verdict)
@@ -147,7 +152,7 @@ def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:
 
 
 @dataclass(frozen=True)
-class Pair:
+class FilePair:
     """What is compared, and for which inputs."""
 
     like: Any
@@ -155,7 +160,7 @@ class Pair:
     inputs: Callable[..., Any]
 
 
-def pair(reference: Path, candidate: Path, seed: int) -> Pair:
+def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
     """The sides in two files. Raises UsageError where the reference cannot be loaded or has neither form."""
     import torch
 
@@ -164,7 +169,7 @@ def pair(reference: Path, candidate: Path, seed: int) -> Pair:
             raise UsageError(f"there is no file {file}: give a reference and a candidate, two Python files.")
     withheld = None if reference.resolve() == candidate.resolve() else reference.resolve()
     try:
-        module = loaded(reference)
+        module = load_module(reference)
     except Exception as error:
         raise UsageError(f"{reference} could not be loaded: {type(error).__name__}: {error}") from error
     if withheld is None and not hasattr(module, "candidate") and not hasattr(module, "ModelNew"):
@@ -173,11 +178,11 @@ def pair(reference: Path, candidate: Path, seed: int) -> Pair:
         init = tuple(getattr(module, "get_init_inputs", list)())
         torch.manual_seed(seed)
         like = module.Model(*init)
-        return Pair(
+        return FilePair(
             like, Located(candidate.resolve(), "ModelNew", init, withheld=withheld), lambda: list(module.get_inputs())
         )
     if hasattr(module, "reference") and hasattr(module, "inputs"):
-        return Pair(module.reference, Located(candidate.resolve(), "candidate", withheld=withheld), module.inputs)
+        return FilePair(module.reference, Located(candidate.resolve(), "candidate", withheld=withheld), module.inputs)
     raise UsageError(
         f"{reference} has neither form: expected reference and inputs, or Model, get_inputs and get_init_inputs."
     )

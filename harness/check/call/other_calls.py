@@ -22,39 +22,39 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from opproof.harness.check.call.exchange import Request, Setting, flat
+from opproof.harness.check.call.exchange import CallRequest, Setting, flatten_outputs
 from opproof.harness.check.tensors import as_array, to_torch
 from opproof.harness.clock import Allowed
 
 #: Seconds after which Python turns to the other thread, so that two calls lie within one another.
-_TURN = 1e-5
+_SWITCH_SECONDS = 1e-5
 #: Seconds of calls among which one is looked for.
-_SECONDS = 0.05
+_SEARCH_SECONDS = 0.05
 #: A difference, as a share of the largest number, that no other order of a sum leaves: further ones need no search.
-_FAR = 0.01
+_FAR_DISTANCE = 0.01
 
 
 #: What a call gave: outputs, and gradients or None of each input.
 Made: TypeAlias = tuple[list[Any], list[Any]]
 
 
-def odd_one(once: Callable[[], Made], others: Callable[[], object] | None) -> Made:
+def find_outlier_call(once: Callable[[], Made], others: Callable[[], object] | None) -> Made:
     """The tensors of the call of many that is furthest from a call alone, as sums in another order are not far.
 
     `others`: what another thread calls meanwhile, once the call alone is over.
     """
     alone = once()
-    with contextlib.nullcontext() if others is None else _again_and_again(others):
-        allowed = Allowed(_SECONDS)
+    with contextlib.nullcontext() if others is None else _repeated_calls(others):
+        allowed = Allowed(_SEARCH_SECONDS)
         odd, distance = alone, 0.0
-        while distance < _FAR and not allowed.over:
+        while distance < _FAR_DISTANCE and not allowed.over:
             made = once()
-            if (off := _distance(made, alone)) > distance:
+            if (off := _measure_distance(made, alone)) > distance:
                 odd, distance = made, off
     return odd
 
 
-def _distance(made: Made, alone: Made) -> float:
+def _measure_distance(made: Made, alone: Made) -> float:
     """The largest difference, as a share of the largest number of its tensor; inf of numbers and none."""
     return max(map(_off, chain(*made), chain(*alone)), default=0.0)
 
@@ -74,7 +74,7 @@ def with_other_numbers(tensor: Any) -> Any:
     return other.requires_grad_(tensor.requires_grad)
 
 
-def of_others(call: Callable[[Sequence[Any]], Any], request: Request) -> Callable[[], object]:
+def of_others(call: Callable[[Sequence[Any]], Any], request: CallRequest) -> Callable[[], object]:
     """The same call, and its backward where gradients are asked for, with other numbers in tensors of its own."""
     import torch
 
@@ -82,7 +82,7 @@ def of_others(call: Callable[[Sequence[Any]], Any], request: Request) -> Callabl
     wanted = [t.requires_grad_() for t, n in zip(tensors, request.needs, strict=False) if n]
 
     def called() -> None:
-        ys = [y for y in flat(call(tensors)) if y.requires_grad]
+        ys = [y for y in flatten_outputs(call(tensors)) if y.requires_grad]
         if ys and wanted:
             torch.autograd.grad(ys, wanted, [torch.ones_like(y) for y in ys], allow_unused=True)
 
@@ -90,7 +90,7 @@ def of_others(call: Callable[[Sequence[Any]], Any], request: Request) -> Callabl
 
 
 @contextlib.contextmanager
-def _again_and_again(call: Callable[[], object]) -> Iterator[None]:
+def _repeated_calls(call: Callable[[], object]) -> Iterator[None]:
     """A block during which another thread makes a call again and again, the first of them before the block begins.
 
     What it raises ends that thread, and is nothing to the block.
@@ -106,7 +106,7 @@ def _again_and_again(call: Callable[[], object]) -> Iterator[None]:
             begun.set()
 
     before = sys.getswitchinterval()
-    sys.setswitchinterval(_TURN)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(again)
         begun.wait()
@@ -122,7 +122,7 @@ def _in_their_memory(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: 
 
     What it raises of other numbers is no matter: nobody said that it takes them.
     """
-    with overwritten(torch, tensors, with_other_numbers), suppress(Exception):
+    with replaced_contents(torch, tensors, with_other_numbers), suppress(Exception):
         call(tensors)
     return True
 
@@ -149,7 +149,7 @@ def _at_their_addresses(torch: Any, call: Callable[[Sequence[Any]], Any], tensor
     return bool(storages) and not any(is_held)
 
 
-def _alike(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> bool:
+def _call_alike(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> bool:
     """The same call."""
     del torch
     call(tensors)
@@ -157,11 +157,11 @@ def _alike(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[A
 
 
 #: By the setting in which a call comes right after it; False where nothing would follow from that.
-EARLIER = {Setting.REWRITTEN: _in_their_memory, Setting.RENEWED: _at_their_addresses, Setting.AGAIN: _alike}
+EARLIER = {Setting.REWRITTEN: _in_their_memory, Setting.RENEWED: _at_their_addresses, Setting.AGAIN: _call_alike}
 
 
 @contextmanager
-def overwritten(torch: Any, tensors: Sequence[Any], other: Callable[[Any], Any]) -> Iterator[None]:
+def replaced_contents(torch: Any, tensors: Sequence[Any], other: Callable[[Any], Any]) -> Iterator[None]:
     """A block in which these tensors hold other numbers, those that are floats."""
     own = [t.detach().clone() for t in tensors]
     with torch.no_grad():
@@ -195,9 +195,9 @@ def _with_others_in_place(torch: Any, tensor: Any) -> Any:
 
 
 #: Outputs of so many calls are held, unless they have more numbers together: then those of the last.
-CALLS, _NUMBERS = 8, 1 << 17
+HELD_CALLS, _MAX_HELD_NUMBERS = 8, 1 << 17
 #: Those of every 16th call are held for so many of these, and looked at as seldom: a ring of buffers may have hundreds.
-_SELDOM, _LONG = 16, 36
+_CALLS_PER_OLD_OUTPUT, _MAX_OLD_OUTPUTS = 16, 36
 
 
 class Output(NamedTuple):
@@ -209,7 +209,7 @@ class Output(NamedTuple):
 
 
 @dataclass
-class Kept:
+class ReusedBuffers:
     """The memory of its inputs, which it fills anew, and the outputs of the last calls."""
 
     inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
@@ -231,7 +231,7 @@ class Kept:
         if not own.is_leaf:  # the call before updated it in place
             own = self.inputs[key] = own.detach()
         own.requires_grad_(False)
-        if own.is_meta or not _same(own, made):  # a version stays where values do
+        if own.is_meta or not _has_same_numbers(own, made):  # a version stays where values do
             (own.data if unseen else own).copy_(made)
         return own
 
@@ -241,22 +241,25 @@ class Kept:
         `results`, outputs and then gradients, None where there is none, are the last then.
         """
         self.calls += 1
-        is_looked_back = self.calls % _SELDOM == 0
-        found = _changed([*self.outputs, *(self.older if is_looked_back else [])])
+        is_looked_back = self.calls % _CALLS_PER_OLD_OUTPUT == 0
+        found = _find_changed([*self.outputs, *(self.older if is_looked_back else [])])
         places = {t.untyped_storage().data_ptr() for t in inputs}
         some = [(i, y) for i, y in enumerate(results) if y is not None and y.layout == inputs[0].layout]
         own = [(i, y.detach()) for i, y in some if y.untyped_storage().data_ptr() not in places]
-        self.outputs = [*([] if found >= 0 else self.outputs[1 - CALLS :]), [Output(i, y, y.clone()) for i, y in own]]
-        while len(self.outputs) > 1 and _count(self.outputs) > _NUMBERS:
+        self.outputs = [
+            *([] if found >= 0 else self.outputs[1 - HELD_CALLS :]),
+            [Output(i, y, y.clone()) for i, y in own],
+        ]
+        while len(self.outputs) > 1 and _count(self.outputs) > _MAX_HELD_NUMBERS:
             del self.outputs[0]
         if is_looked_back and len(self.outputs[-1]) > 0:
-            self.older = [*([] if found >= 0 else self.older[1 - _LONG :]), self.outputs[-1]]
-            while _count(self.older) > _NUMBERS:
+            self.older = [*([] if found >= 0 else self.older[1 - _MAX_OLD_OUTPUTS :]), self.outputs[-1]]
+            while _count(self.older) > _MAX_HELD_NUMBERS:
                 del self.older[0]
         return found
 
 
-def _changed(calls: Sequence[Sequence[Output]]) -> int:
+def _find_changed(calls: Sequence[Sequence[Output]]) -> int:
     """The place of the first output that no longer holds what it held; -1 for none."""
     return next((one.place for call in calls for one in call if not _holds(one)), -1)
 
@@ -266,7 +269,7 @@ def _count(calls: Sequence[Sequence[Output]]) -> int:
     return sum(one.held.numel() for call in calls for one in call)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _has_same_numbers(a: Any, b: Any) -> bool:
     """Whether two tensors hold the same numbers, zeros of the same sign too: what is written in place may be -0."""
     if not a.equal(b):
         return False

@@ -20,33 +20,33 @@ from opproof.core.text import text_of
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.exchange import (
     HELD,
-    Answered,
-    Before,
+    BeforeBackward,
+    CallRequest,
     Reply,
-    Request,
+    ReplyTensor,
     Setting,
     autograd,
-    flat,
+    call_in_setting,
+    flatten_outputs,
     has_own_operations,
-    made,
     threads_for,
 )
 from opproof.harness.check.call.guard_regions import Fence, Fences, fenced
 from opproof.harness.check.call.other_calls import (
     EARLIER,
-    Kept,
     Made,
-    odd_one,
+    ReusedBuffers,
+    find_outlier_call,
     of_others,
-    overwritten,
+    replaced_contents,
     with_other_numbers,
 )
-from opproof.harness.check.call.side_effects import Ended, Harm, grad_mode, watch
-from opproof.harness.check.tensors import as_array, laid, to_torch
+from opproof.harness.check.call.side_effects import Ended, SideEffect, describe_grad_mode, watch
+from opproof.harness.check.tensors import apply_layout, as_array, to_torch
 from opproof.harness.clock import Allowed
 
 #: So many forwards more may come before a backward, as of the layers of a network, while they take so long.
-_FORWARDS, _FEW_SECONDS = 300, 0.2
+_MAX_EXTRA_FORWARDS, _EXTRA_FORWARDS_SECONDS = 300, 0.2
 #: Calls that come while a result is held, in so many seconds: more than rings of buffers have slots.
 _HELD_SECONDS = 1.0
 #: What PyTorch says where an array is made of a tensor that requires grad.
@@ -58,7 +58,7 @@ Call = Callable[[Sequence[Any]], Any]
 Pull = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 
 
-def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept | None = None) -> Reply:
+def perform(call: Call, request: CallRequest, pull: Pull | None = None, kept: ReusedBuffers | None = None) -> Reply:
     """Call it. What it raises is the reply's `error`, SystemExit and a skip too; KeyboardInterrupt goes through.
 
     With `kept` inputs come in the memory of the call before, as a caller's do, so that who keeps results by address is
@@ -70,12 +70,12 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
 
     watched = Ended(call)
 
-    def asked(one: Request) -> Reply:
-        reply = _many_times(watched, one, pull) if meet else _performed(watched, one, pull, kept)
+    def asked(one: CallRequest) -> Reply:
+        reply = _call_many_times(watched, one, pull) if meet else _perform_call(watched, one, pull, kept)
         return reply if watched.left is None or reply.error else replace(reply, harm=watched.left)
 
     with threads_for(request.tensors):
-        reply = made(request.setting, lambda: asked(request))
+        reply = call_in_setting(request.setting, lambda: asked(request))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
         return reply
     with threads_for(request.tensors):
@@ -83,12 +83,12 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     return replace(plain, declined="it is a function of NumPy, through which autograd does not see: give its vjp")
 
 
-def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | None) -> Reply:
+def _perform_call(call: Call, request: CallRequest, pull: Pull | None, kept: ReusedBuffers | None) -> Reply:
     import torch
 
     fences = Fences(request.fence)
     wanted = bool(request.cotangents) and pull is None
-    tensors = _given(torch, request, kept, fences, wanted=wanted)
+    tensors = _make_tensors(torch, request, kept, fences, wanted=wanted)
     with torch.random.fork_rng(devices=[]):
         seeded = torch.default_generator if request.device == "cpu" else torch  # which formats tracebacks
         seeded.manual_seed(request.seed)
@@ -103,33 +103,35 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
                     return Reply(declined="it holds what it was given, whose memory is nobody else's")
                 if request.setting is not Setting.AGAIN:
                     seeded.manual_seed(request.seed)
-            raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
+            raw, harm = _call_candidate(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
             if request.setting is Setting.HELD:
-                _called_with_others(call, tensors, HELD, _HELD_SECONDS)
-            with overwritten(torch, tensors, lambda t: 1 - t) if request.setting is Setting.LATE else nullcontext():
+                _call_with_others(call, tensors, HELD, _HELD_SECONDS)
+            with (
+                replaced_contents(torch, tensors, lambda t: 1 - t) if request.setting is Setting.LATE else nullcontext()
+            ):
                 results = (*raw, *(tensors[i] for i in request.after))
-                outputs = tuple(_answered(y, tensors, request.after) for y in results)
-            if request.before is Before.CALL:
+                outputs = tuple(_make_reply_tensor(y, tensors, request.after) for y in results)
+            if request.before is BeforeBackward.CALL:
                 with torch.set_grad_enabled(wanted):
-                    _called_with_others(call, tensors, _FORWARDS, _FEW_SECONDS)
+                    _call_with_others(call, tensors, _MAX_EXTRA_FORWARDS, _EXTRA_FORWARDS_SECONDS)
             is_written = request.setting is Setting.WRITTEN
-            with overwritten(torch, tensors, with_other_numbers) if is_written else nullcontext():
-                reply, found = _pulled(torch, raw, tensors, request, pull, fences)
+            with replaced_contents(torch, tensors, with_other_numbers) if is_written else nullcontext():
+                reply, found = _pull_gradients(torch, raw, tensors, request, pull, fences)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind, it is the candidate's
-            return Reply(error=_first_line(error), seconds=time.perf_counter() - start)
+            return Reply(error=_take_first_line(error), seconds=time.perf_counter() - start)
         seconds = time.perf_counter() - start
         harm = harm or before.harm(torch, tensors, request.after)
     if trespass := fences.trespass():
-        harm = Harm(Verdict.OUT_OF_BOUNDS, trespass)
+        harm = SideEffect(Verdict.OUT_OF_BOUNDS, trespass)
     left = tuple(as_array(t)[0] for t in tensors)
     lost = -1 if kept is None else kept.overwritten([*raw, *found], tensors)
     changed = changed_of(request, left)
     return replace(reply, outputs=outputs, changed=changed, left=left, overwritten=lost, seconds=seconds, harm=harm)
 
 
-def _called_with_others(call: Call, tensors: Sequence[Any], most: int, seconds: float) -> None:
+def _call_with_others(call: Call, tensors: Sequence[Any], most: int, seconds: float) -> None:
     """Call it with other numbers in other tensors, once and then as often as there is time for."""
     others, allowed = [with_other_numbers(t) for t in tensors], Allowed(seconds)
     for i in range(most):
@@ -138,35 +140,37 @@ def _called_with_others(call: Call, tensors: Sequence[Any], most: int, seconds: 
         call(others)
 
 
-def _many_times(call: Call, request: Request, pull: Pull | None) -> Reply:
+def _call_many_times(call: Call, request: CallRequest, pull: Pull | None) -> Reply:
     """What comes of many calls, as fast as they can be made, in a setting in which threads may meet."""
     import torch
 
     wanted = bool(request.cotangents) and pull is None
-    tensors = _given(torch, request, None, Fences(request.fence), wanted=wanted)
+    tensors = _make_tensors(torch, request, None, Fences(request.fence), wanted=wanted)
 
     def once() -> Made:
         torch.default_generator.manual_seed(request.seed)
         with autograd(torch, request.setting, wanted=wanted):
-            raw = flat(call(tensors))
+            raw = flatten_outputs(call(tensors))
         if not request.cotangents:
             return raw, []
-        return raw, _gradients(torch, raw, tensors, request, _cotangents(torch, raw, request), pull)[0]
+        return raw, _compute_gradients(torch, raw, tensors, request, _make_cotangents(torch, raw, request), pull)[0]
 
     meanwhile = of_others(call, request if wanted else request.plain) if request.setting is Setting.BESIDE else None
     try:
         with torch.random.fork_rng(devices=[]):
-            raw, found = odd_one(once, meanwhile)
-        outputs = tuple(_answered(y, tensors) for y in raw)
-        gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
+            raw, found = find_outlier_call(once, meanwhile)
+        outputs = tuple(_make_reply_tensor(y, tensors) for y in raw)
+        gradients = tuple(None if d is None else _make_reply_tensor(d, tensors) for d in found)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return Reply(error=_first_line(error))
+        return Reply(error=_take_first_line(error))
     return Reply(outputs=outputs, gradients=gradients, left=tuple(as_array(t)[0] for t in tensors))
 
 
-def _given(torch: Any, request: Request, kept: Kept | None, fences: Fences, *, wanted: bool) -> list[Any]:
+def _make_tensors(
+    torch: Any, request: CallRequest, kept: ReusedBuffers | None, fences: Fences, *, wanted: bool
+) -> list[Any]:
     """The tensors of a request; those of one are one object. `wanted`: by autograd are gradients asked for."""
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
     if kept is not None:
@@ -176,19 +180,19 @@ def _given(torch: Any, request: Request, kept: Kept | None, fences: Fences, *, w
     return [t.requires_grad_() if wanted and n else t for t, n in zip_longest(tensors, request.needs)]
 
 
-def _called(
+def _call_candidate(
     torch: Any, call: Call, tensors: Sequence[Any], fences: Fences, *, setting: Setting, wanted: bool
-) -> tuple[list[Any], Harm | None]:
+) -> tuple[list[Any], SideEffect | None]:
     """What it returns, and whether it left autograd on or off."""
     with autograd(torch, setting, wanted=wanted):
         before = torch.is_grad_enabled()
         with fenced(torch, fences):
-            raw = flat(call(tensors))
-        return raw, grad_mode(torch, before=before)
+            raw = flatten_outputs(call(tensors))
+        return raw, describe_grad_mode(torch, before=before)
 
 
-def _pulled(
-    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, pull: Pull | None, fences: Fences
+def _pull_gradients(
+    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: CallRequest, pull: Pull | None, fences: Fences
 ) -> tuple[Reply, Sequence[Any]]:
     """The gradients, with what asking for them came to, and as tensors; nothing where none are asked for."""
     if not request.cotangents:
@@ -196,15 +200,15 @@ def _pulled(
     own_backward = pull is not None or has_own_backward(raw)
     gs, before, declined, failed = list[Any](), list[Any](), "", ""
     try:
-        gs = [g if g is None else fences.around(torch, g, "a cotangent") for g in _cotangents(torch, raw, request)]
+        gs = [g if g is None else fences.around(torch, g, "a cotangent") for g in _make_cotangents(torch, raw, request)]
         before = [None if g is None else g.clone() for g in gs]
         with fenced(torch, fences):
-            found, declined = _gradients(torch, raw, tensors, request, gs, pull)
+            found, declined = _compute_gradients(torch, raw, tensors, request, gs, pull)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # its values are judged all the same
-        found, failed = [None] * len(tensors), _first_line(error)
-    gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
+        found, failed = [None] * len(tensors), _take_first_line(error)
+    gradients = tuple(None if d is None else _make_reply_tensor(d, tensors) for d in found)
     pairs = enumerate(zip(gs, before, strict=True))
     written = next((i for i, (g, b) in pairs if g is not None and not torch.equal(g, b)), -1)
     of_backward = Reply(
@@ -213,20 +217,20 @@ def _pulled(
     return of_backward, found
 
 
-def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:
+def changed_of(request: CallRequest, left: Sequence[Array]) -> tuple[int, ...]:
     """Positions of tensors that the request does not hold so. Raises ValueError where they are not as many."""
     pairs = enumerate(zip(request.tensors, left, strict=True))
     return tuple(i for i, (t, x) in pairs if not np.array_equal(t.values, x, equal_nan=x.dtype.kind == "f"))
 
 
-def _first_line(error: BaseException) -> str:
+def _take_first_line(error: BaseException) -> str:
     lines = [line.strip() for line in text_of(error).splitlines() if line.strip()] or [""]
     text = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]  # "backend='inductor' raised:" says nothing
     return f"{type(error).__name__}: {text}"
 
 
-def _gradients(
-    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, gs: Sequence[Any], pull: Pull | None
+def _compute_gradients(
+    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: CallRequest, gs: Sequence[Any], pull: Pull | None
 ) -> tuple[list[Any], str]:
     """A gradient a tensor, None where none is asked for or none came."""
     count = len(request.cotangents) - len(request.after)
@@ -240,34 +244,34 @@ def _gradients(
         return [None] * len(tensors), "no output requires grad: autograd cannot see through the candidate"
     ys, given = zip(*pairs, strict=True)
     wanted = [t for t, n in zip(tensors, request.needs, strict=True) if n]
-    if request.before is Before.BACKWARD:
+    if request.before is BeforeBackward.BACKWARD:
         torch.autograd.grad(ys, wanted, [g.clone() for g in given], allow_unused=True, retain_graph=True)
     if request.setting is Setting.NET:
-        results = iter(torch.autograd.grad(_loss(torch, ys, given), wanted, allow_unused=True))
+        results = iter(torch.autograd.grad(_make_loss(torch, ys, given), wanted, allow_unused=True))
     else:
         results = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True))
     return [next(results) if n else None for n in request.needs], ""
 
 
-def _loss(torch: Any, ys: Sequence[Any], gs: Sequence[Any]) -> Any:
+def _make_loss(torch: Any, ys: Sequence[Any], gs: Sequence[Any]) -> Any:
     """A loss of which these are the cotangents, a few steps on, of a weight that is trained as well."""
     weights = [torch.ones_like(g, memory_format=torch.contiguous_format).requires_grad_() for g in gs]
     return sum((y.reshape(g.shape) * w * g).sum() for y, w, g in zip(ys, weights, gs, strict=True))
 
 
-def _cotangents(torch: Any, raw: Sequence[Any], request: Request) -> list[Any]:
+def _make_cotangents(torch: Any, raw: Sequence[Any], request: CallRequest) -> list[Any]:
     """As tensors; None where none comes in."""
     pairs = zip(raw, request.cotangents[: len(request.cotangents) - len(request.after)], strict=False)
-    return [None if g is None else _cotangent(torch, g, y, request.layout) for y, g in pairs]
+    return [None if g is None else _make_cotangent(torch, g, y, request.layout) for y, g in pairs]
 
 
-def _cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:
+def _make_cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:
     made = torch.from_numpy(g)
     made = torch.view_as_complex(made) if y.is_complex() else made
-    return laid(torch, made.to(y.dtype).to(y.device), layout)
+    return apply_layout(torch, made.to(y.dtype).to(y.device), layout)
 
 
-def _answered(y: Any, tensors: Sequence[Any], after: Sequence[int] = ()) -> Answered:
+def _make_reply_tensor(y: Any, tensors: Sequence[Any], after: Sequence[int] = ()) -> ReplyTensor:
     """What came; a tensor that the operation updates is itself, and no part of itself.
 
     Raises TypeError for one whose operations are its own: what it holds is for it to say, and when.
@@ -279,7 +283,7 @@ def _answered(y: Any, tensors: Sequence[Any], after: Sequence[int] = ()) -> Answ
     others = [(i, t) for i, t in enumerate(tensors) if t.numel() and not (t is y and i in after)]
     owners = [i for i, t in others if t.untyped_storage().data_ptr() == place]
     overlaps = y.numel() > 0 and any(n > 1 and s == 0 for n, s in zip(y.shape, y.stride(), strict=True))
-    return Answered(values, dtype, bool(y.requires_grad), owners[0] if owners else -1, overlaps)
+    return ReplyTensor(values, dtype, bool(y.requires_grad), owners[0] if owners else -1, overlaps)
 
 
 #: PyTorch's own nodes of a graph: of its operators, of leaves, of views and copies, and of what it has compiled.

@@ -24,17 +24,17 @@ from typing import Any, Protocol
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import OpError
-from opproof.harness.check.call.exchange import Reply, Request, flat
+from opproof.harness.check.call.exchange import CallRequest, Reply, flatten_outputs
 from opproof.harness.check.call.perform import perform
 from opproof.harness.check.call.subject import Form, as_call, call_for, in_dtype, in_float64
-from opproof.harness.check.tensors import PARTS, Tensor, by_parts
+from opproof.harness.check.tensors import PARTS, CallTensor, by_parts
 from opproof.harness.clock import Allowed, Clock
 from opproof.harness.reference.torch import dtype_leaks
 from opproof.harness.reference.torch.dispatch import TAKES_FUNCTIONS
-from opproof.harness.reference.torch.random_draws import recorded
+from opproof.harness.reference.torch.random_draws import with_recorded_draws
 
 #: How a candidate is asked: in this process, or in its own.
-Ask = Callable[[Request], Reply]
+CallFn = Callable[[CallRequest], Reply]
 
 
 #: What PyTorch's compiler raises where it meets another one who looks at every operation.
@@ -44,7 +44,7 @@ _UNTRACED = ("Unsupported:", "InternalTorchDynamoError:")
 class Native(Protocol):
     """What gives an answer in the dtypes of a request."""
 
-    def native(self, request: Request) -> Reply:
+    def native(self, request: CallRequest) -> Reply:
         """The answer."""
         ...
 
@@ -60,44 +60,48 @@ class Reference:
     form: Form
     patience: float = math.inf
 
-    def native(self, request: Request) -> Reply:
+    def native(self, request: CallRequest) -> Reply:
         """What it gives in the dtypes of the request; where PyTorch has it in float32 alone, in that.
 
         Raises OpError where the reference has PyTorch's compiler look at the steps of a function, as the judge does.
         """
-        reply = self._performed(request)
+        reply = self._perform(request)
         narrow = {t.dtype for t in request.tensors if t.kind in ("f16", "bf16")}
         if not reply.error or not narrow:
             return reply
         wide = tuple(replace(t, dtype="float32") if t.dtype in narrow else t for t in request.tensors)
-        again = self._performed(replace(request, tensors=wide))
+        again = self._perform(replace(request, tensors=wide))
         named = min(narrow)
         outputs = tuple(replace(y, dtype=named) if y.dtype == "float32" else y for y in again.outputs)
         return replace(again, outputs=outputs)
 
-    def _performed(self, request: Request) -> Reply:
+    def _perform(self, request: CallRequest) -> Reply:
         call, given = call_for(self.subject, self.form, request), set[int]()
 
         def noted(tensors: Sequence[Any]) -> Any:
             given.update(t.untyped_storage().data_ptr() for t in tensors if not t.is_sparse)
-            with within(self.patience):
+            with deadline(self.patience):
                 return call(tensors)
 
-        with forgetting(self.subject), recorded() as draws, dtype_leaks.recorded(given) as cast:
+        with (
+            restored_state(self.subject),
+            with_recorded_draws() as draws,
+            dtype_leaks.with_recorded_casts(given) as cast,
+        ):
             reply = perform(noted, request)
         if reply.error.startswith(_UNTRACED):
             raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
-        error = reply.error.removeprefix(f"{NoEnd.__name__}: ")
+        error = reply.error.removeprefix(f"{DeadlineExceeded.__name__}: ")
         return replace(reply, error=error, draws=tuple(draws), casts=tuple(cast.items()))
 
-    def keeps(self, request: Request) -> bool:
+    def keeps(self, request: CallRequest) -> bool:
         """Whether a call leaves something in it that was not there, as a table or a count, beside its buffers."""
         subject = in_dtype(self.subject, request.tensors)
-        with forgetting(subject) as changed:
+        with restored_state(subject) as changed:
             perform(as_call(subject, self.form.with_rest(request.rest)), request)
             return changed()
 
-    def outputs(self, request: Request) -> Callable[..., Sequence[Any]]:
+    def outputs(self, request: CallRequest) -> Callable[..., Sequence[Any]]:
         """The reference as a function of float64 tensors that gives all outputs, updated tensors among them.
 
         Complex tensors are given, and come, by their parts.
@@ -112,14 +116,14 @@ class Reference:
         def outputs(*tensors: Any) -> Sequence[Any]:
             given = [torch.view_as_complex(t.clone()) if c else t.clone() for t, c in zip(tensors, whole, strict=True)]
             given = [t.to(getattr(torch, d)) if d else t for t, d in zip(given, own, strict=True)]
-            with forgetting(subject):
-                found = flat(call(given))
+            with restored_state(subject):
+                found = flatten_outputs(call(given))
             return [by_parts(y) for y in (*found, *(given[i] for i in request.after))]
 
         return outputs
 
 
-def kinds(tensors: Sequence[Tensor]) -> tuple[str, ...]:
+def list_kinds(tensors: Sequence[CallTensor]) -> tuple[str, ...]:
     """Our names of the float dtypes of tensors, "" of those that hold none; of one number, that in which it is used.
 
     A number of float64 beside tensors of a smaller dtype widens nothing: PyTorch computes in theirs, its gradient too.
@@ -136,18 +140,18 @@ Place = tuple[dict[Any, Any], str | None]
 
 
 @contextlib.contextmanager
-def forgetting(subject: Any) -> Iterator[Callable[[], bool]]:
+def restored_state(subject: Any) -> Iterator[Callable[[], bool]]:
     """A block after which a function or module holds what it held before; memoised functions are empty in it.
 
     It is given what says whether something else is held now.
     """
-    found = list(_kept(subject, set()))
+    found = list(_find_places(subject, set()))
     memoised = [one for one in found if not isinstance(one, tuple)]
-    held = [(place, name, _held(place, name)) for place, name in (one for one in found if isinstance(one, tuple))]
+    held = [(place, name, _read_place(place, name)) for place, name in (one for one in found if isinstance(one, tuple))]
     for function in memoised:
         function.cache_clear()
     try:
-        yield lambda: any(not _is(_held(place, name), before) for place, name, before in held)
+        yield lambda: any(not _is(_read_place(place, name), before) for place, name, before in held)
     finally:
         for function in memoised:
             function.cache_clear()
@@ -155,7 +159,7 @@ def forgetting(subject: Any) -> Iterator[Callable[[], bool]]:
             _restore(place, name, before)
 
 
-def _held(place: dict[Any, Any], name: str | None) -> Mapping[Any, Any]:
+def _read_place(place: dict[Any, Any], name: str | None) -> Mapping[Any, Any]:
     """What is in a place now, all of it or under one name."""
     return dict(place) if name is None else {name: place.get(name, _ABSENT)}
 
@@ -175,7 +179,7 @@ def _restore(place: dict[Any, Any], name: str | None, before: Mapping[Any, Any])
         place.update(before)
 
 
-def _kept(value: Any, seen: set[int]) -> Iterator[Any]:
+def _find_places(value: Any, seen: set[int]) -> Iterator[Any]:
     """Where something may be kept by a value that a reference's code names: places, and memoised functions."""
     if isinstance(value, _NEVER) or hasattr(value, "untyped_storage") or id(value) in seen:
         return
@@ -188,13 +192,13 @@ def _kept(value: Any, seen: set[int]) -> Iterator[Any]:
         for one in value.modules():
             yield vars(one), None
             yield one._buffers, None  # noqa: SLF001
-            yield from _kept(type(one).forward, seen)
+            yield from _find_places(type(one).forward, seen)
     elif isinstance(value, FunctionType):
         yield from _of_function(value, seen)
     elif isinstance(getattr(value, "__dict__", None), dict):
         yield vars(value), None
         for name in ("__call__", "__wrapped__", "__func__"):
-            yield from _kept(getattr(type(value) if name == "__call__" else value, name, None), seen)
+            yield from _find_places(getattr(type(value) if name == "__call__" else value, name, None), seen)
 
 
 def _of_function(function: FunctionType, seen: set[int]) -> Iterator[Any]:
@@ -202,29 +206,29 @@ def _of_function(function: FunctionType, seen: set[int]) -> Iterator[Any]:
     yield vars(function), None
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # an empty cell
-            yield from _kept(cell.cell_contents, seen)
-    for name in _named(function.__code__):
+            yield from _find_places(cell.cell_contents, seen)
+    for name in _list_names(function.__code__):
         value = function.__globals__.get(name, _ABSENT)
         if value is _ABSENT or value is None or hasattr(value, "untyped_storage"):
             yield function.__globals__, name
         elif not isinstance(value, FunctionType) or value.__globals__ is function.__globals__:
-            yield from _kept(value, seen)
+            yield from _find_places(value, seen)
 
 
-def _named(code: CodeType) -> Iterator[str]:
+def _list_names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     for value in code.co_consts:
         if isinstance(value, CodeType):
-            yield from _named(value)
+            yield from _list_names(value)
 
 
 #: Seconds added to what is waited for, so that little that is left is no hundred waits.
-_ROUND = 0.001
+_WAIT_ROUNDING_SECONDS = 0.001
 #: The name of the threads that wait for the end.
 WATCHING = "opproof-patience"
 
 
-class NoEnd(BaseException):
+class DeadlineExceeded(BaseException):
     """It took too long. No Exception, which the code that it ends may catch and go on."""
 
     def __str__(self) -> str:
@@ -233,7 +237,7 @@ class NoEnd(BaseException):
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
+def deadline(seconds: float) -> Iterator[None]:
     """Raises NoEnd in what is inside once it has taken so many seconds, as soon as that runs Python's own code.
 
     Of its processors, as `Clock` counts them.
@@ -247,17 +251,17 @@ def within(seconds: float) -> Iterator[None]:
 
     def end() -> None:
         while (left := allowed.left) > 0:
-            if ended.wait(min(left + _ROUND, threading.TIMEOUT_MAX)):
+            if ended.wait(min(left + _WAIT_ROUNDING_SECONDS, threading.TIMEOUT_MAX)):
                 return
         with lock:
             if not ended.is_set():
-                _raise(thread, NoEnd)
+                _raise(thread, DeadlineExceeded)
 
     threading.Thread(target=end, name=WATCHING, daemon=True).start()
     try:
         yield
-    except NoEnd:
-        raise NoEnd(f"it did not end within {seconds:g} s") from None
+    except DeadlineExceeded:
+        raise DeadlineExceeded(f"it did not end within {seconds:g} s") from None
     finally:
         with lock:
             ended.set()

@@ -10,18 +10,18 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
-from opproof.harness.check.call.exchange import Answered, Reply, Request
+from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor
 from opproof.harness.check.call.reference import Native
-from opproof.harness.check.tensors import CONTIGUOUS, Tensor, is_float8, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, CallTensor, is_float8, kind_of
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReferenceReply:
     """The request to put to a candidate, and what has to come: `reply` is PyTorch's own, in the same dtypes."""
 
-    request: Request
+    request: CallRequest
     reply: Reply
-    outputs: tuple[Answered, ...]
+    outputs: tuple[ReplyTensor, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -31,52 +31,56 @@ class Facts:
         return (*(f"y{i}" for i in range(own)), *(f"{given[i].name} after the call" for i in after))
 
 
-def facts(
-    reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool, rest: tuple[Any, ...] | None = None
-) -> Facts | str:
+def ask_reference(
+    reference: Native, tensors: tuple[CallTensor, ...], seed: int, gradients: bool, rest: tuple[Any, ...] | None = None
+) -> ReferenceReply | str:
     """The facts, or why the reference does not accept these tensors; `rest`: other arguments beside them."""
     plain = tuple(replace(t, layout=CONTIGUOUS) for t in tensors)
-    first = reference.native(Request(plain, seed=seed, rest=rest))
+    first = reference.native(CallRequest(plain, seed=seed, rest=rest))
     if first.error:
         return first.error
     after = first.changed
-    tensors = tuple(_written(t) if i in after else t for i, t in enumerate(tensors))
-    request = Request(plain, after=after, seed=seed, rest=rest)
+    tensors = tuple(_make_writable(t) if i in after else t for i, t in enumerate(tensors))
+    request = CallRequest(plain, after=after, seed=seed, rest=rest)
     if after:
         first = reference.native(request)
     if first.draws and any(t.layout != CONTIGUOUS for t in tensors):
         laid = reference.native(replace(request, tensors=tensors))
-        if not _same(laid.draws, first.draws):
+        if not _has_same_draws(laid.draws, first.draws):
             return "it draws other random numbers in another layout"
     layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
     own = first.outputs[: len(first.outputs) - len(after)]
     cotangents = (
-        *(None if y.shares in after else g for y, g in zip(own, _cotangents(own, seed, layout), strict=True)),
+        *(None if y.shares in after else g for y, g in zip(own, _draw_cotangents(own, seed, layout), strict=True)),
         *(None for _ in after),
     )
     asked = replace(
         request,
         cotangents=cotangents,
         needs=tuple(
-            differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in enumerate(tensors)
+            is_differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in enumerate(tensors)
         ),
     )
     if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
-            asked = replace(asked, needs=_differentiated(reference, asked))
+            asked = replace(asked, needs=_find_differentiated(reference, asked))
             reply = reference.native(asked) if any(asked.needs) else reply
         if (quiet := _but_of_constants(asked, own, layout)) is not None:
             alike = reference.native(quiet)
-            if alike.gradients and _nans(alike) == _nans(reply):
+            if alike.gradients and _count_nans(alike) == _count_nans(reply):
                 asked, reply = quiet, alike
         needs = tuple(d is not None for d in reply.gradients)
-        if not (reply.error or reply.declined or reply.failed) and any(needs) and not _through(reply, tensors, after):
-            return Facts(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
-    return Facts(replace(request, tensors=tensors), first, first.outputs)
+        if (
+            not (reply.error or reply.declined or reply.failed)
+            and any(needs)
+            and not _has_update_with_gradient(reply, tensors, after)
+        ):
+            return ReferenceReply(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
+    return ReferenceReply(replace(request, tensors=tensors), first, first.outputs)
 
 
-def _through(reply: Reply, tensors: Sequence[Tensor], after: Sequence[int]) -> bool:
+def _has_update_with_gradient(reply: Reply, tensors: Sequence[CallTensor], after: Sequence[int]) -> bool:
     """Whether a tensor is updated by what has gradients, an optimiser's or a cache: no kernel has them there.
 
     Statistics that are taken out of the graph, and a module's buffers, are not.
@@ -85,17 +89,17 @@ def _through(reply: Reply, tensors: Sequence[Tensor], after: Sequence[int]) -> b
     return any(y.differentiable and not tensors[i].buffer for i, y in zip(after, left, strict=True))
 
 
-def differentiable(kind: str) -> bool:
+def is_differentiable(kind: str) -> bool:
     """Whether gradients are asked for in a float dtype of this name of ours: in 8 bits nobody has any."""
     return bool(kind) and not is_float8(kind)
 
 
-def _written(tensor: Tensor) -> Tensor:
+def _make_writable(tensor: CallTensor) -> CallTensor:
     """A tensor that is updated in place has a place for each of its elements: PyTorch itself refuses others."""
     return replace(tensor, layout=CONTIGUOUS) if tensor.layout == "broadcast" else tensor
 
 
-def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+def _has_same_draws(a: Sequence[Any], b: Sequence[Any]) -> bool:
     """Whether two evaluations drew the same random numbers."""
     import torch
 
@@ -105,7 +109,7 @@ def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
     )
 
 
-def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
+def _find_differentiated(reference: Native, asked: CallRequest) -> tuple[bool, ...]:
     """Of which inputs alone the reference has a gradient."""
     count = len(asked.needs)
     alone = [
@@ -115,7 +119,7 @@ def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
     return tuple(not (r.error or r.declined or r.failed) for r in alone)
 
 
-def _but_of_constants(asked: Request, own: Sequence[Answered], layout: str) -> Request | None:
+def _but_of_constants(asked: CallRequest, own: Sequence[ReplyTensor], layout: str) -> CallRequest | None:
     """The request with a cotangent of 0 wherever the reference answers -inf; None where it does so nowhere.
 
     What a sampler or a mask sets to -inf is a constant. Autograd sends its cotangent on through the normalisation all
@@ -131,20 +135,20 @@ def _but_of_constants(asked: Request, own: Sequence[Answered], layout: str) -> R
     return replace(asked, cotangents=(*masked, *asked.cotangents[len(own) :]))
 
 
-def _nans(reply: Reply) -> int:
+def _count_nans(reply: Reply) -> int:
     """How many there are among the gradients."""
     return sum(int(np.isnan(d.values).sum()) for d in reply.gradients if d is not None)
 
 
-def _cotangents(outputs: Sequence[Answered], seed: int, layout: str) -> tuple[Array | None, ...]:
+def _draw_cotangents(outputs: Sequence[ReplyTensor], seed: int, layout: str) -> tuple[Array | None, ...]:
     """Normal numbers, rounded to the dtype of each output of floats; equal along the first axis where it is stretched.
 
     What follows a kernel gives its backward gradients in any layout: those of a sum have strides of 0.
     """
     rng = np.random.default_rng([seed, 4])
 
-    def drawn(y: Answered) -> Array:
+    def drawn(y: ReplyTensor) -> Array:
         g = np.asarray(round_to(rng.standard_normal(y.values.shape), DTYPES[kind_of(y.dtype)]))
         return np.array(np.broadcast_to(g[:1], g.shape)) if layout == "broadcast" and g.ndim else g
 
-    return tuple(drawn(y) if differentiable(kind_of(y.dtype)) else None for y in outputs)
+    return tuple(drawn(y) if is_differentiable(kind_of(y.dtype)) else None for y in outputs)

@@ -21,35 +21,35 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.core.verdicts import Verdict
     from opproof.harness.check.call import wire
     from opproof.harness.check.call.exchange import Reply
-    from opproof.harness.check.call.other_calls import Kept
+    from opproof.harness.check.call.other_calls import ReusedBuffers
     from opproof.harness.check.call.perform import perform
-    from opproof.harness.check.call.side_effects import Harm, methods
+    from opproof.harness.check.call.side_effects import SideEffect, record_methods
     from opproof.harness.check.call.subject import Lasting
 
     keep_what_is_freed()
-    methods(torch)  # before the candidate can replace one
-    hooks = hooked()
+    record_methods(torch)  # before the candidate can replace one
+    hooks = list_hooks()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
     given = json.loads(how)
     error, shared, own, candidate = "", "", dict[str, Any](), None
     try:
         if given["withheld"]:
-            withhold(Path(given["withheld"]))
+            forbid_file(Path(given["withheld"]))
         torch.manual_seed(given["seed"])
-        module = loaded(Path(file))
+        module = load_module(Path(file))
         own, subject = vars(module), getattr(module, name)
         if given["init"] is not None:
             made = [subject(*(wire.from_json(v, own) for v in given["init"])) for _ in range(2)]
-            subject, shared = made[0], shared_by(*made)
+            subject, shared = made[0], describe_shared_weights(*made)
         subject = subject.eval() if given["evaluation"] else subject
-        candidate = Lasting(subject, _form(given, own), given["lasts"])
+        candidate = Lasting(subject, _decode_form(given, own), given["lasts"])
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
-    kept = Kept()
+    kept = ReusedBuffers()
     while True:
         try:
-            request = wire.request_in(sys.stdin.buffer, own)
+            request = wire.read_request(sys.stdin.buffer, own)
         except EOFError:
             return
         if candidate is None:
@@ -59,13 +59,13 @@ def serve(file: str, name: str, how: str) -> None:
                 before = len(hooks)
                 reply = perform(candidate.call_for(request), request, kept=kept)
                 if said := shared or "".join(_HOOKED.format(hook) for hook in hooks[before : before + 1]):
-                    reply = replace(reply, harm=Harm(Verdict.INPUT_CHANGED, said))
+                    reply = replace(reply, harm=SideEffect(Verdict.INPUT_CHANGED, said))
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
-        wire.reply_out(answers, reply)
+        wire.write_reply(answers, reply)
 
 
-def _form(given: dict[str, Any], own: dict[str, Any]) -> Any:
+def _decode_form(given: dict[str, Any], own: dict[str, Any]) -> Any:
     """What the tensors of a call are. Raises LookupError where an argument is of a class that nobody here has."""
     from torch.utils._pytree import treespec_loads
 
@@ -81,14 +81,14 @@ def _form(given: dict[str, Any], own: dict[str, Any]) -> Any:
 _HOOKED = "{} was called: what it sets runs at each call that follows, and may make there what was to be made"
 
 
-def hooked() -> list[str]:
+def list_hooks() -> list[str]:
     """The hooks that see every call of this process, by name, as they are set from now on."""
     some = list[str]()
     sys.addaudithook(lambda event, _: some.append(event) if event in ("sys.setprofile", "sys.settrace") else None)
     return some
 
 
-def shared_by(first: Any, second: Any) -> str:
+def describe_shared_weights(first: Any, second: Any) -> str:
     """What is said of two modules that train each other's weights; empty where they share none."""
     places = {p.untyped_storage().data_ptr() for p in first.parameters() if p.numel()}
     names = (name for name, p in second.named_parameters() if p.untyped_storage().data_ptr() in places)
@@ -101,7 +101,7 @@ _READING = frozenset(("open", "os.rename", "os.link", "os.symlink", "os.truncate
 _STARTING = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.spawn"))
 
 
-def withhold(file: Path) -> None:
+def forbid_file(file: Path) -> None:
     """Let this process open the file no more, as a module neither: who calls the reference is no candidate."""
     from opproof.backends.worker.sandbox.import_guard import with_compiled
 
@@ -128,7 +128,7 @@ def _are_one(name: str, place: Path) -> bool:
         return False
 
 
-def loaded(file: Path) -> Any:
+def load_module(file: Path) -> Any:
     """A Python file as a module, its folder importable."""
     import_from(file.resolve().parent)
     spec = spec_of(f"opproof_checked_{file.stem}", file)

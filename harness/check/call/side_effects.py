@@ -21,14 +21,14 @@ from opproof.core.verdicts import Verdict
 
 
 @dataclass(frozen=True)
-class Harm:
+class SideEffect:
     """One thing that the caller finds otherwise than it was."""
 
     verdict: Verdict
     text: str
 
 
-class Methods(NamedTuple):
+class ClassMethods(NamedTuple):
     """What a class has of its own, by name; the names, and the identity of each, in their order."""
 
     of: Any
@@ -47,24 +47,24 @@ class Watch:
     settings: Mapping[str, Any]
     graded: bool  # leaves had a .grad already, of zeros
 
-    def harm(self, torch: Any, tensors: Sequence[Any], after: Sequence[int]) -> Harm | None:
+    def harm(self, torch: Any, tensors: Sequence[Any], after: Sequence[int]) -> SideEffect | None:
         """What is otherwise now, the first of it; `after`: tensors that the operation updates."""
         for i, (name, t) in enumerate(zip(self.names, tensors, strict=True)):
             if i not in after and _place(t) != self.places[i]:
-                return Harm(Verdict.INPUT_CHANGED, f"{name} was given other memory, shape or strides")
+                return SideEffect(Verdict.INPUT_CHANGED, f"{name} was given other memory, shape or strides")
             beside = self.around[i]
-            if beside is not None and not torch.equal(beside, _beside(torch, t)):
+            if beside is not None and not torch.equal(beside, _find_bytes_beside(torch, t)):
                 text = f"memory between the rows of {name} was written, or beside it: {name} is part of a larger tensor"
-                return Harm(Verdict.INPUT_CHANGED, text)
+                return SideEffect(Verdict.INPUT_CHANGED, text)
             if t.is_leaf and t.grad is not None and (not self.graded or bool(t.grad.any())):
                 text = f"{name}.grad was written beside the gradient that is returned: backward() adds both"
-                return Harm(Verdict.INPUT_CHANGED, text)
-        for name in _replaced(torch):
+                return SideEffect(Verdict.INPUT_CHANGED, text)
+        for name in _restore_methods(torch):
             text = f"torch.Tensor.{name} was replaced: results are read by it"
-            return Harm(Verdict.INPUT_CHANGED, text)
-        for name, now in _restored(torch, self.settings).items():
+            return SideEffect(Verdict.INPUT_CHANGED, text)
+        for name, now in _restore_settings(torch, self.settings).items():
             text = f"{name} was {self.settings[name]} before the call and is {now} after it"
-            return Harm(Verdict.INPUT_CHANGED, text)
+            return SideEffect(Verdict.INPUT_CHANGED, text)
         return None
 
 
@@ -74,15 +74,15 @@ def watch(torch: Any, tensors: Sequence[Any], names: Sequence[str], *, graded: b
         if t.is_leaf:
             able = graded and t.requires_grad and t.layout == torch.strided
             t.grad = torch.zeros_like(t) if able else None
-    around = tuple(_beside(torch, t) for t in tensors)
-    return Watch(tuple(names), tuple(map(_place, tensors)), around, _settings(torch), graded)
+    around = tuple(_find_bytes_beside(torch, t) for t in tensors)
+    return Watch(tuple(names), tuple(map(_place, tensors)), around, _read_settings(torch), graded)
 
 
 def _place(t: Any) -> tuple[Any, ...]:
     return (t.data_ptr(), tuple(t.shape), t.stride())
 
 
-def _beside(torch: Any, t: Any) -> Any:
+def _find_bytes_beside(torch: Any, t: Any) -> Any:
     """The bytes of a larger tensor that are not of this part of it; None where it is no part."""
     count = t.untyped_storage().nbytes() // t.element_size()
     if t.layout != torch.strided or count <= t.numel() or 0 in t.stride():
@@ -93,16 +93,16 @@ def _beside(torch: Any, t: Any) -> Any:
 
 
 @cache
-def methods(torch: Any) -> tuple[Methods, ...]:
+def record_methods(torch: Any) -> tuple[ClassMethods, ...]:
     """What PyTorch's tensors can do, as it was when this was first asked, by class."""
     some = ((of, dict(vars(of))) for of in (torch.Tensor, torch.Tensor.__base__))
-    return tuple(Methods(of, own, [*own], [*map(id, own.values())]) for of, own in some)
+    return tuple(ClassMethods(of, own, [*own], [*map(id, own.values())]) for of, own in some)
 
 
-def _replaced(torch: Any) -> list[str]:
+def _restore_methods(torch: Any) -> list[str]:
     """Methods that are others now; they are set back."""
     found = []
-    for of, own, names, ids in methods(torch):
+    for of, own, names, ids in record_methods(torch):
         now = vars(of)
         if [*map(id, now.values())] == ids and [*now] == names:  # at every call, of hundreds
             continue
@@ -118,27 +118,27 @@ def _replaced(torch: Any) -> list[str]:
     return found
 
 
-def grad_mode(torch: Any, *, before: bool) -> Harm | None:
+def describe_grad_mode(torch: Any, *, before: bool) -> SideEffect | None:
     """What is said of a call that left autograd on where it was off, or off where it was on."""
     now = torch.is_grad_enabled()
     text = f"torch.is_grad_enabled() was {before} before the call and is {now} after it"
-    return None if now == before else Harm(Verdict.INPUT_CHANGED, text)
+    return None if now == before else SideEffect(Verdict.INPUT_CHANGED, text)
 
 
 @contextlib.contextmanager
 def settings_kept(torch: Any) -> Iterator[None]:
     """A block after which all settings are what they were."""
-    enabled, before = torch.is_grad_enabled(), _settings(torch)
+    enabled, before = torch.is_grad_enabled(), _read_settings(torch)
     try:
         yield
     finally:
         torch.set_grad_enabled(enabled)
-        _restored(torch, before)
+        _restore_settings(torch, before)
 
 
-def _restored(torch: Any, before: Mapping[str, Any]) -> dict[str, Any]:
+def _restore_settings(torch: Any, before: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that were others, which are set back; what each was until now."""
-    now = _settings(torch)
+    now = _read_settings(torch)
     other = {name: now[name] for name, value in before.items() if now[name] != value}
     for name in other:
         _SETTINGS[name].put(torch, before[name])
@@ -159,7 +159,7 @@ def _flushes(torch: Any) -> bool:
 
 
 @cache
-def _libm() -> Any:
+def _load_libm() -> Any:
     return ctypes.CDLL(ctypes.util.find_library("m"))
 
 
@@ -176,13 +176,13 @@ _SETTINGS = {
         lambda t: t.default_generator.initial_seed(), lambda t, v: t.default_generator.manual_seed(v)
     ),
     "torch.set_flush_denormal": _Setting(_flushes, lambda t, v: t.set_flush_denormal(v)),
-    "fegetround()": _Setting(lambda _: _libm().fegetround(), lambda _, v: _libm().fesetround(v)),
+    "fegetround()": _Setting(lambda _: _load_libm().fegetround(), lambda _, v: _load_libm().fesetround(v)),
     "numpy.geterr()": _Setting(lambda _: np.geterr(), lambda _, v: np.seterr(**v)),
     "the working directory": _Setting(lambda _: Path.cwd(), lambda _, v: os.chdir(v)),
 }
 
 
-def _settings(torch: Any) -> dict[str, Any]:
+def _read_settings(torch: Any) -> dict[str, Any]:
     return {name: setting.get(torch) for name, setting in _SETTINGS.items()}
 
 
@@ -191,27 +191,27 @@ class Ended:
     """A candidate after which no mode stays on; `left`: what is said of the first that did."""
 
     call: Callable[[Sequence[Any]], Any]
-    left: Harm | None = None
+    left: SideEffect | None = None
 
     def __call__(self, tensors: Sequence[Any]) -> Any:
         """What it returns, which nothing has touched when modes are taken off. Raises what it raises."""
         import torch
 
-        before = _counts(torch)
+        before = _count_modes(torch)
         try:
             return self.call(tensors)
         finally:
             self._end(torch, before)
 
     def _end(self, torch: Any, before: tuple[int, int]) -> None:
-        now = _counts(torch)
+        now = _count_modes(torch)
         left = [torch._C._pop_torch_dispatch_stack(None) for _ in range(now[0] - before[0])]  # noqa: SLF001
         left += [torch._C._pop_torch_function_stack() for _ in range(now[1] - before[1])]  # noqa: SLF001
         if left and self.left is None:
             text = f"{type(left[-1]).__name__}, a mode, was left on: it sees, and may answer, all that PyTorch is asked"
-            self.left = Harm(Verdict.INPUT_CHANGED, text)
+            self.left = SideEffect(Verdict.INPUT_CHANGED, text)
 
 
-def _counts(torch: Any) -> tuple[int, int]:
+def _count_modes(torch: Any) -> tuple[int, int]:
     """How many modes of each kind this thread has on. PyTorch has no public name for its stacks."""
     return torch._C._len_torch_dispatch_stack(), torch._C._len_torch_function_stack()  # noqa: SLF001

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from opproof.core.errors import UsageError
-from opproof.harness.check.call.exchange import Request
+from opproof.harness.check.call.exchange import CallRequest
 from opproof.harness.check.call.perform import Call
-from opproof.harness.check.tensors import KINDS, Tensor, taken
+from opproof.harness.check.tensors import KINDS, CallTensor, take_tensor
 
 #: How far parameters are moved from where they begin: of ones and zeros, a weight that is ignored shows in nothing.
-_PERTURBED = 0.25
+_PERTURBATION_SHARE = 0.25
 #: Buffers that PyTorch's norms begin with zeros and ones, and update.
 _STATISTICS = ("running_mean", "running_var")
 #: And so many batches they are of, where nothing is forgotten.
@@ -41,7 +41,7 @@ class Arguments:
         """The arguments with these tensors."""
         from torch.utils._pytree import tree_unflatten
 
-        leaves = [drawing(v) for v in self.rest]
+        leaves = [restore_generator(v) for v in self.rest]
         for place, tensor in zip(self.places, tensors, strict=True):
             leaves[place] = tensor
         return tuple(tree_unflatten(leaves, self.spec))
@@ -57,7 +57,7 @@ class Arguments:
         if len(names) < len(arguments) or not all(n.isidentifier() for n in names):
             return []
         paths = [path for path, _ in tree_flatten_with_path(arguments)[0]]
-        labels = [".".join([names[path[0].idx], *map(_step, path[1:])]) for path in paths]
+        labels = [".".join([names[path[0].idx], *map(_format_step, path[1:])]) for path in paths]
         plain = all(re.fullmatch(r"\w+(\.\w+)*", label) for label in labels)
         return labels if plain and len(set(labels)) == len(labels) else []
 
@@ -72,7 +72,7 @@ class Arguments:
         return subject(*given, **named)
 
 
-def _step(key: Any) -> str:
+def _format_step(key: Any) -> str:
     """A step into a nesting of arguments: a key, a field or a position."""
     return str(next(getattr(key, name) for name in ("key", "name", "idx") if hasattr(key, name)))
 
@@ -104,42 +104,44 @@ def name_of(subject: Any) -> str:
     return kept if kept and not kept[0].isdigit() else f"f_{kept}"
 
 
-def state_of(module: Any, dtype: str | None, seed: int) -> tuple[Tensor, ...]:
+def state_of(module: Any, dtype: str | None, seed: int) -> tuple[CallTensor, ...]:
     """A module's parameters and statistics, moved from where they began, then other buffers; floats in `dtype`.
 
     The batches that were counted are `seed` more, all else is as it is.
     """
     rng = np.random.default_rng([seed, 2])
-    some = (_moved(t, rng) if _moves(t) else t for t in owned_by(module, dtype))
+    some = (_perturb_parameter(t, rng) if _moves(t) else t for t in list_owned(module, dtype))
     return tuple(t.holding(t.values + seed) if t.name.endswith(_BATCHES) and t.buffer else t for t in some)
 
 
-def owned_by(module: Any, dtype: str | None) -> tuple[Tensor, ...]:
+def list_owned(module: Any, dtype: str | None) -> tuple[CallTensor, ...]:
     """A module's parameters, then its buffers; floats in `dtype` where one is given."""
     return (
-        *(taken(_plain(n), p, dtype, param=True) for n, p in module.named_parameters()),
-        *(taken(_plain(n), b, dtype, param=True, buffer=True) for n, b in module.named_buffers()),
+        *(take_tensor(_strip_wrapper(n), p, dtype, param=True) for n, p in module.named_parameters()),
+        *(take_tensor(_strip_wrapper(n), b, dtype, param=True, buffer=True) for n, b in module.named_buffers()),
     )
 
 
-def is_statistic(tensor: Tensor) -> bool:
+def is_statistic(tensor: CallTensor) -> bool:
     """Whether it is one of those that a norm keeps of batches."""
     return tensor.buffer and tensor.name.endswith((*_STATISTICS, _BATCHES))
 
 
-def _moves(tensor: Tensor) -> bool:
+def _moves(tensor: CallTensor) -> bool:
     """Whether it has other values as well: parameters, and running statistics, not a table or a mask."""
     return bool(tensor.kind) and (not tensor.buffer or tensor.name.endswith(_STATISTICS))
 
 
-def _moved(tensor: Tensor, rng: np.random.Generator) -> Tensor:
+def _perturb_parameter(tensor: CallTensor, rng: np.random.Generator) -> CallTensor:
     if tensor.name.endswith(_STATISTICS[1]) and tensor.buffer:
-        return tensor.holding(tensor.values * (1 + _PERTURBED * rng.uniform(-1, 1, tensor.values.shape)))
+        return tensor.holding(tensor.values * (1 + _PERTURBATION_SHARE * rng.uniform(-1, 1, tensor.values.shape)))
     size = float(np.sqrt(np.mean(np.square(tensor.values)))) if tensor.values.size else 0.0
-    return tensor.holding(tensor.values + _PERTURBED * (size or 0.5) * rng.standard_normal(tensor.values.shape))
+    return tensor.holding(
+        tensor.values + _PERTURBATION_SHARE * (size or 0.5) * rng.standard_normal(tensor.values.shape)
+    )
 
 
-def _plain(name: str) -> str:
+def _strip_wrapper(name: str) -> str:
     return name.replace("_orig_mod.", "")
 
 
@@ -161,8 +163,8 @@ def as_call(subject: Any, form: Form) -> Call:
     """
     if not is_module(subject):
         return lambda tensors: form.arguments.call(subject, tensors)
-    buffers = {_plain(n): (n, b) for n, b in subject.named_buffers()}
-    owned = {_plain(n): n for n, _ in subject.named_parameters()} | {k: n for k, (n, _) in buffers.items()}
+    buffers = {_strip_wrapper(n): (n, b) for n, b in subject.named_buffers()}
+    owned = {_strip_wrapper(n): n for n, _ in subject.named_parameters()} | {k: n for k, (n, _) in buffers.items()}
     if missing := [n for n in form.parameters if n not in owned]:
         raise UsageError(
             f"the candidate has no parameter {missing[0]!r}: expected those of the reference by name, "
@@ -179,17 +181,17 @@ def as_call(subject: Any, form: Form) -> Call:
                 given.append((owned[name], t))
             elif name in owned and name not in buffers:
                 state[owned[name]] = t
-        return _called(subject, state, form.arguments, tensors[: form.count], given)
+        return _call_module(subject, state, form.arguments, tensors[: form.count], given)
 
     return call
 
 
-def call_for(subject: Any, form: Form, request: Request) -> Call:
+def call_for(subject: Any, form: Form, request: CallRequest) -> Call:
     """How a subject is called for a request: in its dtypes, with what it gives beside tensors."""
     return as_call(in_dtype(subject, request.tensors), form.with_rest(request.rest))
 
 
-def _called(
+def _call_module(
     module: Any, state: Mapping[str, Any], arguments: Arguments, tensors: Sequence[Any],
     given: Sequence[tuple[str, Any]],
 ) -> Any:  # fmt: skip
@@ -214,7 +216,7 @@ def _called(
     return torch.func.functional_call(held, {f"held.{n}": t for n, t in state.items()}, tuple(tensors))
 
 
-def in_dtype(module: Any, tensors: Sequence[Tensor]) -> Any:
+def in_dtype(module: Any, tensors: Sequence[CallTensor]) -> Any:
     """A copy of a module in the float dtype of its parameters, or of its inputs where it has none."""
     dtype = dtype_of(tensors)
     if not is_module(module) or not dtype:
@@ -224,7 +226,7 @@ def in_dtype(module: Any, tensors: Sequence[Tensor]) -> Any:
     return copy.deepcopy(module).to(getattr(torch, dtype))
 
 
-def dtype_of(tensors: Sequence[Tensor]) -> str:
+def dtype_of(tensors: Sequence[CallTensor]) -> str:
     """The float dtype of parameters, or of inputs where there are none; empty where nothing is of floats."""
     floats = [t for t in tensors if t.dtype in KINDS]
     return next((t.dtype for t in (*(t for t in floats if t.param), *floats)), "")
@@ -246,7 +248,7 @@ class Generator:
         return generator
 
 
-def stilled(value: Any) -> Any:
+def replace_generator(value: Any) -> Any:
     """A value, in place of a torch.Generator what makes its like."""
     import torch
 
@@ -255,7 +257,7 @@ def stilled(value: Any) -> Any:
     return Generator(str(value.device), value.get_state().numpy().tobytes())
 
 
-def drawing(value: Any) -> Any:
+def restore_generator(value: Any) -> Any:
     """The value for one call."""
     return value.made() if isinstance(value, Generator) else value
 
@@ -269,7 +271,7 @@ class Lasting:
     lasts: bool
     copies: dict[str, Any] = field(default_factory=dict)  # by dtype
 
-    def call_for(self, request: Request) -> Call:
+    def call_for(self, request: CallRequest) -> Call:
         """How it is called for a request: in its dtypes, with what it gives beside tensors."""
         dtype = dtype_of(request.tensors)
         if not self.lasts or dtype not in self.copies:

@@ -25,7 +25,7 @@ _BARE = (types.SimpleNamespace, argparse.Namespace)
 _LIBRARIES = frozenset({"torch", "numpy", "opproof", "jax", "jaxlib", "builtins"})
 
 
-class How(enum.StrEnum):
+class ClassForm(enum.StrEnum):
     """How a class is made where nobody has it."""
 
     TUPLE = "tuple"
@@ -35,10 +35,10 @@ class How(enum.StrEnum):
 
 
 @dataclass(frozen=True)
-class Named:
+class ClassName:
     """A class as its name among PyTorch's trees says it."""
 
-    how: How
+    how: ClassForm
     module: str
     name: str
     fields: tuple[str, ...]
@@ -52,7 +52,7 @@ _NAMED = re.compile(r"opproof_class(?: [\w.]+)+")
 
 def look_into(arguments: Any) -> None:
     """Have PyTorch take every object of a user's class, in a nesting of arguments, for what it holds."""
-    _register({kind: str(_named(kind)) for kind in _kinds_among(arguments)})
+    _register({kind: str(_describe_class(kind)) for kind in _walk_classes(arguments)})
 
 
 def look_into_named(text: str, own: Mapping[str, Any]) -> None:
@@ -61,19 +61,19 @@ def look_into_named(text: str, own: Mapping[str, Any]) -> None:
     Raises LookupError for one that cannot be made.
     """
     names = dict.fromkeys(_NAMED.findall(text))
-    _register({_class(_read(name), own): name for name in names})
+    _register({_find_class(_read(name), own): name for name in names})
 
 
 def spec_to_text(spec: Any) -> str:
     """The tree that arguments stand in."""
     from torch.utils._pytree import treespec_dumps
 
-    _register({kind: str(_named(kind)) for kind in _tuples(spec)})
+    _register({kind: str(_describe_class(kind)) for kind in _find_named_tuples(spec)})
     text: str = treespec_dumps(spec)
     return text
 
 
-def importable(module: str, name: str) -> Any:
+def find_importable(module: str, name: str) -> Any:
     """What a module has under this name; None where there is no such module, or it has none."""
     try:
         return getattr(importlib.import_module(module), name, None)
@@ -81,7 +81,7 @@ def importable(module: str, name: str) -> Any:
         return None
 
 
-def _kinds_among(value: Any) -> Iterator[type]:
+def _walk_classes(value: Any) -> Iterator[type]:
     held: Sequence[Any] = ()
     if isinstance(value, Mapping):
         held = list(value.values())
@@ -89,9 +89,9 @@ def _kinds_among(value: Any) -> Iterator[type]:
         held = value
     elif _is_bag(value):
         yield type(value)
-        held = [getattr(value, name) for name in _attributes(value)]
+        held = [getattr(value, name) for name in _list_attributes(value)]
     for v in held:
-        yield from _kinds_among(v)
+        yield from _walk_classes(v)
 
 
 def _is_bag(value: Any) -> bool:
@@ -105,23 +105,23 @@ def _is_bag(value: Any) -> bool:
     return not (callable(value) or isinstance(value, type | enum.Enum) or hasattr(value, "detach"))
 
 
-def _attributes(value: Any) -> list[str]:
+def _list_attributes(value: Any) -> list[str]:
     if dataclasses.is_dataclass(value):
         return [f.name for f in dataclasses.fields(value) if hasattr(value, f.name)]
     return list(vars(value))
 
 
-def _named(kind: type) -> Named:
+def _describe_class(kind: type) -> ClassName:
     fields: tuple[str, ...] = ()
     if hasattr(kind, "_fields"):
-        how, fields = How.TUPLE, kind._fields
+        how, fields = ClassForm.TUPLE, kind._fields
     elif dataclasses.is_dataclass(kind):
-        how, fields = How.DATA, tuple(f.name for f in dataclasses.fields(kind))
+        how, fields = ClassForm.DATA, tuple(f.name for f in dataclasses.fields(kind))
     else:
-        how = How.BARE
-    if how is not How.TUPLE and any(_is_own(name, v) for c in kind.__mro__[:-1] for name, v in vars(c).items()):
-        how = How.METHODS
-    return Named(how, kind.__module__, kind.__name__, fields)
+        how = ClassForm.BARE
+    if how is not ClassForm.TUPLE and any(_is_own(name, v) for c in kind.__mro__[:-1] for name, v in vars(c).items()):
+        how = ClassForm.METHODS
+    return ClassName(how, kind.__module__, kind.__name__, fields)
 
 
 def _is_own(name: str, value: Any) -> bool:
@@ -129,30 +129,32 @@ def _is_own(name: str, value: Any) -> bool:
     return not name.startswith("__") and (callable(value) or hasattr(value, "__get__"))
 
 
-def _read(name: str) -> Named:
+def _read(name: str) -> ClassName:
     _, how, module, kind, *fields = name.split(" ")
-    return Named(How(how), module, kind, tuple(fields))
+    return ClassName(ClassForm(how), module, kind, tuple(fields))
 
 
-def _class(named: Named, own: Mapping[str, Any]) -> type:
-    for kind in (own.get(named.name), importable(named.module, named.name)):
-        if isinstance(kind, type) and (named.how is not How.TUPLE or getattr(kind, "_fields", ()) == named.fields):
+def _find_class(named: ClassName, own: Mapping[str, Any]) -> type:
+    for kind in (own.get(named.name), find_importable(named.module, named.name)):
+        if isinstance(kind, type) and (
+            named.how is not ClassForm.TUPLE or getattr(kind, "_fields", ()) == named.fields
+        ):
             return kind
-    if named.how is How.METHODS:
+    if named.how is ClassForm.METHODS:
         raise LookupError(
             f"an argument is a {named.name}, which has methods: the candidate's file needs a class of that name"
         )
-    if named.how is How.TUPLE:
+    if named.how is ClassForm.TUPLE:
         return namedtuple(named.name, named.fields)  # noqa: PYI024 - its fields are known when it is read
-    if named.how is How.DATA:
+    if named.how is ClassForm.DATA:
         return dataclasses.make_dataclass(named.name, named.fields)
     return type(named.name, (types.SimpleNamespace,), {})
 
 
-def _tuples(spec: Any) -> list[Any]:
+def _find_named_tuples(spec: Any) -> list[Any]:
     """The classes of tuples with names in a tree: PyTorch looks into these by itself."""
     named = [spec.context] if hasattr(spec.context, "_fields") else []
-    return list(dict.fromkeys([*named, *(kind for child in spec.children() for kind in _tuples(child))]))
+    return list(dict.fromkeys([*named, *(kind for child in spec.children() for kind in _find_named_tuples(child))]))
 
 
 def _register(names: Mapping[Any, str]) -> None:
@@ -165,24 +167,24 @@ def _register(names: Mapping[Any, str]) -> None:
             _pytree._register_namedtuple(kind, serialized_type_name=name)  # noqa: SLF001 - PyTorch has no other
         else:
             _pytree.register_pytree_node(
-                kind, _flat, _made(kind), serialized_type_name=name,
-                to_dumpable_context=list, from_dumpable_context=tuple, flatten_with_keys_fn=_flat_with_keys,
+                kind, _flatten, _make_constructor(kind), serialized_type_name=name,
+                to_dumpable_context=list, from_dumpable_context=tuple, flatten_with_keys_fn=_flatten_with_keys,
             )  # fmt: skip
 
 
-def _flat(value: Any) -> tuple[list[Any], tuple[str, ...]]:
-    names = _attributes(value)
+def _flatten(value: Any) -> tuple[list[Any], tuple[str, ...]]:
+    names = _list_attributes(value)
     return [getattr(value, name) for name in names], tuple(names)
 
 
-def _flat_with_keys(value: Any) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+def _flatten_with_keys(value: Any) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
     from torch.utils._pytree import GetAttrKey
 
-    values, names = _flat(value)
+    values, names = _flatten(value)
     return [(GetAttrKey(name), v) for name, v in zip(names, values, strict=True)], names
 
 
-def _made(kind: Any) -> Any:
+def _make_constructor(kind: Any) -> Any:
     """What makes an object of its attributes, whatever its constructor takes."""
 
     def made(values: Any, names: tuple[str, ...]) -> Any:

@@ -15,15 +15,15 @@ from typing import IO, Any
 
 import numpy as np
 
-from opproof.backends.worker.protocol import HEAD, decode, encode, frame_length
+from opproof.backends.worker.protocol import HEAD, decode, encode, length_of_frame
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Verdict
-from opproof.harness.check.call.exchange import Answered, Before, Reply, Request, Setting
+from opproof.harness.check.call.exchange import BeforeBackward, CallRequest, Reply, ReplyTensor, Setting
 from opproof.harness.check.call.guard_regions import Fence
-from opproof.harness.check.call.side_effects import Harm
+from opproof.harness.check.call.side_effects import SideEffect
 from opproof.harness.check.call.subject import Generator
-from opproof.harness.check.call.user_classes import importable
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.call.user_classes import find_importable
+from opproof.harness.check.tensors import CallTensor
 
 _DTYPES = {"float64", "int64", "bool"}
 
@@ -37,8 +37,8 @@ def write(stream: IO[bytes], header: dict[str, Any], arrays: Sequence[Array | No
 
 def read(stream: IO[bytes]) -> tuple[dict[str, Any], list[Array | None]]:
     """The next frame. Raises EOFError where it is cut short, ValueError or KeyError where it is none."""
-    head = _exactly(stream, HEAD)
-    metadata, tensors = decode(head + _exactly(stream, frame_length(head) - HEAD))
+    head = _read_exactly(stream, HEAD)
+    metadata, tensors = decode(head + _read_exactly(stream, length_of_frame(head) - HEAD))
     for a in tensors.values():
         if str(a.dtype) not in _DTYPES:
             raise ValueError(f"a frame holds an array of {a.dtype}")
@@ -46,14 +46,14 @@ def read(stream: IO[bytes]) -> tuple[dict[str, Any], list[Array | None]]:
     return header, [tensors.get(str(i)) for i in range(header["arrays"])]
 
 
-def _exactly(stream: IO[bytes], count: int) -> bytes:
+def _read_exactly(stream: IO[bytes], count: int) -> bytes:
     data = stream.read(count)
     if len(data) != count:
         raise EOFError("the stream ended")
     return data
 
 
-def request_out(stream: IO[bytes], request: Request) -> None:
+def write_request(stream: IO[bytes], request: CallRequest) -> None:
     """A request."""
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     rest = None if request.rest is None else [to_json(v) for v in request.rest]
@@ -64,24 +64,24 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
-def request_in(stream: IO[bytes], own: Mapping[str, Any] = MappingProxyType({})) -> Request:
+def read_request(stream: IO[bytes], own: Mapping[str, Any] = MappingProxyType({})) -> CallRequest:
     """The request of a frame. `own`: what the candidate's module has, by name."""
     header, arrays = read(stream)
     count = len(header["tensors"])
     tensors = tuple(
-        Tensor(name, np.asarray(a), dtype, param, buffer, layout)
+        CallTensor(name, np.asarray(a), dtype, param, buffer, layout)
         for (name, dtype, param, buffer, layout), a in zip(header["tensors"], arrays[:count], strict=True)
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
     rest = None if header["rest"] is None else tuple(from_json(v, own) for v in header["rest"])
     named = {key: header[key] for key in ("seed", "device", "layout")}
-    return Request(
+    return CallRequest(
         tensors,
         tuple(arrays[count:]),
         needs,
         after,
         rest=rest,
-        before=Before(header["before"]),
+        before=BeforeBackward(header["before"]),
         setting=Setting(header["setting"]),
         fence=Fence(header["fence"]),
         one=tuple(header["one"]),
@@ -90,7 +90,7 @@ def request_in(stream: IO[bytes], own: Mapping[str, Any] = MappingProxyType({}))
     )
 
 
-def reply_out(stream: IO[bytes], reply: Reply) -> None:
+def write_reply(stream: IO[bytes], reply: Reply) -> None:
     """A reply."""
     both = (*reply.outputs, *reply.gradients)
     header = {
@@ -108,13 +108,13 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
     write(stream, header, [*(None if y is None else y.values for y in both), *reply.left])
 
 
-def reply_in(stream: IO[bytes]) -> Reply:
+def read_reply(stream: IO[bytes]) -> Reply:
     """The reply of a frame; which inputs changed it does not say. Raises ValueError, KeyError or TypeError."""
     header, arrays = read(stream)
     if len(arrays) < len(header["described"]):
         raise ValueError("arrays are missing")
     both = [
-        None if d is None or a is None else Answered(a, str(d[0]), bool(d[1]), int(d[2]), bool(d[3]))
+        None if d is None or a is None else ReplyTensor(a, str(d[0]), bool(d[1]), int(d[2]), bool(d[3]))
         for d, a in zip(header["described"], arrays, strict=False)
     ]
     count = int(header["outputs"])
@@ -130,7 +130,7 @@ def reply_in(stream: IO[bytes]) -> Reply:
         seconds=float(header["seconds"]),
         written=int(header["written"]),
         own_backward=bool(header["own_backward"]),
-        harm=None if header["harm"] is None else Harm(Verdict(header["harm"][0]), str(header["harm"][1])),
+        harm=None if header["harm"] is None else SideEffect(Verdict(header["harm"][0]), str(header["harm"][1])),
     )
 
 
@@ -179,8 +179,8 @@ def from_json(value: Any, own: Mapping[str, Any]) -> Any:
         keywords = {key: from_json(v, own) for key, v in named.items()}
         return functools.partial(from_json(function, own), *(from_json(v, own) for v in given), **keywords)
     makers: dict[str, Callable[..., Any]] = {
-        "enum": lambda *_: _enum_from_json(of, own),
-        "function": importable,
+        "enum": lambda *_: _decode_enum(of, own),
+        "function": find_importable,
         "generator": lambda device, state: Generator(device, bytes.fromhex(state)),
         "complex": complex,
         "slice": slice,
@@ -198,7 +198,7 @@ def _place_of(function: Any) -> list[str]:
     for module in modules:
         if module is None or module == "__main__" or module.startswith("opproof_checked_"):
             continue  # of a file that the candidate's process has not
-        if importable(module, name) is function:
+        if find_importable(module, name) is function:
             return [module, name]
     raise TypeError(f"the function {name or function!r}, which no library has")
 
@@ -209,16 +209,16 @@ def _enum_to_json(member: enum.Enum) -> list[Any]:
     return [kind.__module__, kind.__name__, base, member.name, [[m.name, to_json(m.value)] for m in kind]]
 
 
-def _enum_from_json(of: list[Any], own: Mapping[str, Any]) -> Any:
+def _decode_enum(of: list[Any], own: Mapping[str, Any]) -> Any:
     module, name, base, member, members = of
-    for kind in (own.get(name), importable(module, name)):
+    for kind in (own.get(name), find_importable(module, name)):
         if isinstance(kind, enum.EnumMeta) and member in kind.__members__:
             return kind[member]
-    return _made(name, base, tuple((key, from_json(v, own)) for key, v in members))[member]
+    return _make_enum(name, base, tuple((key, from_json(v, own)) for key, v in members))[member]
 
 
 @functools.cache
-def _made(name: str, base: str, members: tuple[tuple[str, Any], ...]) -> Any:
+def _make_enum(name: str, base: str, members: tuple[tuple[str, Any], ...]) -> Any:
     """One class for all members that come: they are compared by what they are."""
     mixed = {"int": int, "str": str}.get(base)
     return enum.Enum(name, members, type=mixed) if mixed else enum.Enum(name, members)

@@ -17,53 +17,55 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, TypeVar
 
-from opproof.harness.check.call.exchange import Request
-from opproof.harness.check.call.reference import Ask, Native
-from opproof.harness.check.call.reference_reply import facts
-from opproof.harness.check.options import Manner
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.call.exchange import CallRequest
+from opproof.harness.check.call.reference import CallFn, Native
+from opproof.harness.check.call.reference_reply import ask_reference
+from opproof.harness.check.options import JudgingOptions
+from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants.variant import Variant
 from opproof.harness.clock import Allowed
-from opproof.harness.reference.torch.intercept import intercepted
+from opproof.harness.reference.torch.intercept import with_intercepted_operations
 
 #: Lengths at which it is measured, each twice the one before, and no whole tiles.
-_LENGTHS = (515, 1030, 2060)
+_MEASURED_LENGTHS = (515, 1030, 2060)
 #: Elements that a reference makes in all, and operations of it: its truth has them some thirty times.
-_ELEMENTS, _CALLS = 1 << 25, 4000
+_MAX_REFERENCE_ELEMENTS, _MAX_REFERENCE_CALLS = 1 << 25, 4000
 #: Seconds of a call of each, in which others are not at work too, and in which they may be.
-_REFERENCE, _CANDIDATE = 0.5, 10.0
+_MAX_REFERENCE_SECONDS, _MAX_CANDIDATE_SECONDS = 0.5, 10.0
 #: Added to the power of the length that two times show, which is between 1 and 2.
-_MARGIN = 0.3
+_POWER_MARGIN = 0.3
 
 
 @dataclass(frozen=True)
-class Cost:
+class ReferenceCost:
     """Of one call of the reference."""
 
     elements: int
     calls: int
 
 
-def borne(reference: Native, ask: Ask, manner: Manner, at: Callable[[int], Variant | None], length: int) -> bool:
+def can_bear(
+    reference: Native, ask: CallFn, manner: JudgingOptions, at: Callable[[int], Variant | None], length: int
+) -> bool:
     """Whether both can be asked at `length`: by what `at` has at shorter ones; no where one of them refuses these."""
-    requests = list[Request]()
-    for m in _LENGTHS:
+    requests = list[CallRequest]()
+    for m in _MEASURED_LENGTHS:
         variant = at(m)
-        asked = variant and facts(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
+        asked = variant and ask_reference(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
         if not asked or isinstance(asked, str):
             return False
         requests.append(asked.request)
-    costs = [_cost(reference, request) for request in requests]
+    costs = [_measure_cost(reference, request) for request in requests]
     elements = _at([c.elements for c in costs], length)
     calls = _at([c.calls for c in costs], length)
-    if elements > _ELEMENTS or calls > _CALLS:
+    if elements > _MAX_REFERENCE_ELEMENTS or calls > _MAX_REFERENCE_CALLS:
         return False
-    native = [_seconds(reference.native, request, time.process_time) for request in requests[1:]]
-    other = [_seconds(ask, request, time.perf_counter) for request in requests[1:]]
-    return _time_at(native, length) <= _REFERENCE and _time_at(other, length) <= _CANDIDATE
+    native = [_time_calls(reference.native, request, time.process_time) for request in requests[1:]]
+    other = [_time_calls(ask, request, time.perf_counter) for request in requests[1:]]
+    return _time_at(native, length) <= _MAX_REFERENCE_SECONDS and _time_at(other, length) <= _MAX_CANDIDATE_SECONDS
 
 
-def _cost(reference: Native, request: Request) -> Cost:
+def _measure_cost(reference: Native, request: CallRequest) -> ReferenceCost:
     """Counted by every tensor that an operation gives, views too, which may be of all pairs."""
     elements, calls = 0, 0
 
@@ -74,9 +76,9 @@ def _cost(reference: Native, request: Request) -> Cost:
         elements, calls = elements + sum(t.numel() for t in some if hasattr(t, "numel")), calls + 1
         return y
 
-    with intercepted(counted):
+    with with_intercepted_operations(counted):
         reference.native(request)
-    return Cost(elements, calls)
+    return ReferenceCost(elements, calls)
 
 
 def _at(counts: Sequence[int], length: int) -> float:
@@ -84,11 +86,11 @@ def _at(counts: Sequence[int], length: int) -> float:
     one, two, four = counts
     square = (four - 3 * two + 2 * one) / 6
     line = two - one - 3 * square
-    times = length / _LENGTHS[0]
+    times = length / _MEASURED_LENGTHS[0]
     return one - line - square + line * times + square * times**2
 
 
-def _seconds(side: Callable[[Request], Any], request: Request, clock: Callable[[], float]) -> float:
+def _time_calls(side: Callable[[CallRequest], Any], request: CallRequest, clock: Callable[[], float]) -> float:
     """The least of a few calls: others are at work too."""
     times = list[float]()
     for _ in range(3):
@@ -101,38 +103,38 @@ def _seconds(side: Callable[[Request], Any], request: Request, clock: Callable[[
 def _time_at(seconds: Sequence[float], length: int) -> float:
     """Seconds at `length`, by those at half of the longest that was tried, and at this."""
     half, last = seconds
-    power = math.log2(max(last / half, 1.0)) + _MARGIN
-    grown: float = (length / _LENGTHS[-1]) ** min(max(power, 1.0), 2.0)
+    power = math.log2(max(last / half, 1.0)) + _POWER_MARGIN
+    grown: float = (length / _MEASURED_LENGTHS[-1]) ** min(max(power, 1.0), 2.0)
     return last * grown
 
 
 #: Elements that take as long to judge as a call without any.
-_CALL = 1 << 14
+_CALL_ELEMENTS = 1 << 14
 
 
 @dataclass
 class Pace:
     """Seconds by work: of the last variant, and the most of those that are larger than what was `given`."""
 
-    given: Sequence[Tensor]
+    given: Sequence[CallTensor]
     last: float = 0.0
     larger: float = 0.0
 
-    def seconds(self, asked: Sequence[Tensor]) -> float:
+    def seconds(self, asked: Sequence[CallTensor]) -> float:
         """That a variant with these tensors will take."""
         return max(self.last, self.larger) * self._work(asked)
 
-    def took(self, asked: Sequence[Tensor], seconds: float) -> None:
+    def took(self, asked: Sequence[CallTensor], seconds: float) -> None:
         """Learn from one that has been tried."""
         self.last = seconds / self._work(asked)
         if self._work(asked) > 2 * self._work(self.given):
             self.larger = max(self.larger, self.last)
 
-    def growth(self, asked: Sequence[Tensor]) -> float:
+    def growth(self, asked: Sequence[CallTensor]) -> float:
         """How many times the work of what was given these are."""
         return self._work(asked) / self._work(self.given)
 
-    def _work(self, asked: Sequence[Tensor]) -> float:
+    def _work(self, asked: Sequence[CallTensor]) -> float:
         """By what time grows: all elements, as much again for each of what any call takes.
 
         And by the root of what the longest axis has grown: a reference may have a step for each of its places.
@@ -141,13 +143,13 @@ class Pace:
             (n, m) for a, b in zip(self.given, asked, strict=False) for n, m in zip(a.shape, b.shape, strict=False)
         ]
         growth = max((m / n for n, m in pairs if n), default=1.0)
-        return float((_CALL + sum(t.values.size for t in asked)) * math.sqrt(max(growth, 1.0)))
+        return float((_CALL_ELEMENTS + sum(t.values.size for t in asked)) * math.sqrt(max(growth, 1.0)))
 
 
 _T = TypeVar("_T")
 
 
-def begun_in(seconds: float, some: Iterable[_T]) -> Iterator[_T]:
+def take_in_time(seconds: float, some: Iterable[_T]) -> Iterator[_T]:
     """Those that are begun in so many seconds from now."""
     allowed = Allowed(seconds)
     return takewhile(lambda _: not allowed.over, some)

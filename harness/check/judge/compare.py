@@ -28,21 +28,21 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
-from opproof.harness.check.call.exchange import Answered, Reply, alike
-from opproof.harness.check.call.reference import kinds
-from opproof.harness.check.call.reference_reply import Facts
-from opproof.harness.check.judge.outcome import Right
+from opproof.harness.check.call.exchange import Reply, ReplyTensor, are_alike
+from opproof.harness.check.call.reference import list_kinds
+from opproof.harness.check.call.reference_reply import ReferenceReply
+from opproof.harness.check.judge.outcome import PassedVariant
 from opproof.harness.check.tensors import is_float8, kind_of
 from opproof.harness.judge import bound
-from opproof.harness.judge.array_statistics import figures
-from opproof.harness.judge.bound import C, Comparison, far_off, floor_of
-from opproof.harness.judge.gradient import for_equal
-from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
+from opproof.harness.judge.array_statistics import measure_array
+from opproof.harness.judge.bound import C, Comparison, floor_of, is_clearly_wrong
+from opproof.harness.judge.gradient import compare_equal_slices
+from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement, of_the_whole
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.evaluate import Truth
 
 
-def judge(asked: Facts, known: Truth, reply: Reply) -> dict[Mode, Judgement]:
+def judge(asked: ReferenceReply, known: Truth, reply: Reply) -> dict[Mode, Judgement]:
     """Both modes, or the forward alone where no gradients were asked for."""
     judgements = {Mode.FORWARD: judge_outputs(asked, known, reply)}
     if asked.request.cotangents:
@@ -55,79 +55,81 @@ def fails(judgements: Mapping[Mode, Judgement]) -> bool:
     return any(j.verdict in WRONG for j in judgements.values())
 
 
-def judge_outputs(asked: Facts, known: Truth, reply: Reply) -> Judgement:
+def judge_outputs(asked: ReferenceReply, known: Truth, reply: Reply) -> Judgement:
     """The outputs, each within its bound and all together."""
     left = known.open[: len(known.outputs)] or [None] * len(known.outputs)
-    slices = _equal_slices(asked)
+    slices = _count_equal_slices(asked)
     found = [
-        _judged(name, y.values, e, kind_of(w.dtype), o, slices)
+        _judge_array(name, y.values, e, kind_of(w.dtype), o, slices)
         for name, y, e, w, o in zip(asked.names, reply.outputs, known.outputs, asked.outputs, left, strict=True)
     ]
-    return _judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
+    return _make_judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
 
 
-def judge_gradients(asked: Facts, known: Truth, reply: Reply) -> Judgement:
+def judge_gradients(asked: ReferenceReply, known: Truth, reply: Reply) -> Judgement:
     """The gradients of the tensors that need one; what came in their place else."""
     if reply.failed:
         return Judgement(Verdict.ERROR, reply.failed)
     if reply.declined:
         return Judgement(Verdict.UNSUPPORTED, reply.declined)
-    if objection := misgiven(asked, reply):
+    if objection := find_misgiven_gradient(asked, reply):
         return objection
     found, of = [], []
-    request, slices = asked.request, _equal_slices(asked)
-    given = zip(request.tensors, kinds(request.tensors), strict=True)
+    request, slices = asked.request, _count_equal_slices(asked)
+    given = zip(request.tensors, list_kinds(request.tensors), strict=True)
     for (t, kind), e, d, need in zip(given, known.gradients, reply.gradients, request.needs, strict=True):
         if not need or e is None:
             continue
         if d is None and e.values.any():
-            return Judgement(Verdict.WRONG_GRADIENT, _absent(t.name))
+            return Judgement(Verdict.WRONG_GRADIENT, _describe_absent_gradient(t.name))
         if d is not None and d.values.shape != e.values.shape:
             text = f"the gradient of {t.name} has shape {d.values.shape}: expected {e.values.shape}"
             return Judgement(Verdict.WRONG_SHAPE, text)
         got = np.zeros(e.values.shape) if d is None else d.values
         # Of equal elements at_kinks decides.
-        found.append(_judged(t.name, got, e, kind, None, slices))
+        found.append(_judge_array(t.name, got, e, kind, None, slices))
         of.append(kind)
-    return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
+    return _make_judgement(found, of, asked, Verdict.WRONG_GRADIENT)
 
 
-def _absent(name: str) -> str:
+def _describe_absent_gradient(name: str) -> str:
     return (
         f"{name} has no gradient: None came, and the reference's is not 0; where {name} is meant as a constant, "
         f"write {name}.detach() in the reference"
     )
 
 
-def _equal_slices(asked: Facts) -> int:
+def _count_equal_slices(asked: ReferenceReply) -> int:
     """How many slices of an input are one, so that errors repeat; 1 where all are of their own."""
     return max((t.shape[0] for t in asked.request.tensors if t.layout == "broadcast" and t.shape), default=1)
 
 
-def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | None, slices: int) -> Judged:
-    comparison = for_equal(slices, expected, lambda e: None if e is None else compare(got, e, kind or "f32"))
+def _judge_array(name: str, got: Array, expected: Expected, kind: str, left: Array | None, slices: int) -> JudgedTensor:
+    comparison = compare_equal_slices(slices, expected, lambda e: None if e is None else compare(got, e, kind or "f32"))
     assert comparison is not None
     if left is not None:
-        comparison = comparison.excusing(left & ~comparison.passed)
-    whole = figures(got, expected, comparison, kind or "f32", repeated=slices > 1)
+        comparison = comparison.with_waived(left & ~comparison.passed)
+    whole = measure_array(got, expected, comparison, kind or "f32", repeated=slices > 1)
     if whole.rms is not None and whole.rms > whole.most and not clear_of_rows(comparison.signed, whole.most):
         whole = replace(whole, most=whole.rms)
-    return Judged(name, got, expected, comparison, whole)
+    return JudgedTensor(name, got, expected, comparison, whole)
 
 
-def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: Verdict) -> Judgement:
+def _make_judgement(
+    found: Sequence[JudgedTensor], of: Sequence[str], asked: ReferenceReply, wrong: Verdict
+) -> Judgement:
     failing = [j for j in found if not j.comparison.right]
-    judgement = measured(found, failing)
+    judgement = make_passing_judgement(found, failing)
     objection = of_the_whole(found, lambda j: j.figures.fault(declarable=False))
     if failing or objection:
         return replace(judgement, verdict=wrong, message=objection, tensors=tuple(found))
     given = [t.values for t in asked.request.tensors] + [g for g in asked.request.cotangents if g is not None]
-    if doubt := no_evidence(found, of, given, gradient=wrong is Verdict.WRONG_GRADIENT):
+    if doubt := explain_vacuity(found, of, given, gradient=wrong is Verdict.WRONG_GRADIENT):
         return replace(judgement, verdict=Verdict.MISTRUSTED, message=doubt)
     return judgement
 
 
-def misgiven(asked: Facts, reply: Reply) -> Judgement | None:
+def find_misgiven_gradient(asked: ReferenceReply, reply: Reply) -> Judgement | None:
     """A gradient has its input's dtype, and what requires grad in the reference does in the candidate."""
     if any(y.differentiable for y in reply.outputs):  # a vjp that was given needs none
         for i, (y, w) in enumerate(zip(reply.outputs, asked.reply.outputs, strict=False)):
@@ -144,11 +146,11 @@ def misgiven(asked: Facts, reply: Reply) -> Judgement | None:
 
 
 #: Standard errors by which the mean of the rows' squares has to lie above what is allowed.
-_CLEARLY = 2.0
+_MIN_STANDARD_ERRORS = 2.0
 #: Rows of which something can be told.
-_FEWEST = 8
+_MIN_ROWS = 8
 #: And of which each is one error throughout: so many, whose elements part by no more than this part of it.
-_SEVERAL, _ONE = 2, 0.1
+_MIN_UNIFORM_ROWS, _MAX_SPREAD_SHARE = 2, 0.1
 
 
 def clear_of_rows(signed: Array, most: float) -> bool:
@@ -161,17 +163,17 @@ def clear_of_rows(signed: Array, most: float) -> bool:
     units = signed.reshape(-1, signed.shape[-1])
     units = units[np.isfinite(units).any(-1)]
     rows = np.nanmean(np.square(units), -1)
-    if len(rows) < _FEWEST and (len(rows) < _SEVERAL or not _is_one_error(units, rows)):
+    if len(rows) < _MIN_ROWS and (len(rows) < _MIN_UNIFORM_ROWS or not _is_one_error(units, rows)):
         return True
-    return bool(rows.mean() - _CLEARLY * rows.std(ddof=1) / np.sqrt(len(rows)) > most * most)
+    return bool(rows.mean() - _MIN_STANDARD_ERRORS * rows.std(ddof=1) / np.sqrt(len(rows)) > most * most)
 
 
 def _is_one_error(units: Array, squares: Array) -> bool:
     """Whether all elements of each row are off by the same, as what one weight is multiplied with is."""
-    return bool(np.all(np.nanstd(units, -1) <= _ONE * np.sqrt(squares)))
+    return bool(np.all(np.nanstd(units, -1) <= _MAX_SPREAD_SHARE * np.sqrt(squares)))
 
 
-def _below(got: Array, expected: Expected, kind: str) -> Array:
+def _find_subnormals(got: Array, expected: Expected, kind: str) -> Array:
     """Which elements round, and are below the normal range of their dtype, as the truth is; none of f16."""
     if expected.values.dtype.kind != "f" or kind == "f16" or DTYPES[kind].whole:
         return np.zeros(expected.values.shape, dtype=bool)
@@ -189,7 +191,7 @@ def compare(got: Array, expected: Expected, kind: str) -> Comparison:
     if kind not in DTYPES or expected.exact:
         return comparison
     if not is_float8(kind):
-        return comparison if comparison.right else comparison.excusing(_below(got, expected, kind))
+        return comparison if comparison.right else comparison.with_waived(_find_subnormals(got, expected, kind))
     dtype = DTYPES[kind]
     with np.errstate(all="ignore"):
         off = C * dtype.u * expected.scale + floor_of(DTYPES["f32"])
@@ -207,12 +209,14 @@ def compare(got: Array, expected: Expected, kind: str) -> Comparison:
 
 
 #: An answer wrong by this factor must not pass: bounds that let it are too wide to tell anything.
-FACTOR = 1.02
+WRONG_FACTOR = 1.02
 #: Relative to what float64 was computed from, a difference that is none.
-_NOTHING = 2.0**-40
+_MAX_EQUAL_SHARE = 2.0**-40
 
 
-def no_evidence(found: Sequence[Judged], kinds: Sequence[str], given: Sequence[Array], *, gradient: bool) -> str:
+def explain_vacuity(
+    found: Sequence[JudgedTensor], kinds: Sequence[str], given: Sequence[Array], *, gradient: bool
+) -> str:
     """Why an array that passed proves nothing; empty where all do."""
     for judged, kind in zip(found, kinds, strict=True):
         e = judged.expected
@@ -221,7 +225,7 @@ def no_evidence(found: Sequence[Judged], kinds: Sequence[str], given: Sequence[A
         what = f"the gradient of {judged.name}" if gradient else judged.name
         if not np.isfinite(e.values).any():
             return f"{what} holds no finite number"
-        for name, answer in _trivial(e, given):
+        for name, answer in _make_trivial_answers(e, given):
             if gradient and _is_same(answer, e):  # of what is added as it is, the right answer is what comes in
                 continue
             if _passes(answer, e, kind):
@@ -231,20 +235,20 @@ def no_evidence(found: Sequence[Judged], kinds: Sequence[str], given: Sequence[A
 
 def _is_zero(e: Expected) -> bool:
     """Whether nothing is left of a gradient but roundings of float64, as of a bias whose mean is taken off again."""
-    return bool(np.all(np.abs(e.values) <= _NOTHING * np.max(e.scale, initial=0.0)))
+    return bool(np.all(np.abs(e.values) <= _MAX_EQUAL_SHARE * np.max(e.scale, initial=0.0)))
 
 
 def _is_same(answer: Array, e: Expected) -> bool:
     with np.errstate(all="ignore"):
-        same = np.abs(answer - e.values) <= _NOTHING * np.abs(e.values)
+        same = np.abs(answer - e.values) <= _MAX_EQUAL_SHARE * np.abs(e.values)
     return bool(e.values.any() and np.all(same | (answer == e.values)))
 
 
-def _trivial(e: Expected, given: Sequence[Array]) -> Iterator[tuple[str, Array]]:
+def _make_trivial_answers(e: Expected, given: Sequence[Array]) -> Iterator[tuple[str, Array]]:
     yield "zeros", np.zeros(e.values.shape)
     yield "a constant", np.full(e.values.shape, e.values.flat[0])
     if np.isfinite(e.values).all() and e.values.any() and not e.exact and e.scale.any():
-        yield f"{FACTOR:g} times it", e.values * FACTOR
+        yield f"{WRONG_FACTOR:g} times it", e.values * WRONG_FACTOR
     for v in given:
         if v.shape == e.values.shape and v.dtype.kind == "f" and e.scale.any():
             yield "a copy of an input", v
@@ -253,34 +257,34 @@ def _trivial(e: Expected, given: Sequence[Array]) -> Iterator[tuple[str, Array]]
 def _passes(answer: Array, e: Expected, kind: str) -> bool:
     with np.errstate(all="ignore"):
         got = np.asarray(round_to(answer, DTYPES[kind]))
-    if far_off(got, e, kind):
+    if is_clearly_wrong(got, e, kind):
         return False
     comparison = compare(got, e, kind)
-    return comparison.right and not figures(got, e, comparison, kind).objection
+    return comparison.right and not measure_array(got, e, comparison, kind).objection
 
 
-def off(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
+def find_off_answers(one: PassedVariant, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
     """What is wrong with the outputs of a reply, and with its gradients if it has any."""
-    if _is_settled(one, Mode.FORWARD) and not alike(reply.outputs, one.reply.outputs):
+    if _is_settled(one, Mode.FORWARD) and not are_alike(reply.outputs, one.reply.outputs):
         shapes = [[(y.values.shape, y.dtype) for y in some] for some in (reply.outputs, one.reply.outputs)]
         if shapes[0] != shapes[1]:
             yield Mode.FORWARD, Judgement(Verdict.WRONG_SHAPE, "an output has another shape or dtype")
             return
         judgement = judge_outputs(one.asked, one.truth, reply)
-        if judgement.verdict in FAILED and judge_outputs(one.asked, own(one), reply).verdict in FAILED:
+        if judgement.verdict in FAILED and judge_outputs(one.asked, make_own_truth(one), reply).verdict in FAILED:
             yield Mode.FORWARD, judgement
-    if _is_settled(one, Mode.GRADIENT) and reply.gradients and not alike(reply.gradients, one.reply.gradients):
+    if _is_settled(one, Mode.GRADIENT) and reply.gradients and not are_alike(reply.gradients, one.reply.gradients):
         judgement = judge_gradients(one.asked, one.truth, reply)
-        if judgement.verdict in FAILED and judge_gradients(one.asked, own(one), reply).verdict in FAILED:
+        if judgement.verdict in FAILED and judge_gradients(one.asked, make_own_truth(one), reply).verdict in FAILED:
             yield Mode.GRADIENT, judgement
 
 
-def _is_settled(one: Right, mode: Mode) -> bool:
+def _is_settled(one: PassedVariant, mode: Mode) -> bool:
     """Whether it was found right in a mode: where nothing could be said of it, nothing can of another answer."""
     return mode in one.judgements and one.judgements[mode].verdict in (Verdict.PASS, Verdict.MISTRUSTED)
 
 
-def own(one: Right) -> Truth:
+def make_own_truth(one: PassedVariant) -> Truth:
     """The truth of a variant that was judged, with the first answer in the place of what is expected."""
     outputs = tuple(_with(e, y) for e, y in zip(one.truth.outputs, one.reply.outputs, strict=True))
     gradients = (
@@ -290,5 +294,5 @@ def own(one: Right) -> Truth:
     return replace(one.truth, outputs=outputs, gradients=tuple(gradients))
 
 
-def _with(expected: Expected, answer: Answered | Expected | None) -> Expected:
+def _with(expected: Expected, answer: ReplyTensor | Expected | None) -> Expected:
     return expected if answer is None else replace(expected, values=answer.values)

@@ -15,20 +15,20 @@ import numpy as np
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.check.call.exchange import Reply, Request, flat
+from opproof.harness.check.call.exchange import CallRequest, Reply, flatten_outputs
 from opproof.harness.check.call.perform import Call, perform
-from opproof.harness.check.call.reference import Ask, Reference, forgetting, kinds
-from opproof.harness.check.call.reference_reply import Facts, facts
+from opproof.harness.check.call.reference import CallFn, Reference, list_kinds, restored_state
+from opproof.harness.check.call.reference_reply import ReferenceReply, ask_reference
 from opproof.harness.check.call.subject import as_call, in_dtype, in_float64
-from opproof.harness.check.judge.outcome import Tried, by_reference
-from opproof.harness.check.options import Manner
-from opproof.harness.check.tensors import Tensor, kind_of
-from opproof.harness.judge.array_statistics import figures
+from opproof.harness.check.judge.outcome import VariantResult, by_reference
+from opproof.harness.check.options import JudgingOptions
+from opproof.harness.check.tensors import CallTensor, kind_of
+from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import C, compare
-from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
+from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement, of_the_whole
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import compute_roundoff
-from opproof.harness.reference.torch.evaluate import Question, truth
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class Derivative:
 
     def of(self, call: Call) -> Call:
         """The derivative of `call` as a function of its tensors and the directions that follow them."""
-        made = _pushed if self.mode is Mode.JVP else _doubled
+        made = _push_tangents if self.mode is Mode.JVP else _differentiate_twice
         return lambda tensors: made(self, call, tensors)
 
-    def directions(self, of: Facts, seed: int) -> tuple[Tensor, ...]:
+    def directions(self, of: ReferenceReply, seed: int) -> tuple[CallTensor, ...]:
         """Random tangents of the inputs; for the double gradient cotangents of outputs, then of gradients."""
         rng = np.random.default_rng([seed, 5])
 
-        def drawn(name: str, shape: tuple[int, ...], dtype: str) -> Tensor:
-            return Tensor(name, np.zeros(0), dtype).holding(rng.standard_normal(shape))
+        def drawn(name: str, shape: tuple[int, ...], dtype: str) -> CallTensor:
+            return CallTensor(name, np.zeros(0), dtype).holding(rng.standard_normal(shape))
 
         inputs = [t for t, need in zip(of.request.tensors, self.needs, strict=True) if need]
         along = tuple(drawn(f"along_{t.name}", t.values.shape, t.dtype) for t in inputs)
@@ -59,7 +59,7 @@ class Derivative:
         return (*(drawn(f"g{i}", y.values.shape, y.dtype) for i, y in outputs), *along)
 
 
-def _pushed(of: Derivative, call: Call, tensors: Sequence[Any]) -> list[Any]:
+def _push_tangents(of: Derivative, call: Call, tensors: Sequence[Any]) -> list[Any]:
     """Tangents of the outputs."""
     import torch
     from torch.autograd import forward_ad
@@ -70,13 +70,13 @@ def _pushed(of: Derivative, call: Call, tensors: Sequence[Any]) -> list[Any]:
         duals = [
             forward_ad.make_dual(x.detach(), next(along)) if n else x for x, n in zip(inputs, of.needs, strict=True)
         ]
-        found = [forward_ad.unpack_dual(y) for y in flat(call(duals)) if y.is_floating_point()]
+        found = [forward_ad.unpack_dual(y) for y in flatten_outputs(call(duals)) if y.is_floating_point()]
     if all(y.tangent is None for y in found):
         raise NotImplementedError("no output has a tangent: forward mode cannot see through the candidate")
     return [torch.zeros_like(y.primal) if y.tangent is None else y.tangent.detach() for y in found]
 
 
-def _doubled(of: Derivative, call: Call, tensors: Sequence[Any]) -> list[Any]:
+def _differentiate_twice(of: Derivative, call: Call, tensors: Sequence[Any]) -> list[Any]:
     """Gradients of sum(v · gradient), by the inputs and by the cotangents."""
     import torch
 
@@ -85,7 +85,7 @@ def _doubled(of: Derivative, call: Call, tensors: Sequence[Any]) -> list[Any]:
     gs = [g.detach().requires_grad_() for g in tensors[count : count + several]]
     wanted = [x for x, n in zip(inputs, of.needs, strict=True) if n]
     with torch.enable_grad():
-        ys = [y for y, g in zip(flat(call(inputs)), of.given, strict=True) if g]
+        ys = [y for y, g in zip(flatten_outputs(call(inputs)), of.given, strict=True) if g]
         if not all(y.requires_grad for y in ys):
             raise NotImplementedError("no output requires grad: autograd cannot see through the candidate")
         first = torch.autograd.grad(ys, wanted, gs, create_graph=True, allow_unused=True, materialize_grads=True)
@@ -103,9 +103,9 @@ class Derived:
     reference: Reference
     derivative: Derivative
 
-    def native(self, request: Request) -> Reply:
+    def native(self, request: CallRequest) -> Reply:
         """In the dtypes of the request."""
-        reply = perform(self.derivative.of(_native(self.reference.subject, self.reference, request)), request)
+        reply = perform(self.derivative.of(_make_native_call(self.reference.subject, self.reference, request)), request)
         return replace(reply, changed=())  # what a module keeps is judged with its values
 
     def outputs(self) -> Callable[..., Sequence[Any]]:
@@ -117,29 +117,31 @@ class Derived:
 
         def outputs(*tensors: Any) -> Sequence[Any]:
             kept = [t.clone() if first <= i < first + buffers else t for i, t in enumerate(tensors)]
-            with forgetting(subject):
+            with restored_state(subject):
                 found: Sequence[Any] = derived(kept)
             return found
 
         return outputs
 
 
-def _native(subject: Any, reference: Reference, request: Request) -> Call:
+def _make_native_call(subject: Any, reference: Reference, request: CallRequest) -> Call:
     form = reference.form
     own = request.tensors[: form.count + len(form.parameters) + len(form.buffers)]
     return as_call(in_dtype(subject, own), form)
 
 
-def asking(candidate: Callable[[Request], Any], reference: Reference, derivative: Derivative, device: str) -> Ask:
+def make_derivative_call(
+    candidate: Callable[[CallRequest], Any], reference: Reference, derivative: Derivative, device: str
+) -> CallFn:
     """Requests for the derivative of the candidate; `candidate` gives it in the dtype of a request."""
 
-    def ask(request: Request) -> Reply:
+    def ask(request: CallRequest) -> Reply:
         declined = False
 
         def call(tensors: Sequence[Any]) -> Any:
             nonlocal declined
             try:
-                return derivative.of(_native(candidate(request), reference, request))(tensors)
+                return derivative.of(_make_native_call(candidate(request), reference, request))(tensors)
             except NotImplementedError:
                 declined = True
                 raise
@@ -150,25 +152,30 @@ def asking(candidate: Callable[[Request], Any], reference: Reference, derivative
     return ask
 
 
-def derived(
-    first: Tried, mode: Mode, reference: Reference, candidate: Callable[[Request], Any], manner: Manner, device: str
-) -> Tried:
+def try_derivative(
+    first: VariantResult,
+    mode: Mode,
+    reference: Reference,
+    candidate: Callable[[CallRequest], Any],
+    manner: JudgingOptions,
+    device: str,
+) -> VariantResult:
     """A variant that was tried, in one mode more."""
     of = first.facts
     if of is None or not of.request.cotangents:
-        return Tried(first.variant, declined="the reference has no gradient of these inputs")
+        return VariantResult(first.variant, declined="the reference has no gradient of these inputs")
     cotangents = of.request.cotangents[: len(of.request.cotangents) - len(of.request.after)]
     derivative = Derivative(mode, of.request.needs, tuple(g is not None for g in cotangents))
     side = Derived(reference, derivative)
     tensors = (*of.request.tensors, *derivative.directions(of, manner.seed))
-    asked = facts(side, tensors, manner.seed, gradients=False)
+    asked = ask_reference(side, tensors, manner.seed, gradients=False)
     if isinstance(asked, str):
         return by_reference(first.variant, asked)
-    reply = asking(candidate, reference, derivative, device)(asked.request)
-    return Tried(first.variant, asked, None, reply, {mode: _judged(side, asked, reply, manner)})
+    reply = make_derivative_call(candidate, reference, derivative, device)(asked.request)
+    return VariantResult(first.variant, asked, None, reply, {mode: _judge_derivative(side, asked, reply, manner)})
 
 
-def _judged(side: Derived, asked: Facts, reply: Reply, manner: Manner) -> Judgement:
+def _judge_derivative(side: Derived, asked: ReferenceReply, reply: Reply, manner: JudgingOptions) -> Judgement:
     if reply.error:
         return Judgement(reply.cause, reply.error)
     named = [f"{side.derivative.mode} {i}" for i in range(len(asked.outputs))]
@@ -182,24 +189,24 @@ def _judged(side: Derived, asked: Facts, reply: Reply, manner: Manner) -> Judgem
     request = asked.request
     kind = tuple(kind_of(y.dtype) for y in asked.outputs)
     inputs = tuple(t.values for t in request.tensors)
-    question = Question(
-        side.outputs(), inputs, (False,) * len(inputs), kind, kinds(request.tensors), compute=manner.compute,
+    question = TorchQuestion(
+        side.outputs(), inputs, (False,) * len(inputs), kind, list_kinds(request.tensors), compute=manner.compute,
         seed=request.seed,
     )  # fmt: skip
     found = []
-    for name, y, e, k in zip(named, reply.outputs, truth(question).outputs, kind, strict=True):
-        wide = _normwise(e, k, manner.compute)
+    for name, y, e, k in zip(named, reply.outputs, compute_truth(question).outputs, kind, strict=True):
+        wide = _widen_normwise(e, k, manner.compute)
         comparison = compare(y.values, wide, k)
-        found.append(Judged(name, y.values, wide, comparison, figures(y.values, wide, comparison, k)))
+        found.append(JudgedTensor(name, y.values, wide, comparison, measure_array(y.values, wide, comparison, k)))
     failing = [j for j in found if not j.comparison.right]
-    judgement = measured(found, failing)
+    judgement = make_passing_judgement(found, failing)
     objection = of_the_whole(found, lambda j: j.figures.fault(declarable=False))
     if failing or objection:
         return replace(judgement, verdict=Verdict.WRONG_GRADIENT, message=objection, tensors=tuple(found))
     return judgement
 
 
-def _normwise(expected: Expected, kind: str, compute: str | None) -> Expected:
+def _widen_normwise(expected: Expected, kind: str, compute: str | None) -> Expected:
     """What may be off by one interior roundoff of its largest element: formulas of derivatives differ by as much."""
     finite = expected.values[np.isfinite(expected.values)]
     if expected.exact or not finite.size:

@@ -8,46 +8,46 @@ import numpy as np
 
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
-from opproof.harness.check.call.exchange import Answered, Reply, alike, all_near
-from opproof.harness.check.call.reference_reply import Facts
-from opproof.harness.check.options import Manner
-from opproof.harness.check.tensors import Tensor, kind_of
+from opproof.harness.check.call.exchange import Reply, ReplyTensor, are_alike, are_all_near
+from opproof.harness.check.call.reference_reply import ReferenceReply
+from opproof.harness.check.options import JudgingOptions
+from opproof.harness.check.tensors import CallTensor, kind_of
 from opproof.harness.judge.judgement import Judgement
 
 
-def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement | None:
+def find_structural_error(replies: Sequence[Reply], asked: ReferenceReply, manner: JudgingOptions) -> Judgement | None:
     """What is wrong before any value is looked at."""
     first, judged, last = replies
     for reply in replies:
         if reply.error:
             return Judgement(reply.cause, reply.error)
-    if (modified := input_changed(judged, asked)) is not None:
+    if (modified := describe_changed_input(judged, asked)) is not None:
         return modified
     names = [t.name for t in asked.request.tensors]
     done = next((r.harm for r in replies if r.harm is not None), None)
     if done is not None and asked.reply.harm is None:
         return Judgement(done.verdict, done.text)
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
-        return overwritten(again, asked)
+        return describe_overwritten(again, asked)
     for what, one, two in (
         ("outputs", first.outputs, last.outputs),
         ("gradients", first.gradients, last.gradients),
     ):
-        if manner.bits is None and not alike(one, two):
-            return Judgement(Verdict.NOT_REPEATABLE, _other(what, one, two))
-    return _misshapen(judged.outputs, asked.outputs) or aliased(judged.outputs, asked.outputs, names)
+        if manner.bits is None and not are_alike(one, two):
+            return Judgement(Verdict.NOT_REPEATABLE, _describe_other_reply(what, one, two))
+    return _find_wrong_shape(judged.outputs, asked.outputs) or find_aliasing(judged.outputs, asked.outputs, names)
 
 
-def input_changed(reply: Reply, asked: Facts) -> Judgement | None:
+def describe_changed_input(reply: Reply, asked: ReferenceReply) -> Judgement | None:
     """What is said of an input that is not what it was, which the reference does not update."""
     changed = [i for i in reply.changed if i not in asked.request.after]
     if not changed:
         return None
     text = f"{asked.request.tensors[changed[0]].name} was modified, which the reference leaves as it is"
-    return Judgement(Verdict.INPUT_CHANGED, text + _copying(asked.request.tensors, changed[0]))
+    return Judgement(Verdict.INPUT_CHANGED, text + _describe_copy(asked.request.tensors, changed[0]))
 
 
-def overwritten(which: int, asked: Facts) -> Judgement:
+def describe_overwritten(which: int, asked: ReferenceReply) -> Judgement:
     """What is said of a result, by its place among outputs and gradients, whose memory was used again."""
     count = len(asked.outputs) - len(asked.request.after)
     name = f"y{which}" if which < count else f"the gradient of {asked.request.tensors[which - count].name}"
@@ -58,7 +58,7 @@ def overwritten(which: int, asked: Facts) -> Judgement:
     return Judgement(Verdict.NOT_REPEATABLE, text)
 
 
-def _copying(tensors: Sequence[Tensor], which: int) -> str:
+def _describe_copy(tensors: Sequence[CallTensor], which: int) -> str:
     """How a caller gives a copy of one tensor, in words; nobody gives those that a module has by itself."""
     if tensors[which].param:
         return ""
@@ -67,16 +67,16 @@ def _copying(tensors: Sequence[Tensor], which: int) -> str:
     return f"; where callers are told so, give the kernel a copy: lambda {taken}: kernel({given})"
 
 
-def _other(what: str, one: Sequence[Answered | None], two: Sequence[Answered | None]) -> str:
+def _describe_other_reply(what: str, one: Sequence[ReplyTensor | None], two: Sequence[ReplyTensor | None]) -> str:
     """What is said of two replies to one request: whether rounding may have parted them."""
     text = f"the same call gave other {what} the second time"
-    if all_near(one, two):
+    if are_all_near(one, two):
         return f'{text}; where the order of its sums is left open, declare it with bits="vary" (--bits vary)'
     why = "something was kept of the call between, memory is read that nobody wrote, or steps race"
     return f"{text}, by more than rounding: {why}"
 
 
-def _misshapen(got: Sequence[Answered], wanted: Sequence[Answered]) -> Judgement | None:
+def _find_wrong_shape(got: Sequence[ReplyTensor], wanted: Sequence[ReplyTensor]) -> Judgement | None:
     if len(got) != len(wanted):
         return Judgement(Verdict.WRONG_SHAPE, f"{len(got)} outputs came, the reference has {len(wanted)}")
     for i, (y, w) in enumerate(zip(got, wanted, strict=True)):
@@ -84,12 +84,12 @@ def _misshapen(got: Sequence[Answered], wanted: Sequence[Answered]) -> Judgement
             return Judgement(Verdict.WRONG_SHAPE, f"y{i} has shape {y.values.shape}: expected {w.values.shape}")
         if y.dtype != w.dtype:
             return Judgement(Verdict.WRONG_DTYPE, f"y{i} has dtype {y.dtype}: expected {w.dtype}")
-        if not _representable(y):
+        if not _is_representable(y):
             return Judgement(Verdict.WRONG_DTYPE, f"y{i} holds numbers that are none of {y.dtype}")
     return None
 
 
-def _representable(y: Answered) -> bool:
+def _is_representable(y: ReplyTensor) -> bool:
     """Whether the dtype that a process names can hold what it sent."""
     kind = kind_of(y.dtype)
     return kind not in ("f16", "bf16", "f32") or np.array_equal(
@@ -97,7 +97,7 @@ def _representable(y: Answered) -> bool:
     )
 
 
-def aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequence[str]) -> Judgement | None:
+def find_aliasing(got: Sequence[ReplyTensor], wanted: Sequence[ReplyTensor], names: Sequence[str]) -> Judgement | None:
     """What is said of outputs that share memory where the reference's do not."""
     for i, (y, w) in enumerate(zip(got, wanted, strict=True)):
         if y.shares >= 0 and w.shares < 0:

@@ -19,108 +19,110 @@ from itertools import product
 from typing import TypeAlias
 
 from opproof.core.verdicts import FAILED, Mode, Verdict
-from opproof.harness.check.call.exchange import Reply, Request, Setting, alike
+from opproof.harness.check.call.exchange import CallRequest, Reply, Setting, are_alike
 from opproof.harness.check.call.guard_regions import Fence
-from opproof.harness.check.call.reference import Ask, Native
-from opproof.harness.check.call.reference_reply import Facts
+from opproof.harness.check.call.reference import CallFn, Native
+from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.judge.advisories import (
-    far,
-    hidden,
     in_autocast,
-    nonfinite,
-    related,
-    unread,
+    probe_far_numbers,
+    probe_hidden_rows,
+    probe_nonfinite,
+    probe_related_inputs,
+    probe_unread_inputs,
+    probe_written_inputs,
     with_another_axis,
-    written_between,
 )
-from opproof.harness.check.judge.budget import begun_in
-from opproof.harness.check.judge.compare import off
-from opproof.harness.check.judge.faults import overwritten
-from opproof.harness.check.judge.outcome import Right, Tried, with_failure
+from opproof.harness.check.judge.budget import take_in_time
+from opproof.harness.check.judge.compare import find_off_answers
+from opproof.harness.check.judge.faults import describe_overwritten
+from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.judge.partial_gradients import in_parts
 from opproof.harness.check.judge.stale_cache import by_beginnings, by_version
 from opproof.harness.check.judge.standalone import Unwatched, by_script
-from opproof.harness.check.options import Wish
+from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.check.variants.variant import GIVEN
 from opproof.harness.clock import Allowed, Clock
 from opproof.harness.judge.judgement import Judgement
 
 #: Seconds that each of these may take at most, and the share of what the check took so far.
-_SECONDS, _SHARE = 1.0, 0.1
+_MAX_QUESTION_SECONDS, _QUESTION_TIME_SHARE = 1.0, 0.1
 #: What is said where one call alone takes longer.
 LEFT = "other ways of calling"
 #: Seconds in which what is asked a few times can be begun, however short the check was.
-_LEAST = 0.5
+_MIN_FEW_CALLS_SECONDS = 0.5
 
 
-def closing(
-    found: Sequence[Tried],
-    ask: Ask,
+def run_final_pass(
+    found: Sequence[VariantResult],
+    ask: CallFn,
     reference: Native,
-    wish: Wish,
+    wish: CheckOptions,
     clock: Clock,
     *,
     apart: bool,
     alone: Unwatched | None = None,
-) -> tuple[list[Tried], tuple[str, ...]]:
+) -> tuple[list[VariantResult], tuple[str, ...]]:
     """What was tried, all of it right, with what turns out wrong, and what there was no time for.
 
     `clock`: of the check. `apart`: the candidate is in a process of its own, which may die.
     """
-    seconds = min(_SECONDS, _SHARE * clock.spent)
-    few = max(seconds, _LEAST)
+    seconds = min(_MAX_QUESTION_SECONDS, _QUESTION_TIME_SHARE * clock.spent)
+    few = max(seconds, _MIN_FEW_CALLS_SECONDS)
     slow = found[0].reply.seconds > few
     first = found[0].right if found[0].variant.name == GIVEN else None
-    questions = _questions(ask, reference, wish, seconds, few, slow=slow)
+    questions = _make_questions(ask, reference, wish, seconds, few, slow=slow)
     if first is not None and (wrong := next(filter(None, (asked(first) for asked in questions)), None)):
         return [wrong, *found[1:]], ()
     if slow:
         return list(found), (LEFT,)
-    made = fenced_sizes(found, ask, few, apart=apart)
+    made = try_fenced_sizes(found, ask, few, apart=apart)
     if alone is not None and all(t.right is not None or t.declined for t in made):
         made = by_script(made, alone)
-    return [*made, *(() if first is None else _told(first, ask, reference, few, apart=apart))], ()
+    return [*made, *(() if first is None else _find_advisories(first, ask, reference, few, apart=apart))], ()
 
 
 #: What is asked of the inputs as given, and comes to a failure or to nothing.
-_Question: TypeAlias = Callable[[Right], Tried | None]
+_Question: TypeAlias = Callable[[PassedVariant], VariantResult | None]
 
 
-def _questions(
-    ask: Ask, reference: Native, wish: Wish, seconds: float, few: float, *, slow: bool
+def _make_questions(
+    ask: CallFn, reference: Native, wish: CheckOptions, seconds: float, few: float, *, slow: bool
 ) -> Iterator[_Question]:
     """All of them, of a slow kernel the first two; `few`: seconds for what a few calls show."""
     if wish.bits is None:
-        yield lambda first: unrepeated(first, ask, seconds, reuses=wish.reuses_outputs)
-    yield lambda first: without_gradients(first, ask, seconds, reuses=wish.reuses_outputs)
+        yield lambda first: find_unrepeated(first, ask, seconds, reuses=wish.reuses_outputs)
+    yield lambda first: ask_without_gradients(first, ask, seconds, reuses=wish.reuses_outputs)
     if slow:
         return
     if wish.bits is None:
         yield lambda first: by_beginnings(first, ask, reference, few)
-    yield lambda first: not_drawn_again(first, ask, reference)
+    yield lambda first: find_repeated_draws(first, ask, reference)
     yield lambda first: in_settings(first, ask, reference, few, shares=wish.reuses_outputs)
     yield lambda first: in_parts(first, ask, few)
 
 
-def _told(first: Right, ask: Ask, reference: Native, seconds: float, *, apart: bool) -> Iterator[Tried]:
+def _find_advisories(
+    first: PassedVariant, ask: CallFn, reference: Native, seconds: float, *, apart: bool
+) -> Iterator[VariantResult]:
     """What is no failure, and told."""
-    yield from nonfinite(first, ask, reference, seconds)
-    yield from hidden(first, ask, reference, seconds)
-    yield from unread(first, ask, reference)
+    yield from probe_nonfinite(first, ask, reference, seconds)
+    yield from probe_hidden_rows(first, ask, reference, seconds)
+    yield from probe_unread_inputs(first, ask, reference)
     yield from by_version(first, ask, reference, seconds)
     yield from with_another_axis(first, ask, reference, seconds)
     yield from in_autocast(first, ask, reference)
-    yield from written_between(first, ask, reference)
+    yield from probe_written_inputs(first, ask, reference)
     if apart:
-        yield from far(first, ask, reference, seconds)
-        yield from related(first, ask, reference, seconds)
+        yield from probe_far_numbers(first, ask, reference, seconds)
+        yield from probe_related_inputs(first, ask, reference, seconds)
 
 
 #: Another seed than that of usual calls: who sets it to that one has changed nothing there.
-_SEED = 20_011
+_SEED_OFFSET = 20_011
 #: Calls in which threads may meet.
-_MEETINGS = 8
+_MEETING_CALLS = 8
 #: Settings in which other numbers come in what might be shared.
 _WITH_OTHERS = frozenset((Setting.REWRITTEN, Setting.RENEWED, Setting.HELD, Setting.BESIDE))
 #: Settings that are no question here: others ask in them, by rules of their own.
@@ -136,7 +138,7 @@ _OPEN = (Fence.BYTES,)
 _OF_NAN = "where memory that it has not written, and what lies beside its tensors, is NaN"
 
 
-def between_fences(one: Right, ask: Ask, *, apart: bool) -> Tried | None:
+def ask_between_fences(one: PassedVariant, ask: CallFn, *, apart: bool) -> VariantResult | None:
     """What touches memory beside the tensors of a variant is out of bounds. `apart`: it may die of it."""
     if one.variant.layout != CONTIGUOUS:
         return None
@@ -149,13 +151,15 @@ def between_fences(one: Right, ask: Ask, *, apart: bool) -> Tried | None:
             return with_failure(one, reply, Mode.FORWARD, Judgement(Verdict.OUT_OF_BOUNDS, text))
         if reply.error or reply.failed or reply.declined:  # what watches over its memory, it does not take
             continue
-        for mode, judgement in _judged(one, reply):
+        for mode, judgement in _judge_repeat(one, reply):
             if judgement.verdict in FAILED:
                 return with_failure(one, reply, mode, judgement, "" if reply.harm is not None else _OF_NAN)
     return None
 
 
-def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, shares: bool) -> Tried | None:
+def in_settings(
+    first: PassedVariant, ask: CallFn, reference: Native, seconds: float, *, shares: bool
+) -> VariantResult | None:
     """What is wrong in a setting that the reference bears.
 
     `seconds`: for each setting, begun in time. `shares`: that all its calls have one memory for their results is
@@ -166,19 +170,19 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
         own = reference.native(replace(requests[0], setting=Setting.USUAL) if setting is Setting.HELD else requests[0])
         if own.error:
             continue
-        for request in begun_in(seconds, requests):
+        for request in take_in_time(seconds, requests):
             reply = ask(request)
             if reply.declined and not reply.outputs:
                 continue
             if own.harm is not None:
                 reply = replace(reply, harm=None)
-            for mode, judgement in _judged(first, reply):
+            for mode, judgement in _judge_repeat(first, reply):
                 if judgement.verdict in FAILED:
                     return with_failure(first, reply, mode, judgement, setting)
     return None
 
 
-def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
+def _settings_of(asked: ReferenceReply, *, shares: bool) -> Iterator[Setting]:
     """All that are unusual; beside and after other calls not where these set what all share: parameters, an input."""
     request = asked.request
     alone = asked.reply.draws or request.after or any(t.param for t in request.tensors)
@@ -191,48 +195,50 @@ def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
     return (s for s in Setting if s not in left)
 
 
-def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
+def _in_setting(one: PassedVariant, setting: Setting) -> tuple[CallRequest, ...]:
     """What is asked in it, without gradients where none can be; several times where threads may meet."""
     asked = one.asked
-    request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED)
+    request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED_OFFSET)
     plain, own = (replace(r, setting=setting) for r in (request.plain, request))
     if setting in _PLAIN:
         return (plain,)
     if setting is Setting.BESIDE:
-        return (plain, own) * _MEETINGS if request.cotangents else (plain,) * _MEETINGS
-    return (own,) * (_MEETINGS // 2 if setting is Setting.MANY else 1)
+        return (plain, own) * _MEETING_CALLS if request.cotangents else (plain,) * _MEETING_CALLS
+    return (own,) * (_MEETING_CALLS // 2 if setting is Setting.MANY else 1)
 
 
-def _judged(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
+def _judge_repeat(one: PassedVariant, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
     """What is wrong with a reply to a request that was answered rightly before; the same bits are right again."""
     if reply.error:
         yield Mode.FORWARD, Judgement(reply.cause, reply.error)
     elif reply.harm is not None:
         yield Mode.FORWARD, Judgement(reply.harm.verdict, reply.harm.text)
     else:
-        yield from off(one, reply)
+        yield from find_off_answers(one, reply)
 
 
-def fenced_sizes(found: Sequence[Tried], ask: Ask, seconds: float, *, apart: bool) -> list[Tried]:
+def try_fenced_sizes(
+    found: Sequence[VariantResult], ask: CallFn, seconds: float, *, apart: bool
+) -> list[VariantResult]:
     """The variants, those of the given values at their sizes and at others asked between fences, until one fails."""
     allowed = Allowed(seconds)
     for i, one in enumerate(found):
         if allowed.over:
             break
         usual = one.variant.fill == "normal" and one.variant.rest is None
-        wrong = between_fences(one.right, ask, apart=apart) if usual and one.right is not None else None
+        wrong = ask_between_fences(one.right, ask, apart=apart) if usual and one.right is not None else None
         if wrong is not None:
             return [*found[:i], wrong, *found[i + 1 :]]
     return list(found)
 
 
 #: Which calls are of the variant's other data: of any two that are so far apart as outputs are held some differ.
-_OTHER = "1001011001101001"
+_OTHER_DATA_CALLS = "1001011001101001"
 #: Calls that are made, however slow.
-_LEAST_INFERENCE = 2
+_MIN_CALLS = 2
 
 
-def without_gradients(first: Right, ask: Ask, seconds: float, *, reuses: bool) -> Tried | None:
+def ask_without_gradients(first: PassedVariant, ask: CallFn, seconds: float, *, reuses: bool) -> VariantResult | None:
     """What fails without gradients, after its other data and after itself, is said of its forward.
 
     So many calls that a ring of buffers comes round, if `seconds` suffice. `reuses`: that it may is declared.
@@ -242,61 +248,61 @@ def without_gradients(first: Right, ask: Ask, seconds: float, *, reuses: bool) -
     asked = first.asked.request.plain
     other = replace(asked, tensors=first.variant.other)
     allowed = Allowed(seconds)
-    for i, is_other in enumerate(c == "1" for c in _OTHER):
-        if i >= _LEAST_INFERENCE and allowed.over:
+    for i, is_other in enumerate(c == "1" for c in _OTHER_DATA_CALLS):
+        if i >= _MIN_CALLS and allowed.over:
             break
         reply = ask(other if is_other else asked)
         judgement: Judgement | None = None
         if reply.error:
             judgement = Judgement(reply.cause, reply.error)
         elif reply.overwritten >= 0 and not reuses:
-            judgement = overwritten(reply.overwritten, first.asked)
+            judgement = describe_overwritten(reply.overwritten, first.asked)
         elif not is_other:
-            judgement = next((j for _, j in off(first, reply)), None)
+            judgement = next((j for _, j in find_off_answers(first, reply)), None)
         if judgement is not None and judgement.verdict in FAILED:
             return with_failure(first, reply, Mode.FORWARD, judgement, "where no gradient is asked for (torch.no_grad)")
     return None
 
 
 #: Of fewer numbers two draws may be alike by chance.
-_LEAST_AGAIN = 32
+_MIN_DRAWN_NUMBERS = 32
 _TEXT = "the second of two calls draws the random numbers of the first, where the reference draws others"
 
 
-def not_drawn_again(first: Right, ask: Ask, reference: Native) -> Tried | None:
+def find_repeated_draws(first: PassedVariant, ask: CallFn, reference: Native) -> VariantResult | None:
     """WRONG_VALUE where a second call answers as the first, and the reference's second does not."""
     request = first.asked.request.plain
-    if not first.asked.reply.draws or sum(y.values.size for y in first.asked.outputs) < _LEAST_AGAIN:
+    if not first.asked.reply.draws or sum(y.values.size for y in first.asked.outputs) < _MIN_DRAWN_NUMBERS:
         return None
     again = replace(request, setting=Setting.AGAIN)
     own = [reference.native(r).outputs for r in (request, again)]
-    if alike(*own):
+    if are_alike(*own):
         return None
     once, reply = ask(request), ask(again)
-    if once.error or reply.error or not alike(once.outputs, reply.outputs):
+    if once.error or reply.error or not are_alike(once.outputs, reply.outputs):
         return None
     return with_failure(first, reply, Mode.FORWARD, Judgement(Verdict.WRONG_VALUE, _TEXT))
 
 
 #: Calls at most: more than results are held for.
-CALLS = 600
+MAX_REPEATED_CALLS = 600
 
 
-def unrepeated(first: Right, ask: Ask, seconds: float, *, reuses: bool) -> Tried | None:
+def find_unrepeated(first: PassedVariant, ask: CallFn, seconds: float, *, reuses: bool) -> VariantResult | None:
     """NOT_REPEATABLE where a later call gave other bits than the one that was judged; its other data come between.
 
     Of two calls, however far apart, some have other data: a ring of buffers shows. `reuses`: that it may is declared.
     """
     asked, allowed = first.asked.request, Allowed(seconds)
     other = replace(asked, tensors=first.variant.other)
-    for i in range(CALLS):
+    for i in range(MAX_REPEATED_CALLS):
         is_other = i.bit_count() % 2 == 1
         reply = ask(other if is_other else asked)
         if reply.overwritten >= 0 and not reuses:
-            return with_failure(first, reply, Mode.FORWARD, overwritten(reply.overwritten, first.asked))
+            return with_failure(first, reply, Mode.FORWARD, describe_overwritten(reply.overwritten, first.asked))
         for mode, same in (
-            (Mode.FORWARD, is_other or alike(reply.outputs, first.reply.outputs)),
-            (Mode.GRADIENT, is_other or alike(reply.gradients, first.reply.gradients)),
+            (Mode.FORWARD, is_other or are_alike(reply.outputs, first.reply.outputs)),
+            (Mode.GRADIENT, is_other or are_alike(reply.gradients, first.reply.gradients)),
         ):
             if not same or reply.error:
                 text = reply.error or f"one call in {i + 1} gave other {_NOUNS[mode]}"

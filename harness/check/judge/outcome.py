@@ -18,15 +18,15 @@ import numpy as np
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import FAILED, WRONG, Mode
 from opproof.harness.check.call.exchange import Reply
-from opproof.harness.check.call.reference_reply import Facts
+from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.variants.fills import SATURATING
 from opproof.harness.check.variants.variant import Variant
 from opproof.harness.judge.bound import Comparison
-from opproof.harness.judge.judgement import Judged, Judgement
+from opproof.harness.judge.judgement import JudgedTensor, Judgement
 from opproof.harness.reference.torch.evaluate import Truth
 
 
-class By(Enum):
+class DeclinedBy(Enum):
     """Who declines a variant."""
 
     REFERENCE = auto()  # it has no answer there, or none of the same meaning
@@ -35,27 +35,27 @@ class By(Enum):
 
 
 @dataclass(frozen=True)
-class Right:
+class PassedVariant:
     """A variant that was judged and found right, of which more can be asked."""
 
     variant: Variant
-    asked: Facts
+    asked: ReferenceReply
     truth: Truth
     reply: Reply
     judgements: Mapping[Mode, Judgement]
 
 
 @dataclass(frozen=True)
-class Tried:
+class VariantResult:
     """What became of a variant, by mode; `declined`: why it has no judgements."""
 
     variant: Variant
-    facts: Facts | None = None
+    facts: ReferenceReply | None = None
     truth: Truth | None = None
     reply: Reply = field(default_factory=Reply)
     judgements: Mapping[Mode, Judgement] = field(default_factory=dict)
     declined: str = ""
-    by: By = By.REFERENCE
+    by: DeclinedBy = DeclinedBy.REFERENCE
     news: bool = False  # the candidate answers otherwise there, or dies: told though the variant is rare
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
@@ -65,56 +65,57 @@ class Tried:
         return any(j.verdict in FAILED for j in self.judgements.values())
 
     @property
-    def right(self) -> Right | None:
+    def right(self) -> PassedVariant | None:
         """What was judged, where nothing of it is wrong."""
         if self.facts is None or self.truth is None or self.declined:
             return None
         if self.fails:
             return None
-        return Right(self.variant, self.facts, self.truth, self.reply, self.judgements)
+        return PassedVariant(self.variant, self.facts, self.truth, self.reply, self.judgements)
 
 
-def with_failure(one: Right, reply: Reply, mode: Mode, judgement: Judgement, where: str = "") -> Tried:
+def with_failure(one: PassedVariant, reply: Reply, mode: Mode, judgement: Judgement, where: str = "") -> VariantResult:
     """A variant that was right and is wrong in one mode, by a later reply; `where`: the circumstances, in words."""
     judgement = replace(judgement, message="; ".join(filter(None, (judgement.message, where))))
-    return Tried(one.variant, one.asked, one.truth, reply, {**one.judgements, mode: judgement})
+    return VariantResult(one.variant, one.asked, one.truth, reply, {**one.judgements, mode: judgement})
 
 
-def by_reference(variant: Variant, why: str) -> Tried:
+def by_reference(variant: Variant, why: str) -> VariantResult:
     """A variant that the reference declines."""
-    return Tried(variant, declined=f"the reference: {why}")
+    return VariantResult(variant, declined=f"the reference: {why}")
 
 
-def by_candidate(variant: Variant, why: str, *, news: bool = False) -> Tried:
+def by_candidate(variant: Variant, why: str, *, news: bool = False) -> VariantResult:
     """A variant that the candidate declines."""
-    return Tried(variant, declined=why, by=By.CANDIDATE, news=news)
+    return VariantResult(variant, declined=why, by=DeclinedBy.CANDIDATE, news=news)
 
 
-def nothing(variant: Variant) -> Tried:
+def make_untelling(variant: Variant) -> VariantResult:
     """A variant from which nothing follows."""
-    return Tried(variant, declined=NOTHING, by=By.NOBODY)
+    return VariantResult(variant, declined=NOTHING, by=DeclinedBy.NOBODY)
 
 
 #: What is said of a rare variant at which nothing is told.
 NOTHING = "it tells nothing of the candidate"
 #: So many bounds are little, of dtypes with so many digits and more.
-_LITTLE, SINGLE = 8.0, 24
+_MAX_BOUNDS, FLOAT32_DIGITS = 8.0, 24
 #: And so many in so few of the elements: where thousands nearly cancel in the reference's order of sums, some do so by
 #: chance far better than in another's (99 of 100 are within half their bounds then).
-_FEW, _IN_FEW = 2.0**-8, 32.0
+_FEW_ELEMENTS_SHARE, _MAX_BOUNDS_OF_FEW = 2.0**-8, 32.0
 #: Roundings of the largest input that a result may be off by where inputs are large.
-_ROUNDINGS = 8.0
+_MAX_INPUT_ROUNDINGS = 8.0
 
 
-def slight(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:
+def is_marginal(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:
     """Whether all that is wrong at a rare variant, or where inputs are large, is wrong by little."""
     wrong = [j for j in judgements.values() if j.verdict in WRONG]
-    narrow = any(DTYPES[t.kind].digits < SINGLE for t in variant.asked if t.kind)
+    narrow = any(DTYPES[t.kind].digits < FLOAT32_DIGITS for t in variant.asked if t.kind)
     if not wrong or narrow:
         return False
     most = _of_an_input(variant)
     return all(
-        j.tensors and all((variant.rare and _little(t.comparison)) or _within(t, most) for t in j.tensors)
+        j.tensors
+        and all((variant.rare and _is_little_off(t.comparison)) or _is_within_roundings(t, most) for t in j.tensors)
         for j in wrong
     )
 
@@ -128,17 +129,17 @@ def _of_an_input(variant: Variant) -> float:
     if not variant.fill.endswith(SATURATING):
         return 0.0
     some = [(DTYPES[t.kind].u, np.abs(t.values)) for t in variant.asked if t.kind and t.values.size]
-    return _ROUNDINGS * max((u * float(sizes.max()) for u, sizes in some), default=0.0)
+    return _MAX_INPUT_ROUNDINGS * max((u * float(sizes.max()) for u, sizes in some), default=0.0)
 
 
-def _within(judged: Judged, most: float) -> bool:
+def _is_within_roundings(judged: JudgedTensor, most: float) -> bool:
     wrong, expected = ~judged.comparison.passed, judged.expected.values
     with np.errstate(all="ignore"):
         off = np.abs(judged.got - expected)
     return most > 0 and bool(np.all(off[wrong] <= most * np.abs(expected[wrong])))
 
 
-def _little(comparison: Comparison) -> bool:
+def _is_little_off(comparison: Comparison) -> bool:
     wrong = ~comparison.passed
-    most = _IN_FEW if np.count_nonzero(wrong) <= _FEW * wrong.size else _LITTLE
+    most = _MAX_BOUNDS_OF_FEW if np.count_nonzero(wrong) <= _FEW_ELEMENTS_SHARE * wrong.size else _MAX_BOUNDS
     return bool(np.all(comparison.shares[wrong] <= most))

@@ -19,26 +19,26 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.verdicts import FAILED
-from opproof.harness.check.call.exchange import Answered, Reply, Request
+from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor
 from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.call.subject import Form
-from opproof.harness.check.judge.compare import off
-from opproof.harness.check.judge.outcome import Right, Tried, with_failure
+from opproof.harness.check.judge.compare import find_off_answers
+from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.tensors import CONTIGUOUS, to_torch
 from opproof.harness.run.standalone.caller import run
 
 #: What answers requests there, and then, where there is time, each once more after many calls; None without answers.
-Unwatched: TypeAlias = Callable[[Sequence[Request]], Sequence[Reply] | None]
+Unwatched: TypeAlias = Callable[[Sequence[CallRequest]], Sequence[Reply] | None]
 
 _SCRIPT = Path(__file__).with_name("script.py")
 #: Kinds of nestings that a program is given as they are.
 _PLAIN = (tuple, list, dict)
 
 
-def unwatched(located: Located, form: Form, seconds: float) -> Unwatched:
+def make_standalone_caller(located: Located, form: Form, seconds: float) -> Unwatched:
     """What asks a function or class so, for at most so many seconds."""
 
-    def ask(requests: Sequence[Request]) -> Sequence[Reply] | None:
+    def ask(requests: Sequence[CallRequest]) -> Sequence[Reply] | None:
         if not _is_plain(form.arguments.spec):
             return None
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as there, suppress(Exception):
@@ -47,9 +47,9 @@ def unwatched(located: Located, form: Form, seconds: float) -> Unwatched:
             file = located.file.resolve()
             arguments = [str(file.parent), file.stem, located.label, there, str(len(requests))]
             run(_SCRIPT.read_text(encoding="utf-8"), Path.cwd(), arguments, seconds)
-            first = [_taken(Path(there, f"{k}")) for k in range(len(requests))]
+            first = [_read_reply(Path(there, f"{k}")) for k in range(len(requests))]
             with suppress(Exception):  # what it did not come to in its time
-                first += [_taken(Path(there, f"{k}late")) for k in range(len(requests))]
+                first += [_read_reply(Path(there, f"{k}late")) for k in range(len(requests))]
             return first
         return None
 
@@ -60,7 +60,7 @@ def _is_plain(spec: Any) -> bool:
     return spec.is_leaf() or (spec.type in _PLAIN and all(map(_is_plain, spec.children())))
 
 
-def _put(path: Path, located: Located, form: Form, request: Request) -> None:
+def _put(path: Path, located: Located, form: Form, request: CallRequest) -> None:
     import torch
 
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
@@ -74,40 +74,42 @@ def _put(path: Path, located: Located, form: Form, request: Request) -> None:
     torch.save(job, path)
 
 
-def _taken(path: Path) -> Reply:
+def _read_reply(path: Path) -> Reply:
     """What lies in files whose names begin so. Raises OSError, ValueError and their like where no answer does."""
     told = json.loads(Path(f"{path}.json").read_text(encoding="utf-8"))
-    outputs = [_answered(Path(f"{path}y{i}.npy"), name) for i, name in enumerate(told["outputs"])]
-    gradients = [None if n is None else _answered(Path(f"{path}d{i}.npy"), n) for i, n in enumerate(told["gradients"])]
+    outputs = [_read_tensor(Path(f"{path}y{i}.npy"), name) for i, name in enumerate(told["outputs"])]
+    gradients = [
+        None if n is None else _read_tensor(Path(f"{path}d{i}.npy"), n) for i, n in enumerate(told["gradients"])
+    ]
     return Reply(outputs=tuple(outputs), gradients=tuple(gradients))
 
 
-def _answered(path: Path, dtype: str) -> Answered:
+def _read_tensor(path: Path, dtype: str) -> ReplyTensor:
     values: Array = np.load(path, allow_pickle=False)
-    return Answered(values.astype(np.int64) if values.dtype.kind in "iu" else values, dtype.removeprefix("torch."))
+    return ReplyTensor(values.astype(np.int64) if values.dtype.kind in "iu" else values, dtype.removeprefix("torch."))
 
 
 #: What is said of a candidate that answers otherwise there.
 WHERE = "where a program that is not opproof calls it; as it is called here it is right"
 
 
-def by_script(found: Sequence[Tried], ask: Unwatched) -> list[Tried]:
+def by_script(found: Sequence[VariantResult], ask: Unwatched) -> list[VariantResult]:
     """What was tried, with the first that is wrong there: of the given inputs, of the largest and of the last."""
-    some = _few([one for t in found if (one := t.right) is not None and _is_usual(one)])
+    some = _select_few([one for t in found if (one := t.right) is not None and _is_usual(one)])
     replies = ask([one.asked.request for one in some]) if some else None
     for one, reply in zip([*some, *some], replies or (), strict=False):  # the second time after many calls
-        for mode, judgement in off(one, reply):
+        for mode, judgement in find_off_answers(one, reply):
             if judgement.verdict in FAILED:
                 wrong = with_failure(one, reply, mode, judgement, WHERE)
                 return [wrong if t.variant is one.variant else t for t in found]
     return list(found)
 
 
-def _is_usual(one: Right) -> bool:
+def _is_usual(one: PassedVariant) -> bool:
     return one.variant.layout == CONTIGUOUS and not one.variant.one and not one.asked.reply.draws
 
 
-def _few(some: Sequence[Right]) -> list[Right]:
+def _select_few(some: Sequence[PassedVariant]) -> list[PassedVariant]:
     if not some:
         return []
     largest = max(some, key=lambda one: sum(t.values.size for t in one.asked.request.tensors))

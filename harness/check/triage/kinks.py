@@ -27,25 +27,25 @@ from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.call.exchange import Reply
 from opproof.harness.check.judge.outcome import NOTHING
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants.fills import ZEROED
 from opproof.harness.check.variants.variant import Excused, Variant
-from opproof.harness.judge.array_statistics import figures
+from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import Comparison
-from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement
 from opproof.harness.judge.kinks import waive_at_kinks
-from opproof.harness.reference.torch.evaluate import Question, Truth
-from opproof.harness.reference.torch.kinks import OFTEN, RANDOM, Between, between
-from opproof.reports._text import plural
+from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth
+from opproof.harness.reference.torch.kinks import MANY_RANDOM_POINTS, RANDOM_POINTS, KinkGradients, find_kink_gradients
+from opproof.reports._text import format_count
 
 #: A gradient there is so many times the largest that is expected anywhere at most: of two kinks both may be taken. And
 #: so many times the largest cotangent where all that is expected is 0, as of relu before which all is 0.
-_MOST, _MOST_OF_NONE = 4.0, 2.0**10
+_MAX_GRADIENT_RATIO, _MAX_COTANGENT_RATIO = 4.0, 2.0**10
 
 
 def at_zeros(
     variant: Variant,
-    tensors: Sequence[Tensor],
+    tensors: Sequence[CallTensor],
     cotangents: Sequence[Array | None],
     judgements: Mapping[Mode, Judgement],
     reply: Reply,
@@ -57,29 +57,29 @@ def at_zeros(
     wrong = judgements.get(Mode.GRADIENT)
     if variant.fill != ZEROED or reply.own_backward or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
         return dict(judgements)
-    values, given = {t.name: t for t in tensors}, max(_largest(g) for g in cotangents if g is not None)
-    again = [_again(j, values[j.name], given) for j in wrong.tensors]
-    judged = judged_again(wrong, again)
+    values, given = {t.name: t for t in tensors}, max(_find_largest(g) for g in cotangents if g is not None)
+    again = [_judge_at_zeros(j, values[j.name], given) for j in wrong.tensors]
+    judged = judge_again(wrong, again)
     if judged.verdict is Verdict.PASS:
         judged = replace(judged, message="wrong only where the input is 0: within what a formula with kinks may give")
     return {**judgements, Mode.GRADIENT: judged}
 
 
-def _again(judged: Judged, given: Tensor, cotangent: float) -> Judged:
+def _judge_at_zeros(judged: JudgedTensor, given: CallTensor, cotangent: float) -> JudgedTensor:
     if judged.comparison.right or given.values.shape != judged.got.shape:
         return judged
-    most = _MOST * _largest(judged.expected.values) or _MOST_OF_NONE * cotangent
+    most = _MAX_GRADIENT_RATIO * _find_largest(judged.expected.values) or _MAX_COTANGENT_RATIO * cotangent
     with np.errstate(all="ignore"):
         small = np.abs(judged.got) <= most
     mask = ~judged.comparison.passed & (given.values == 0) & small
-    return compared_by(judged, judged.comparison.excusing(mask), given.kind)
+    return replace_comparison(judged, judged.comparison.with_waived(mask), given.kind)
 
 
-def _largest(values: Array) -> float:
+def _find_largest(values: Array) -> float:
     return float(np.max(np.abs(values), initial=0.0))
 
 
-def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:
+def at_kinks(question: TorchQuestion, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:
     """The judgements; a gradient that is wrong at kinks alone, and there lies between both sides, passes."""
     wrong = judgements.get(Mode.GRADIENT)
     if wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT or not wrong.tensors:
@@ -87,31 +87,31 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
     asked = [i for i, need in enumerate(question.needs) if need]
     if len(asked) != len(wrong.tensors):
         return dict(judgements)
-    for times in (RANDOM, OFTEN):
-        known = between(question, times)
+    for times in (RANDOM_POINTS, MANY_RANDOM_POINTS):
+        known = find_kink_gradients(question, times)
         again = [
-            _again_kinks(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)
+            _judge_at_kinks(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)
         ]
-        judged = judged_again(wrong, again)
-        beside = sum(_beside(j, known[i]) for i, j in zip(asked, again, strict=True))
-        if judged.verdict is Verdict.PASS or 2 * beside > sum(_beside(j, None) for j in wrong.tensors):
+        judged = judge_again(wrong, again)
+        beside = sum(_count_beside_kinks(j, known[i]) for i, j in zip(asked, again, strict=True))
+        if judged.verdict is Verdict.PASS or 2 * beside > sum(_count_beside_kinks(j, None) for j in wrong.tensors):
             break
     if judged.verdict is Verdict.PASS:
-        count = plural(count_of(wrong, again), "element")
+        count = format_count(count_of(wrong, again), "element")
         judged = replace(judged, message=f"{count} at kinks: between the derivatives on either side")
     return {**judgements, Mode.GRADIENT: judged}
 
 
-def _beside(judged: Judged, where: Between | None) -> int:
+def _count_beside_kinks(judged: JudgedTensor, where: KinkGradients | None) -> int:
     """How many wrong elements are at no known kink; of a median of many equals points at random miss some that are."""
     wrong = ~judged.comparison.passed
     return int((wrong if where is None else wrong & ~where.at).sum())
 
 
-def _again_kinks(judged: Judged, where: Between | None, kind: str) -> Judged:
+def _judge_at_kinks(judged: JudgedTensor, where: KinkGradients | None, kind: str) -> JudgedTensor:
     if where is None or judged.comparison.right:
         return judged
-    return compared_by(judged, waive_at_kinks(judged.got, judged.comparison, where, kind), kind)
+    return replace_comparison(judged, waive_at_kinks(judged.got, judged.comparison, where, kind), kind)
 
 
 class Convention(StrEnum):
@@ -139,14 +139,14 @@ def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> Con
     return Convention.NONE if variant.excused is Excused.ALL else None
 
 
-def compared_by(judged: Judged, comparison: Comparison, kind: str) -> Judged:
+def replace_comparison(judged: JudgedTensor, comparison: Comparison, kind: str) -> JudgedTensor:
     """The array, of a dtype `kind`, with another comparison of its elements."""
     return replace(
-        judged, comparison=comparison, figures=figures(judged.got, judged.expected, comparison, kind or "f32")
+        judged, comparison=comparison, figures=measure_array(judged.got, judged.expected, comparison, kind or "f32")
     )
 
 
-def judged_again(wrong: Judgement, again: Sequence[Judged]) -> Judgement:
+def judge_again(wrong: Judgement, again: Sequence[JudgedTensor]) -> Judgement:
     """The judgement of arrays of which elements were excused: it passes where none is left, and no whole is wrong.
 
     What is wrong with a whole alone stays as it was said.
@@ -155,10 +155,10 @@ def judged_again(wrong: Judgement, again: Sequence[Judged]) -> Judgement:
         return replace(wrong, tensors=tuple(again))
     if not again or any(j.figures.fault() for j in again):
         return wrong
-    return measured(again, [])
+    return make_passing_judgement(again, [])
 
 
-def count_of(wrong: Judgement, again: Sequence[Judged]) -> int:
+def count_of(wrong: Judgement, again: Sequence[JudgedTensor]) -> int:
     """How many elements were excused."""
     pairs = zip(again, wrong.tensors, strict=True)
     return sum(int((a.comparison.passed & ~b.comparison.passed).sum()) for a, b in pairs)

@@ -28,18 +28,20 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.core.verdicts import SYSTEMATIC, WRONG, Mode, Verdict
-from opproof.harness.check.call.exchange import Answered
+from opproof.harness.check.call.exchange import ReplyTensor
 from opproof.harness.check.judge.compare import fails
-from opproof.harness.check.triage.kinks import compared_by, judged_again
+from opproof.harness.check.triage.kinks import judge_again, replace_comparison
 from opproof.harness.diagnose.precision import of_its_size
-from opproof.harness.judge.judgement import Judged, Judgement
-from opproof.harness.reference.torch.alternatives import widened
+from opproof.harness.judge.judgement import JudgedTensor, Judgement
+from opproof.harness.reference.torch.alternatives import widen_truth
 from opproof.harness.reference.torch.dtype_leaks import Casts
-from opproof.harness.reference.torch.evaluate import Question, Truth, truth
+from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth, compute_truth
 from opproof.reports import Result
 
 
-def as_rounded(question: Question, known: Truth, own: Callable[[Truth], Mapping[Any, Any]]) -> tuple[Question, Truth]:
+def as_rounded(
+    question: TorchQuestion, known: Truth, own: Callable[[Truth], Mapping[Any, Any]]
+) -> tuple[TorchQuestion, Truth]:
     """The question and its truth; `own` judges the reference's own answer, and what fails is asked in float32."""
     kinds = [kind for kind in question.kinds if kind]
     if question.compute is not None or "f64" not in question.dtypes or not kinds or "f64" in kinds:
@@ -47,44 +49,44 @@ def as_rounded(question: Question, known: Truth, own: Callable[[Truth], Mapping[
     if not any(judgement.verdict in WRONG for judgement in own(known).values()):
         return question, known
     rounded = replace(question, compute="f32")
-    return rounded, truth(rounded)
+    return rounded, compute_truth(rounded)
 
 
-def narrowed(
-    question: Question,
+def judge_with_casts(
+    question: TorchQuestion,
     casts: Casts,
     judgements: Mapping[Mode, Judgement],
     judged: Callable[[Truth], dict[Mode, Judgement]],
-) -> tuple[Question, Truth, dict[Mode, Judgement]] | None:
+) -> tuple[TorchQuestion, Truth, dict[Mode, Judgement]] | None:
     """What to ask, what is true and what to say with the noise of `casts`, where all is right by that."""
     if not casts or question.casts or question.compute is not None or not fails(judgements):
         return None
     asked = replace(question, casts=casts)
-    wider = widened(asked, truth(asked))
+    wider = widen_truth(asked, compute_truth(asked))
     found = judged(wider)
     return (asked, wider, found) if all(j.verdict is Verdict.PASS for j in found.values()) else None
 
 
-def chosen_alike(outputs: Sequence[Answered], judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:
+def pass_native_choices(outputs: Sequence[ReplyTensor], judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:
     """The judgements; `outputs` are the reference's own in the dtypes that were asked."""
     wrong = judgements.get(Mode.FORWARD)
     if wrong is None or wrong.verdict not in WRONG or len(outputs) != len(wrong.tensors):
         return dict(judgements)
-    again = [_excused(judged, own) for judged, own in zip(wrong.tensors, outputs, strict=True)]
+    again = [_pass_native_values(judged, own) for judged, own in zip(wrong.tensors, outputs, strict=True)]
     if all(a is b for a, b in zip(again, wrong.tensors, strict=True)):
         return dict(judgements)
-    return {**judgements, Mode.FORWARD: judged_again(wrong, again)}
+    return {**judgements, Mode.FORWARD: judge_again(wrong, again)}
 
 
-def _excused(judged: Judged, own: Answered) -> Judged:
+def _pass_native_values(judged: JudgedTensor, own: ReplyTensor) -> JudgedTensor:
     whole = judged.expected.values.dtype.kind in "iub" and judged.got.shape == own.values.shape
     if judged.comparison.right or not whole:
         return judged
-    return compared_by(judged, judged.comparison.excusing(judged.got == own.values), "")
+    return replace_comparison(judged, judged.comparison.with_waived(judged.got == own.values), "")
 
 
-def undeclared(
-    question: Question, judgements: Mapping[Mode, Judgement], judged: Callable[[Truth], Mapping[Mode, Judgement]]
+def describe_undeclared(
+    question: TorchQuestion, judgements: Mapping[Mode, Judgement], judged: Callable[[Truth], Mapping[Mode, Judgement]]
 ) -> dict[Mode, str]:
     """What to say of those that are wrong where the declaration `storage` makes all of them right; else nothing.
 
@@ -92,10 +94,10 @@ def undeclared(
     """
     narrow = [k for k in question.results if k in ("f16", "bf16")]
     wrong = [m for m, j in judgements.items() if j.verdict in WRONG]
-    if question.compute is not None or not narrow or not wrong or any(_together(judgements[m]) for m in wrong):
+    if question.compute is not None or not narrow or not wrong or any(_has_all_right(judgements[m]) for m in wrong):
         return {}
     asked = replace(question, compute="storage")
-    found = judged(widened(asked, truth(asked)))
+    found = judged(widen_truth(asked, compute_truth(asked)))
     if not all(found[m].verdict in (Verdict.PASS, Verdict.MISTRUSTED) and of_its_size(found[m]) for m in wrong):
         return {}
     said = (
@@ -109,24 +111,24 @@ def undeclared(
 
 def by_rule(results: Iterable[Result], judgements: Iterable[Judgement]) -> bool:
     """Whether a rule is named by which the candidate is wrong, a factor say: then rounding explains no variant."""
-    of_the_whole = (j.figures for j in judgements if j.verdict in WRONG and _together(j))
+    of_the_whole = (j.figures for j in judgements if j.verdict in WRONG and _has_all_right(j))
     return any(r.patterns and r.patterns[0] in SYSTEMATIC for r in results) or any(
         f.factor is not None or f.slope for f in of_the_whole
     )
 
 
-def _together(judgement: Judgement) -> bool:
+def _has_all_right(judgement: Judgement) -> bool:
     return bool(judgement.tensors) and all(bool(t.comparison.passed.all()) for t in judgement.tensors)
 
 
-def unsaved(
-    question: Question, judgements: Mapping[Mode, Judgement], judge: Callable[[Truth], Judgement]
+def judge_unsaved_outputs(
+    question: TorchQuestion, judgements: Mapping[Mode, Judgement], judge: Callable[[Truth], Judgement]
 ) -> dict[Mode, Judgement]:
     """The judgements; a gradient that was MISTRUSTED passes where `judge` passes it by the narrower bound."""
     found = dict(judgements)
     doubted = Mode.GRADIENT in found and found[Mode.GRADIENT].verdict is Verdict.MISTRUSTED
     if doubted and any(kind in ("f16", "bf16") for kind in question.dtypes):
-        again = judge(truth(replace(question, saves=False)))
+        again = judge(compute_truth(replace(question, saves=False)))
         if again.verdict is Verdict.PASS:
             found[Mode.GRADIENT] = again
     return found

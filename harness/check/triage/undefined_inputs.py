@@ -21,9 +21,9 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import OpError
 from opproof.core.verdicts import WRONG, Mode, Verdict
-from opproof.harness.check.call.exchange import Answered, Reply, near
+from opproof.harness.check.call.exchange import Reply, ReplyTensor, is_near
 from opproof.harness.check.call.reference import Reference
-from opproof.harness.check.call.reference_reply import Facts
+from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.tensors import PARTS
 from opproof.harness.check.triage.kinks import places_of
 from opproof.harness.check.variants.fills import NEGATIVE, SATURATING, TIED, TINY, ZEROED
@@ -31,13 +31,13 @@ from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.alternatives import decided_anew, selects
-from opproof.harness.reference.torch.evaluate import Question, Truth
+from opproof.harness.reference.torch.alternatives import measure_branch_flips, selects
+from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth
 
 Judgements = Mapping[Mode, Judgement]
 
 
-def overflows(reference: Reference, asked: Facts, known: Truth, judgements: Judgements) -> bool:
+def overflows(reference: Reference, asked: ReferenceReply, known: Truth, judgements: Judgements) -> bool:
     """Whether all that is wrong is where the reference in float32 is not finite though the truth is, or came as none.
 
     Where its steps overflow on the way to what is infinite it is NaN, as inf - inf is, and that says as little.
@@ -46,7 +46,7 @@ def overflows(reference: Reference, asked: Facts, known: Truth, judgements: Judg
     reply = reference.native(replace(asked.request, tensors=wide))
     results = (*known.outputs, *known.gradients)
     lost = [
-        None if y is None or e is None or y.values.shape != e.values.shape else _lost(y, e)
+        None if y is None or e is None or y.values.shape != e.values.shape else _find_lost(y, e)
         for y, e in zip((*reply.outputs, *reply.gradients), results, strict=False)
     ]
     floats = (m for m, e in zip(lost, results, strict=False) if e is not None and e.values.dtype.kind == "f")
@@ -55,7 +55,7 @@ def overflows(reference: Reference, asked: Facts, known: Truth, judgements: Judg
     return _excuses(asked, known, judgements, lambda i: lost[i] if i < len(lost) else None)
 
 
-def _lost(y: Answered, e: Expected) -> Array:
+def _find_lost(y: ReplyTensor, e: Expected) -> Array:
     if e.values.dtype.kind != "f":  # what is decided by numbers that overflowed
         return np.asarray(y.values != e.values)
     only = np.isnan(y.values) & ~np.isnan(e.values)
@@ -63,7 +63,7 @@ def _lost(y: Answered, e: Expected) -> Array:
     return ~np.isfinite(y.values) & ((np.abs(e.values) < most) | (y.dtype in PARTS) | only)
 
 
-def undefined(asked: Facts, known: Truth, judgements: Judgements) -> bool:
+def is_undefined(asked: ReferenceReply, known: Truth, judgements: Judgements) -> bool:
     """Whether all that is wrong is where the truth is NaN, or chosen by NaN, or came as none.
 
     Of inputs and cotangents none is NaN then.
@@ -72,13 +72,13 @@ def undefined(asked: Facts, known: Truth, judgements: Judgements) -> bool:
     if any(np.isnan(x).any() for x in some if x.dtype.kind == "f"):
         return False
     results = (*known.outputs, *known.gradients)
-    made = [None if e is None else _none(e, known) for e in results]
+    made = [None if e is None else _find_undefined(e, known) for e in results]
     if not any(mask is not None and mask.any() for mask in made):
         return False
     return _excuses(asked, known, judgements, lambda i: made[i])
 
 
-def unanswered(known: Truth, judgements: Judgements, own: Callable[[], Judgements]) -> str:
+def explain_no_answer(known: Truth, judgements: Judgements, own: Callable[[], Judgements]) -> str:
     """Why the reference itself has no answer where the candidate raised; empty where it has one, or nothing raised.
 
     `own`: how the reference's answer in its own dtype is judged. It has none in a mode whose truth is NaN, or in which
@@ -95,12 +95,12 @@ def unanswered(known: Truth, judgements: Judgements, own: Callable[[], Judgement
     return f"it has no answer there: {silent[0].message or silent[0].verdict}" if silent else ""
 
 
-def _none(e: Expected, known: Truth) -> Array:
+def _find_undefined(e: Expected, known: Truth) -> Array:
     """Where the truth is NaN, or a place that was chosen among numbers of which one is."""
     return np.isnan(e.values) if e.values.dtype.kind == "f" else np.full(e.values.shape, known.unordered)
 
 
-def _excuses(asked: Facts, known: Truth, judgements: Judgements, of: Callable[[int], Array | None]) -> bool:
+def _excuses(asked: ReferenceReply, known: Truth, judgements: Judgements, of: Callable[[int], Array | None]) -> bool:
     """Whether every wrong element is one of those that `of` gives by result, or is no finite number."""
     for mode, judgement in judgements.items():
         if judgement.verdict not in WRONG:
@@ -118,19 +118,19 @@ def _excuses(asked: Facts, known: Truth, judgements: Judgements, of: Callable[[i
     return True
 
 
-def shared_alike(asked: Facts, laid: Reply) -> Facts:
+def share_memory_alike(asked: ReferenceReply, laid: Reply) -> ReferenceReply:
     """The facts with the memory that outputs of the reference share, or hold twice, in the layout of its inputs."""
     if laid.error or len(laid.outputs) != len(asked.outputs):
         return asked
     pairs = zip(asked.outputs, laid.outputs, strict=True)
-    return replace(asked, outputs=tuple(_either(y, z) for y, z in pairs))
+    return replace(asked, outputs=tuple(_merge_sharing(y, z) for y, z in pairs))
 
 
-def _either(y: Answered, z: Answered) -> Answered:
+def _merge_sharing(y: ReplyTensor, z: ReplyTensor) -> ReplyTensor:
     return replace(y, shares=max(y.shares, z.shares), overlaps=y.overlaps or z.overlaps)
 
 
-def means_otherwise(asked: Facts, laid: Reply, *, raised: bool) -> str:
+def explain_other_meaning(asked: ReferenceReply, laid: Reply, *, raised: bool) -> str:
     """Why a layout says nothing of a candidate, from the reference's own reply in it; empty where it does.
 
     Where the reference raises, nothing is said of a candidate that `raised` too; one that answers has to be right.
@@ -139,24 +139,26 @@ def means_otherwise(asked: Facts, laid: Reply, *, raised: bool) -> str:
         return (laid.error or laid.failed) if raised else ""
     plain = asked.reply
     pairs = zip((*plain.outputs, *plain.gradients), (*laid.outputs, *laid.gradients), strict=False)
-    if all(near(a, b) for a, b in pairs):
+    if all(is_near(a, b) for a, b in pairs):
         return ""
     return "it gives other results where its inputs lie so: it depends on their strides"
 
 
-def unsettled(question: Question, variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:
+def explain_unsettled(
+    question: TorchQuestion, variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]
+) -> str:
     """Why what is wrong at a variant says nothing of the candidate; empty where it does."""
     if _of_nothing(variant, judgements):
         return "the candidate answers NaN where it is left nothing to reduce"
     if _of_equals(variant, known, judgements):
         return "which of equal elements are taken decides, and the candidate takes others, or more of them"
     wrong = any(j.verdict in WRONG for j in judgements.values())
-    if variant.fill == TINY and wrong and _rounding_decides(question, known):
+    if variant.fill == TINY and wrong and _does_rounding_decide(question, known):
         return "numbers are equal there but for their rounding, which decides"
     return ""
 
 
-def _rounding_decides(question: Question, known: Truth) -> bool:
+def _does_rounding_decide(question: TorchQuestion, known: Truth) -> bool:
     """Whether deciding otherwise, as noise does, leaves a bound: of all but equal values who takes all is right too.
 
     So it is where a reference chooses by numbers so small that their exponentials are equal, whose others choose by.
@@ -164,7 +166,7 @@ def _rounding_decides(question: Question, known: Truth) -> bool:
     if selects(question):
         return True
     try:
-        ends = decided_anew(question)
+        ends = measure_branch_flips(question)
     except OpError:  # it takes other steps
         return True
     each = zip(ends, (*known.outputs, *known.gradients), question.results, strict=True)

@@ -16,23 +16,23 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.call.subject import Arguments
-from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 from opproof.harness.check.variants.variant import Variant, name_of
 
 #: Of so many others each is tried once.
-_OTHERS = 3
+_MAX_OTHER_ARGUMENTS = 3
 #: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch; and
 #: where no tensor holds whole numbers, whose largest it may be.
-_NUMBERS, _PART, _LEAST = 8, 0.75, 5
+_MAX_OTHER_NUMBERS, _REDUCED_SHARE, _MIN_VARIED_INTEGER = 8, 0.75, 5
 #: What is no larger than this is what keeps something from 0, and shows when it is so many times larger.
-_FLOOR, _TIMES = 2.0**-9, 1000.0
+_MAX_EPSILON, _EPSILON_FACTOR = 2.0**-9, 1000.0
 #: One draw: its arguments and its tensors.
-Draw = tuple[Arguments, tuple[Tensor, ...]]
+Draw = tuple[Arguments, tuple[CallTensor, ...]]
 #: Of draws with other arguments so many are put to the first one's; and so many later draws are looked at for its own.
-_ASKED, _LATER = 3, 128
+_OTHER_DRAWS_ASKED, _LATER_SEEDS = 3, 128
 
 
-def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
+def take_other_arguments(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
     """By seed a factory's draws, the given one first: those with other plain arguments, as they are drawn.
 
     What lies in memory before is another draw of the same shapes; where there is none, they are not tried.
@@ -43,33 +43,33 @@ def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
         like = arguments.places == first.places and arguments.spec == first.spec
         if not like or repr(arguments.rest) in seen:
             continue
-        some = [(a, t) for s, (a, t) in draws.items() if s != seed and shapes(t) == shapes(tensors)]
+        some = [(a, t) for s, (a, t) in draws.items() if s != seed and list_shapes(t) == list_shapes(tensors)]
         same = [t for a, t in some if repr(a.rest) == repr(arguments.rest)]
         other = next(iter([*same, *(t for _, t in some)]), None)
         if other is not None:
             seen.add(repr(arguments.rest))
             name = f"arguments of seed {seed}"
             made.append(Variant(name, f"arguments-{seed}", CONTIGUOUS, tensors, other, rest=arguments.rest))
-    return tuple(made[:_OTHERS])
+    return tuple(made[:_MAX_OTHER_ARGUMENTS])
 
 
-def other_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
+def change_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
     """The first two draws with another number beside their tensors, each of those that are the same in all draws."""
     (first, tensors), (second, others), *_ = draws.values()
-    if second.places != first.places or second.spec != first.spec or shapes(tensors) != shapes(others):
+    if second.places != first.places or second.spec != first.spec or list_shapes(tensors) != list_shapes(others):
         return ()
-    made, least = [], _LEAST if all(t.kind for t in tensors) else math.inf
-    for i, name in _same(draws, names).items():
+    made, least = [], _MIN_VARIED_INTEGER if all(t.kind for t in tensors) else math.inf
+    for i, name in _find_same_in_all(draws, names).items():
         value = first.rest[i]
-        other = _other(value)
+        other = _change_number(value)
         if other and (type(value) is float or (type(value) is int and value >= least)):
             rest = (*first.rest[:i], other, *first.rest[i + 1 :])
             text = f"{name} as {other:g}"
             made.append(Variant(text, f"{name}-{other:g}", CONTIGUOUS, tensors, others, rest=rest, rare=True))
-    return tuple(made[:_NUMBERS])
+    return tuple(made[:_MAX_OTHER_NUMBERS])
 
 
-def left_out_as_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
+def replace_negative_by_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
     """The first two draws with 0 for a number below 0 that is given beside tensors and among whole numbers in them.
 
     It says what is left out there, -100 as a rule, and may be any: who takes 0 for none given leaves nothing out.
@@ -79,7 +79,7 @@ def left_out_as_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Vari
     for i, value in enumerate(first.rest):
         whole = {j for j, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind == "i"}
         held = [j for j in whole if type(value) is int and value < 0 and (tensors[j].values == value).any()]
-        if not held or shapes(tensors) != shapes(others):
+        if not held or list_shapes(tensors) != list_shapes(others):
             continue
         asked, other = (
             tuple(t.holding(np.where(t.values == value, 0, t.values)) if j in held else t for j, t in enumerate(some))
@@ -91,13 +91,13 @@ def left_out_as_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Vari
     return tuple(made)
 
 
-def exchanged(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
+def swap_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
     """The first two draws with two whole numbers beside their tensors exchanged, of which one is less in every draw.
 
     Sinks may be more than a window is long, which a kernel that is made of the usual ones has not met.
     """
     (first, tensors), (_, others), *_ = draws.values()
-    if shapes(tensors) != shapes(others):
+    if list_shapes(tensors) != list_shapes(others):
         return ()
     given = [arguments.rest for arguments, _ in draws.values()]
     whole = [i for i in range(len(first.rest)) if all(len(r) > i and type(r[i]) is int and r[i] > 0 for r in given)]
@@ -110,27 +110,29 @@ def exchanged(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant,
             made.append(
                 Variant(text, "exchanged", CONTIGUOUS, tensors, others, rest=tuple(rest), rare=True, apart=True)
             )
-    return tuple(made[:_OTHERS])
+    return tuple(made[:_MAX_OTHER_ARGUMENTS])
 
 
-def _other(value: float) -> float:
+def _change_number(value: float) -> float:
     """Three quarters of a number, of a floor so many times it."""
     if type(value) is int:
-        return int(value * _PART)
-    return value * (_TIMES if 0 < value <= _FLOOR else _PART)
+        return int(value * _REDUCED_SHARE)
+    return value * (_EPSILON_FACTOR if 0 < value <= _MAX_EPSILON else _REDUCED_SHARE)
 
 
-def unvaried_arguments(draws: Mapping[int, Draw], names: Sequence[str], tried: Sequence[str]) -> tuple[str, ...]:
+def describe_unvaried_arguments(
+    draws: Mapping[int, Draw], names: Sequence[str], tried: Sequence[str]
+) -> tuple[str, ...]:
     """What is to be said of numbers and flags beside tensors of which no other was drawn, and none was `tried`."""
     (first, _), *_ = draws.values()
     return tuple(
         f"other values of {name} ({first.rest[i]!r}): inputs() gives the same for every seed"
-        for i, name in _same(draws, names).items()
+        for i, name in _find_same_in_all(draws, names).items()
         if not any(one.startswith(f"{name} as ") for one in tried)
     )
 
 
-def _same(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[int, str]:
+def _find_same_in_all(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[int, str]:
     """The places of numbers and flags that are the same in every draw, and their names."""
     (first, _), *others = draws.values()
     alike = [i for i, v in enumerate(first.rest) if isinstance(v, int | float)]
@@ -140,8 +142,8 @@ def _same(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[int, str]:
 
 
 def of_one_rest(
-    draws: Mapping[int, Draw], draw: Callable[[int], Draw], takes: Callable[[tuple[Tensor, ...]], bool]
-) -> list[tuple[Tensor, ...]]:
+    draws: Mapping[int, Draw], draw: Callable[[int], Draw], takes: Callable[[tuple[CallTensor, ...]], bool]
+) -> list[tuple[CallTensor, ...]]:
     """The tensors of draws, which are all put to what the first is given beside tensors.
 
     Where what a draw gives beside them belongs to its tensors, as the longest of its lengths does, the reference may
@@ -150,15 +152,15 @@ def of_one_rest(
     (seed, (first, _)), *_ = draws.items()
     others = [tensors for arguments, tensors in draws.values() if repr(arguments.rest) != repr(first.rest)]
     given = [tensors for _, tensors in draws.values()]
-    if not others or all(map(takes, others[:_ASKED])):
+    if not others or all(map(takes, others[:_OTHER_DRAWS_ASKED])):
         return given
-    later = (draw(s) for s in range(seed, seed + _LATER))
+    later = (draw(s) for s in range(seed, seed + _LATER_SEEDS))
     alike = (tensors for arguments, tensors in later if repr(arguments.rest) == repr(first.rest))
     same = list(islice(alike, len(given)))
     return same if len(same) == len(given) else given
 
 
-def shapes(tensors: tuple[Tensor, ...]) -> list[tuple[int, ...]]:
+def list_shapes(tensors: tuple[CallTensor, ...]) -> list[tuple[int, ...]]:
     """Of all tensors of a draw."""
     return [t.shape for t in tensors]
 
@@ -169,17 +171,17 @@ _EQUALS = re.compile("[=!]=")
 
 def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
     """The numbers that a reference and its arguments name: constants of its code and what it calls, a module's own."""
-    found = {float(v) for v in rest if _number(v)} | set(_defaults(subject))
+    found = {float(v) for v in rest if _number(v)} | set(_find_defaults(subject))
     for one in subject.modules() if hasattr(subject, "modules") else ():
         found |= {
             float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if _number(n)
         }
-        found |= set(_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__))
+        found |= set(_find_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__))
     function = getattr(subject, "__wrapped__", subject)
     code = getattr(function, "__code__", None)
     cells = [c.cell_contents for c in getattr(function, "__closure__", None) or ()]
     found |= {float(v) for v in cells if _number(v)}
-    return frozenset(found | set(_constants(code, getattr(function, "__globals__", {}))))
+    return frozenset(found | set(_find_constants(code, getattr(function, "__globals__", {}))))
 
 
 def floors_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
@@ -192,7 +194,7 @@ def floors_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
         code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
         for name in code.co_names if code is not None else ():
             called = getattr(torch.nn.functional, name, None)
-            found |= set(_defaults(called))
+            found |= set(_find_defaults(called))
     return frozenset(found)
 
 
@@ -200,11 +202,11 @@ def marks_of(subject: Any) -> frozenset[int]:
     """Whole numbers that a reference asks numbers to be equal to, or not: -1 as a place that is none, 255 a label."""
     function = type(subject).forward if hasattr(subject, "modules") else getattr(subject, "__wrapped__", subject)
     globals_ = getattr(function, "__globals__", {})
-    codes = _codes(getattr(function, "__code__", None), globals_, set())
-    return frozenset(n for code in codes for n in _equalled(code, globals_))
+    codes = _walk_codes(getattr(function, "__code__", None), globals_, set())
+    return frozenset(n for code in codes for n in _find_compared_numbers(code, globals_))
 
 
-def _codes(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[CodeType]:
+def _walk_codes(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[CodeType]:
     """A code, those inside it, and those of functions of its module that it calls."""
     if code is None or code in seen:
         return
@@ -212,14 +214,14 @@ def _codes(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType])
     yield code
     for value in code.co_consts:
         if isinstance(value, CodeType):
-            yield from _codes(value, globals_, seen)
+            yield from _walk_codes(value, globals_, seen)
     for name in code.co_names:
         value = globals_.get(name)
         if getattr(value, "__globals__", None) is globals_:
-            yield from _codes(value.__code__, globals_, seen)  # type: ignore[union-attr]
+            yield from _walk_codes(value.__code__, globals_, seen)  # type: ignore[union-attr]
 
 
-def _equalled(code: CodeType, globals_: dict[str, Any]) -> Iterator[int]:
+def _find_compared_numbers(code: CodeType, globals_: dict[str, Any]) -> Iterator[int]:
     """Whole numbers on the right of == and !=, as they stand or by a name of the module."""
     for one, after in pairwise(dis.get_instructions(code)):
         value = globals_.get(one.argval) if one.opname == "LOAD_GLOBAL" else one.argval
@@ -227,22 +229,22 @@ def _equalled(code: CodeType, globals_: dict[str, Any]) -> Iterator[int]:
             yield value
 
 
-def _defaults(function: Any) -> Iterator[float]:
+def _find_defaults(function: Any) -> Iterator[float]:
     """The numbers that parameters of a function, or of a module's forward, have where nothing is given."""
     function = getattr(type(function), "forward", getattr(function, "__wrapped__", function))
     some = (getattr(function, "__defaults__", None) or (), (getattr(function, "__kwdefaults__", None) or {}).values())
     yield from (float(v) for values in some for v in values if _number(v))
 
 
-def _constants(code: CodeType | None, globals_: dict[str, Any]) -> Iterator[float]:
-    for one in _codes(code, globals_, set()):
+def _find_constants(code: CodeType | None, globals_: dict[str, Any]) -> Iterator[float]:
+    for one in _walk_codes(code, globals_, set()):
         for value in one.co_consts:
             yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if _number(v))
         for value in map(globals_.get, one.co_names):
             if _number(value):
                 yield float(value)  # type: ignore[arg-type]
             elif getattr(value, "__globals__", None) is globals_:
-                yield from _defaults(value)
+                yield from _find_defaults(value)
 
 
 def _number(value: Any) -> bool:

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.check.tensors import PARTS, Tensor
-from opproof.harness.check.variants.properties import ordered, twice, varies
+from opproof.harness.check.tensors import PARTS, CallTensor
+from opproof.harness.check.variants.properties import find_doubled_sizes, find_ordered_rows, varies
 
 TIES = "ties"
 NEGATIVE = "negative values"
@@ -30,11 +30,11 @@ FILLS = {
 #: Every second tensor small, and then the others: among small weights small values no longer decide.
 SOME = {"small values in places": "small-some", "small values elsewhere": "small-others"}
 #: Rows that are in order are so many at least: two may be so by chance.
-TELLING = 3
+MIN_ORDERED_ROWS = 3
 #: Of so many numbers one is made 0.
-_EACH = 5
+_ELEMENTS_PER_ZERO = 5
 #: Numbers in a row that has room for its largest and its smallest twice.
-_ROW = 4
+_MIN_ROW_LENGTH = 4
 
 
 @dataclass(frozen=True)
@@ -43,95 +43,95 @@ class Fill:
 
     name: str
     label: str
-    change: Callable[[Sequence[Tensor]], Sequence[Array]]
+    change: Callable[[Sequence[CallTensor]], Sequence[Array]]
     rare: bool = False  # of values that few draws have: where they tell nothing, nothing is said of them
 
 
-def fills(asked: Sequence[Tensor]) -> Iterator[Fill]:
+def generate_fills(asked: Sequence[CallTensor]) -> Iterator[Fill]:
     """What anything is tried with."""
     for label, (factor, offset) in FILLS.items():
-        yield Fill(f"{label} values", label, partial(filled, factor=factor, offset=offset))
+        yield Fill(f"{label} values", label, partial(scale_values, factor=factor, offset=offset))
     floats = sum(map(varies, asked))
     for i, (name, label) in enumerate(SOME.items() if floats > 1 else ()):
-        yield Fill(name, label, partial(_partly_small, first=i))
-    yield Fill("values of both signs", "signs", _signed)
-    yield Fill(TIES, TIED, tied)
+        yield Fill(name, label, partial(_reduce_every_second, first=i))
+    yield Fill("values of both signs", "signs", _negate_every_third)
+    yield Fill(TIES, TIED, make_ties)
 
 
-def filled(tensors: Sequence[Tensor], factor: float, offset: float = 0.0) -> list[Array]:
+def scale_values(tensors: Sequence[CallTensor], factor: float, offset: float = 0.0) -> list[Array]:
     """All values that vary, times a factor and with an offset; a lone number beside others is a count or a scale.
 
     What is negative stays so: an offset that is positive is taken off it, as of the logarithms of decays.
     """
 
-    def changed(t: Tensor) -> Array:
+    def changed(t: CallTensor) -> Array:
         return t.values * factor + (-offset if offset > 0 and _is_negative(t) else offset)
 
     return [changed(t) if varies(t) and not is_lone(t, tensors) else t.values for t in tensors]
 
 
-def is_lone(t: Tensor, tensors: Sequence[Tensor]) -> bool:
+def is_lone(t: CallTensor, tensors: Sequence[CallTensor]) -> bool:
     """Whether it holds one number, beside tensors of several that vary."""
     return t.values.size == 1 and any(varies(other) and other.values.size > 1 for other in tensors)
 
 
-def _is_negative(t: Tensor) -> bool:
+def _is_negative(t: CallTensor) -> bool:
     return bool(t.values.size > 1 and t.values.max() < 0)
 
 
-def _partly_small(tensors: Sequence[Tensor], first: int) -> list[Array]:
+def _reduce_every_second(tensors: Sequence[CallTensor], first: int) -> list[Array]:
     small = [i for i, t in enumerate(tensors) if varies(t)][first::2]
     factor = FILLS["small"][0]
     return [t.values * factor if i in small else t.values for i, t in enumerate(tensors)]
 
 
-def _signed(tensors: Sequence[Tensor]) -> list[Array]:
+def _negate_every_third(tensors: Sequence[CallTensor]) -> list[Array]:
     """Every third number negated, so that what was of one sign is of both; not of what is held twice."""
 
-    def signed(t: Tensor) -> Array:
+    def signed(t: CallTensor) -> Array:
         signs = np.where(np.arange(t.values.size) % 3 == 1, -1.0, 1.0).reshape(t.values.shape)
         return t.values * signs
 
-    return [signed(t) if varies(t) and not twice(t) else t.values for t in tensors]
+    return [signed(t) if varies(t) and not find_doubled_sizes(t) else t.values for t in tensors]
 
 
-def zeros_in_places(values: Array) -> Array:
+def put_zeros_in_places(values: Array) -> Array:
     """The values with some of them 0."""
     places = np.arange(values.size).reshape(values.shape)
-    return np.where(places % _EACH == 2, 0.0, values)
+    return np.where(places % _ELEMENTS_PER_ZERO == 2, 0.0, values)
 
 
-def tied(tensors: Sequence[Tensor], axis: int = -1) -> list[Array]:
+def make_ties(tensors: Sequence[CallTensor], axis: int = -1) -> list[Array]:
     """Numbers moved away from zero to the next half, or part, so that many are equal and none is zero that was not.
 
     The largest and the smallest of each row along an axis are made equal to another: what is chosen by size is chosen
     among them.
     """
 
-    def changed(t: Tensor) -> Array:
-        step = _step(t.values)
+    def changed(t: CallTensor) -> Array:
+        step = _choose_step(t.values)
         parts = np.asarray(np.copysign(np.ceil(np.abs(t.values) / step) * step, t.values))
         if t.dtype in PARTS or not -len(t.shape) <= axis < len(t.shape):
             return parts
-        return np.asarray(np.moveaxis(_twinned(np.moveaxis(parts, axis, -1)), -1, axis))
+        return np.asarray(np.moveaxis(_repeat_extremes(np.moveaxis(parts, axis, -1)), -1, axis))
 
     return [changed(t) if varies(t) else t.values for t in tensors]
 
 
-def _step(values: Array) -> float:
+def _choose_step(values: Array) -> float:
     """A half; of numbers below 1, as shares are, a part of the largest: a power of two, of which it has 4 to 8."""
     most = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
     return 0.5 if most >= 1 or most == 0 else 2.0 ** (math.floor(math.log2(most)) - 2)
 
 
-def _twinned(values: Array) -> Array:
+def _repeat_extremes(values: Array) -> Array:
     """The extremes of every row of `_ROW` numbers at least twice there; zeros stay, and what is in order stays so."""
     length = values.shape[-1]
-    others = [axis for axis, n in enumerate(values.shape[:-1]) if n >= TELLING]
-    if length < _ROW or any(ordered(np.moveaxis(values, axis, -1)).all() for axis in others):
+    others = [axis for axis, n in enumerate(values.shape[:-1]) if n >= MIN_ORDERED_ROWS]
+    if length < _MIN_ROW_LENGTH or any(find_ordered_rows(np.moveaxis(values, axis, -1)).all() for axis in others):
         return values
     made = np.array(values).reshape(-1, length)
-    rows, in_order = np.arange(len(made)), ordered(made)
+    rows, in_order = np.arange(len(made)), find_ordered_rows(made)
     for distance in (0, -1, 1):  # the others where the first would lose a zero or the other extreme
         for sign in (1, -1):
             at = (sign * made).argmax(-1)

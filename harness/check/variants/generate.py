@@ -11,29 +11,29 @@ from functools import partial
 
 import numpy as np
 
-from opproof.harness.check.tensors import CONTIGUOUS, Tensor
-from opproof.harness.check.variants.arguments import Draw, shapes
-from opproof.harness.check.variants.empty_groups import nothing
+from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
+from opproof.harness.check.variants.arguments import Draw, list_shapes
+from opproof.harness.check.variants.empty_groups import generate_empty_groups
 from opproof.harness.check.variants.fills import TIED
-from opproof.harness.check.variants.integer_inputs import absent, all_alike, rounded
-from opproof.harness.check.variants.properties import Property, held, keeping
-from opproof.harness.check.variants.rare_values import rare
-from opproof.harness.check.variants.size_sweep import At, swept_sizes, to_the_end, vast_sizes
-from opproof.harness.check.variants.sizes import FEW, Size, fits, joined
+from opproof.harness.check.variants.integer_inputs import generate_all_alike, generate_missing_labels, round_to_blocks
+from opproof.harness.check.variants.properties import Property, find_properties, restore_properties
+from opproof.harness.check.variants.rare_values import generate_rare_fills
+from opproof.harness.check.variants.size_sweep import At, generate_long_axes, generate_swept_sizes, to_the_end
+from opproof.harness.check.variants.sizes import SIZES_BELOW_WINDOWS, Size, fits, join_draws
 from opproof.harness.check.variants.variant import (
     Pair,
     Variant,
+    apply_other_layouts,
     by_turns,
-    filled_otherwise,
-    laid_otherwise,
+    fill_otherwise,
+    generate_variants,
     name_of,
-    variants,
 )
 
 #: How many data are tried where noise takes another branch.
-AGAIN = 3
+DRAWS_PER_BRANCH = 3
 #: Sizes at which all numbers that say which are made alike: of more than a tile of rows.
-_MANY = frozenset((1100, 4200))
+_ALL_ALIKE_SIZES = frozenset((1100, 4200))
 
 
 def variants_of(
@@ -53,50 +53,52 @@ def variants_of(
     numbers that the reference adds; `named`: all that it names; `marks`: whole numbers that it asks for. Seldom values
     and other sizes come by turns: a slow kernel uses the time up before all are tried.
     """
-    zeros = list(rare(pairs[0][0], floors))
-    first, *made = _together([variants(*pair, kept, by_shape, zeros) for pair in pairs])
+    zeros = list(generate_rare_fills(pairs[0][0], floors))
+    first, *made = _group_by_name([generate_variants(*pair, kept, by_shape, zeros) for pair in pairs])
     rest = [some for some in made if not all(_is_given(v, draw) for v, (draw, _) in zip(some, pairs, strict=True))]
-    sized = [(size, _sized(pairs, size, kept)) for size in others]
+    sized = [(size, _apply_size_to_draws(pairs, size, kept)) for size in others]
     early, late = ([some for size, some in sized if size.late is late] for late in (False, True))
-    drawn = [(v,) for v in (*otherwise, *exchanged, *absent(pairs, named, marks), *rounded(pairs))]
-    early += [_also(one, v) for v in otherwise for one in _few(early)]
-    early += [(one,) for v in otherwise for one in filled_otherwise(v, kept)]
-    seldom = [(v,) for v in nothing(pairs, kept)]
+    drawn = [
+        (v,) for v in (*otherwise, *exchanged, *generate_missing_labels(pairs, named, marks), *round_to_blocks(pairs))
+    ]
+    early += [_add_other_arguments(one, v) for v in otherwise for one in _select_few(early)]
+    early += [(one,) for v in otherwise for one in fill_otherwise(v, kept)]
+    seldom = [(v,) for v in generate_empty_groups(pairs, kept)]
     seldom += [(v,) for size, some in sized if size.late for v in _at_size(size, some, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
     return (first, *drawn, *early, *usual, *by_turns([*few, *seldom], late))
 
 
-def _together(made: Iterable[Iterable[Variant]]) -> list[tuple[Variant, ...]]:
+def _group_by_name(made: Iterable[Iterable[Variant]]) -> list[tuple[Variant, ...]]:
     """The variants of each pair by their names, those that all have: draws may be of several shapes."""
     named = [{v.name: v for v in some} for some in made]
     return [tuple(of[name] for of in named) for name in named[0] if all(name in of for of in named)]
 
 
-def _is_given(variant: Variant, draw: Sequence[Tensor]) -> bool:
+def _is_given(variant: Variant, draw: Sequence[CallTensor]) -> bool:
     """Whether nothing could be changed: shares of 1 that are all equal are none, say, so that these stay."""
     return all(t is one for t, one in zip(variant.asked, draw, strict=True))
 
 
-def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
+def find_held_properties(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
     """What each input is in every draw."""
-    return [held(draws) for draws in zip(*(draw for pair in pairs for draw in pair), strict=True)]
+    return [find_properties(draws) for draws in zip(*(draw for pair in pairs for draw in pair), strict=True)]
 
 
-def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]) -> tuple[Variant, ...]:
+def _apply_size_to_draws(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]) -> tuple[Variant, ...]:
     """The draws that can be brought to a size, by two; where no two can, one variant without tensors."""
     given = pairs[0][0]
     draws = [d for pair in pairs for d in pair if fits(d, given, size)]
 
-    def brought(one: tuple[Tensor, ...], more: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        some = joined((one, more), size)
-        made = [keeping(has, t, t.values, placed=False) for t, has in zip(some, kept, strict=True)]
+    def brought(one: tuple[CallTensor, ...], more: tuple[CallTensor, ...]) -> tuple[CallTensor, ...] | None:
+        some = join_draws((one, more), size)
+        made = [restore_properties(has, t, t.values, placed=False) for t, has in zip(some, kept, strict=True)]
         return None if None in made else tuple(t for t in made if t is not None)
 
     both = [(brought(a, b), brought(b, a)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
     some = [(a, b) for a, b in both if a is not None and b is not None]
 
-    def variant(a: tuple[Tensor, ...], b: tuple[Tensor, ...], group: str) -> Variant:
+    def variant(a: tuple[CallTensor, ...], b: tuple[CallTensor, ...], group: str) -> Variant:
         return Variant(
             size.name,
             "normal",
@@ -115,7 +117,7 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
     return tuple(variant(a, b, size.group) for a, b in some) or (variant((), (), guess),)
 
 
-def _few(sized: Sequence[tuple[Variant, ...]]) -> list[tuple[Variant, ...]]:
+def _select_few(sized: Sequence[tuple[Variant, ...]]) -> list[tuple[Variant, ...]]:
     """The first sizes of the first group, and the first that are clearly larger: what a flag is tried at."""
     ragged = [some for some in sized if not some[0].rare]
     return [*(s for s in ragged if s[0].group == ragged[0][0].group), *[s for s in sized if s[0].rare][:1]]
@@ -126,13 +128,13 @@ def _at_size(size: Size, sized: tuple[Variant, ...], kept: Sequence[Sequence[Pro
     news = set(size.new.values())
     if len(news) != 1 or size.apart or not sized[0].asked:
         return
-    if news <= {1, *FEW}:
-        yield from filled_otherwise(sized[0], kept, ("negative",))
-    if news <= _MANY:
-        yield from all_alike([(v.asked, v.other) for v in sized], size.name)
+    if news <= {1, *SIZES_BELOW_WINDOWS}:
+        yield from fill_otherwise(sized[0], kept, ("negative",))
+    if news <= _ALL_ALIKE_SIZES:
+        yield from generate_all_alike([(v.asked, v.other) for v in sized], size.name)
 
 
-def _also(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
+def _add_other_arguments(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
     """The same sizes with the arguments beside tensors that another draw has; who refuses those is no news."""
     return tuple(
         replace(
@@ -142,7 +144,7 @@ def _also(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
     )
 
 
-def swept(
+def generate_sweep(
     pairs: Sequence[Pair],
     kept: Sequence[Sequence[Property]],
     named: frozenset[float],
@@ -150,27 +152,27 @@ def swept(
     wanted: Callable[[str], bool],
 ) -> Iterator[Variant]:
     """Draws with other arguments in every layout, then the first pair at one size after the other; by name `wanted`."""
-    yield from (v for drawn in otherwise for v in laid_otherwise(drawn, kept) if wanted(v.name))
-    for size in swept_sizes(pairs[0][0], named):
+    yield from (v for drawn in otherwise for v in apply_other_layouts(drawn, kept) if wanted(v.name))
+    for size in generate_swept_sizes(pairs[0][0], named):
         if not wanted(size.name):
             continue
-        variant = _sized(pairs[:1], size, kept)[0]
+        variant = _apply_size_to_draws(pairs[:1], size, kept)[0]
         if variant.asked:
             yield variant
 
 
-def swept_apart(
+def generate_sweep_apart(
     pair: Pair, seed: int, kept: Sequence[Sequence[Property]], named: frozenset[float], wanted: Callable[[str], bool]
 ) -> Iterator[Variant]:
     """The draw of a seed that has other shapes than the first, at one size after the other."""
-    for size in swept_sizes(pair[0], named):
+    for size in generate_swept_sizes(pair[0], named):
         if wanted(name := f"seed {seed} with {size.name}"):
-            variant = _sized([pair], size, kept)[0]
+            variant = _apply_size_to_draws([pair], size, kept)[0]
             if variant.asked:
                 yield replace(variant, name=name, group="", unless="")
 
 
-def vast(
+def generate_long_axis(
     pair: Pair,
     kept: Sequence[Sequence[Property]],
     named: frozenset[float],
@@ -178,10 +180,10 @@ def vast(
     wanted: Callable[[str], bool],
 ) -> Iterator[Variant]:
     """The draws with one axis as long as is `borne`, and then with numbers that point to its places up to its end."""
-    for old, sizes in vast_sizes(pair[0], named):
+    for old, sizes in generate_long_axes(pair[0], named):
 
         def sized(m: int, at: At) -> Variant | None:
-            variant = _sized([pair], at(m), kept)[0]
+            variant = _apply_size_to_draws([pair], at(m), kept)[0]
             return replace(variant, vast=True) if variant.asked else None
 
         for new, at in sizes:
@@ -196,13 +198,13 @@ def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
     One of them is judged, the other lies in memory before; a factory may put into every second draw what counts. Ties
     are not in turn: what meets there is of one draw. Layouts have the first two draws, whose truth is known once.
     """
-    by = i % AGAIN if some[0].layout == CONTIGUOUS else 0
+    by = i % DRAWS_PER_BRANCH if some[0].layout == CONTIGUOUS else 0
     turned = (*some[by:], *some[:by])
     swapped = i % 2 and some[0].fill != TIED and some[0].rest is None
     return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
 
 
-def all_in_turn(made: Iterable[tuple[Variant, ...]]) -> Iterator[tuple[Variant, ...]]:
+def take_in_turn(made: Iterable[tuple[Variant, ...]]) -> Iterator[tuple[Variant, ...]]:
     """Those of a factory, each in its turn; one that comes instead of another is not counted."""
     i = 0
     for some in made:
@@ -214,15 +216,17 @@ def as_drawn(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]]) -> tuple
     """What is to be said of floats that have the same property in every draw."""
     names = [t.name for t in pairs[0][0]]
     some = {name: list(dict.fromkeys(p.said for p in has)) for name, has in zip(names, kept, strict=True) if has}
-    return tuple(f"values of {name} that are not {_or(said)}: they are in every draw" for name, said in some.items())
+    return tuple(
+        f"values of {name} that are not {_join_with_or(said)}: they are in every draw" for name, said in some.items()
+    )
 
 
-def _or(words: Sequence[str]) -> str:
+def _join_with_or(words: Sequence[str]) -> str:
     """Words of which any may be: a, b or c."""
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def unvaried(pairs: Sequence[Pair]) -> tuple[str, ...]:
+def describe_unvaried(pairs: Sequence[Pair]) -> tuple[str, ...]:
     """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
     draws = zip(*(draw for pair in pairs for draw in pair), strict=True)
     some = [d for d in draws if not d[0].kind and not d[0].param]
@@ -231,24 +235,26 @@ def unvaried(pairs: Sequence[Pair]) -> tuple[str, ...]:
 
 
 #: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
-_FURTHER = 8
+_JUDGED_LATER_DRAWS = 8
 #: So many more are looked at.
-_LOOKED_AT = 2000
+_SCREENED_LATER_DRAWS = 2000
 
 
-def further(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:
+def generate_judged_draws(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:
     """Those that are judged; each lies in memory before the next that has its shapes."""
-    for variant in _drawn(first, draw, range(seed, seed + _FURTHER)):
+    for variant in _generate_draws(first, draw, range(seed, seed + _JUDGED_LATER_DRAWS)):
         if variant.asked is not variant.other:
             yield variant
 
 
-def later(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:
+def generate_later_draws(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:
     """Those after them, to be looked at one by one."""
-    return _drawn(first, draw, range(seed + _FURTHER, seed + _FURTHER + _LOOKED_AT))
+    return _generate_draws(
+        first, draw, range(seed + _JUDGED_LATER_DRAWS, seed + _JUDGED_LATER_DRAWS + _SCREENED_LATER_DRAWS)
+    )
 
 
-def _drawn(first: Draw, draw: Callable[[int], Draw], seeds: Iterable[int]) -> Iterator[Variant]:
+def _generate_draws(first: Draw, draw: Callable[[int], Draw], seeds: Iterable[int]) -> Iterator[Variant]:
     """Of what a factory draws anew; where the draw before has other shapes, its own tensors lie in memory before."""
     before = first[1]
     for k in seeds:
@@ -258,7 +264,7 @@ def _drawn(first: Draw, draw: Callable[[int], Draw], seeds: Iterable[int]) -> It
         if all(np.array_equal(a.values, b.values, equal_nan=True) for a, b in zip(tensors, first[1], strict=True)):
             return
         rest = None if repr(arguments.rest) == repr(first[0].rest) else arguments.rest
-        other = before if shapes(before) == shapes(tensors) else tensors
+        other = before if list_shapes(before) == list_shapes(tensors) else tensors
         yield Variant(f"draw of seed {k}", f"draw-{k}", CONTIGUOUS, tensors, other, rest=rest, rare=True, drawn=True)
         before = tensors
 
@@ -269,7 +275,7 @@ def numbers_of_others(draws: Mapping[int, Draw], names: Sequence[str]) -> Iterat
     Who keeps a power by the step alone, and not by what is raised to it, has that of the call before.
     """
     (first, tensors), (_, others), *_ = draws.values()
-    if shapes(tensors) != shapes(others):
+    if list_shapes(tensors) != list_shapes(others):
         return
     labels, seen = first.labels(names), {repr(first.rest)}
     for i, value in enumerate(first.rest):
@@ -289,16 +295,16 @@ def of_other_shapes(draws: Mapping[int, Draw]) -> dict[int, Pair]:
     Each with the first draw that has its shapes and arguments, or with itself.
     """
     (first, tensors), *others = draws.values()
-    seen, found = {_pattern(tensors)}, dict[int, Pair]()
+    seen, found = {_find_equal_sizes(tensors)}, dict[int, Pair]()
     for seed, (arguments, some) in draws.items():
-        if repr(arguments.rest) == repr(first.rest) and _pattern(some) not in seen:
-            seen.add(_pattern(some))
-            like = (t for a, t in others if t is not some and shapes(t) == shapes(some))
+        if repr(arguments.rest) == repr(first.rest) and _find_equal_sizes(some) not in seen:
+            seen.add(_find_equal_sizes(some))
+            like = (t for a, t in others if t is not some and list_shapes(t) == list_shapes(some))
             found[seed] = some, next(like, some)
     return found
 
 
-def _pattern(tensors: tuple[Tensor, ...]) -> tuple[int, ...]:
+def _find_equal_sizes(tensors: tuple[CallTensor, ...]) -> tuple[int, ...]:
     """Which sizes are equal."""
     sizes = [n for t in tensors for n in t.shape]
     return tuple(sizes.index(n) for n in sizes)

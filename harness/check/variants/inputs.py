@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from opproof.core.errors import UsageError
-from opproof.harness.check.call.exchange import Request
+from opproof.harness.check.call.exchange import CallRequest
 from opproof.harness.check.call.reference import Native
-from opproof.harness.check.call.subject import Arguments, is_statistic, stilled
+from opproof.harness.check.call.subject import Arguments, is_statistic, replace_generator
 from opproof.harness.check.call.user_classes import look_into
-from opproof.harness.check.tensors import Tensor, dtype_name, taken
-from opproof.harness.check.variants.properties import held, keeping
+from opproof.harness.check.tensors import CallTensor, dtype_name_of, take_tensor
+from opproof.harness.check.variants.properties import find_properties, restore_properties
 
 #: Letters of what was given in place of a list; more is a type's name.
-_SHOWN = 60
+_MAX_SHOWN_LETTERS = 60
 
 
 def is_shape(value: Any) -> bool:
@@ -36,9 +36,9 @@ def is_shape(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(n, int) and not isinstance(n, bool) for n in value)
 
 
-def given(
+def take_inputs(
     inputs: Any, names: Sequence[str], dtype: str | None, seed: int
-) -> tuple[Arguments, tuple[Tensor, ...], bool]:
+) -> tuple[Arguments, tuple[CallTensor, ...], bool]:
     """Arguments, their tensors, and whether all are drawn by shape; other seeds draw other data.
 
     What a function makes beside tensors is an argument, also a tuple of whole numbers (`stride=(2, 1)`); where it makes
@@ -47,7 +47,7 @@ def given(
     """
     from torch.utils._pytree import tree_flatten
 
-    values = made(inputs, seed, dtype) if callable(inputs) else inputs
+    values = call_factory(inputs, seed, dtype) if callable(inputs) else inputs
     keywords: tuple[str, ...] = ()
     if isinstance(values, dict) and all(isinstance(name, str) for name in values):
         names = keywords = tuple(values)
@@ -56,35 +56,37 @@ def given(
         values = [values]
     if not isinstance(values, Sequence) or isinstance(values, str) or not values:
         raise UsageError(
-            f"inputs is {_said(values)}: expected a list of shapes or tensors, in the order of the arguments, a dict "
-            "of arguments by name, or a function that returns either."
+            f"inputs is {_describe_value(values)}: expected a list of shapes or tensors, in the order of the "
+            "arguments, a dict of arguments by name, or a function that returns either."
         )
     look_into(values)
     rng = np.random.default_rng([seed, 1])
     chosen = callable(inputs) and any(map(_is_tensor, tree_flatten(tuple(values))[0]))
-    drawn = [_drawn(v, dtype, rng) if is_shape(v) and not chosen else v for v in values]
+    drawn = [_draw_tensor(v, dtype, rng) if is_shape(v) and not chosen else v for v in values]
     leaves, spec = tree_flatten(tuple(drawn))
     places = [i for i, v in enumerate(leaves) if _is_tensor(v)]
     if callable(inputs) and dtype is not None and any(_is_of(leaves[i], dtype) for i in places):
         dtype = None
     if not places:
         raise UsageError("inputs has no tensor: give at least one shape or tensor.")
-    arguments = Arguments(tuple(None if _is_tensor(v) else stilled(v) for v in leaves), tuple(places), spec, keywords)
+    arguments = Arguments(
+        tuple(None if _is_tensor(v) else replace_generator(v) for v in leaves), tuple(places), spec, keywords
+    )
     every = arguments.labels(names)
     labels = [every[i] if every else f"x{k}" for k, i in enumerate(places)]
-    tensors = tuple(taken(label, leaves[i], dtype) for label, i in zip(labels, places, strict=True))
+    tensors = tuple(take_tensor(label, leaves[i], dtype) for label, i in zip(labels, places, strict=True))
     by_shape = not callable(inputs) and all(is_shape(v) or not _is_tensor(v) for v in values)
-    return arguments, _varied(tensors, values, inputs, seed), by_shape
+    return arguments, _vary_tensors(tensors, values, inputs, seed), by_shape
 
 
-def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
+def call_factory(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
     """What a factory makes: called with `seed` and `dtype` where it takes them, its random numbers seeded.
 
     Raises UsageError where it wants more.
     """
     import torch
 
-    offered = {"seed": seed, "dtype": getattr(torch, dtype_name(dtype or "f32"))}
+    offered = {"seed": seed, "dtype": getattr(torch, dtype_name_of(dtype or "f32"))}
     try:
         signature = inspect.signature(factory).parameters
     except ValueError:
@@ -102,33 +104,35 @@ def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
         return factory(**{k: v for k, v in offered.items() if k in signature})
 
 
-def _drawn(shape: tuple[int, ...], dtype: str | None, rng: np.random.Generator) -> Any:
+def _draw_tensor(shape: tuple[int, ...], dtype: str | None, rng: np.random.Generator) -> Any:
     import torch
 
-    return torch.from_numpy(rng.standard_normal(shape)).to(getattr(torch, dtype_name(dtype or "f32")))
+    return torch.from_numpy(rng.standard_normal(shape)).to(getattr(torch, dtype_name_of(dtype or "f32")))
 
 
-def _varied(tensors: tuple[Tensor, ...], values: Sequence[Any], inputs: Any, seed: int) -> tuple[Tensor, ...]:
+def _vary_tensors(
+    tensors: tuple[CallTensor, ...], values: Sequence[Any], inputs: Any, seed: int
+) -> tuple[CallTensor, ...]:
     """Given tensors, for another seed than the first: floats in another order."""
     if callable(inputs) or seed == 0 or all(map(is_shape, values)):
         return tensors
     rng = np.random.default_rng([seed, 3])
 
-    def permuted(t: Tensor) -> Tensor:
+    def permuted(t: CallTensor) -> CallTensor:
         values = rng.permutation(t.values.ravel()).reshape(t.values.shape)
-        return keeping(held([t]), t, values) or t
+        return restore_properties(find_properties([t]), t, values) or t
 
     return tuple(permuted(t) if t.kind else t for t in tensors)
 
 
 def _is_of(value: Any, dtype: str) -> bool:
-    return str(value.dtype).removeprefix("torch.") == dtype_name(dtype)
+    return str(value.dtype).removeprefix("torch.") == dtype_name_of(dtype)
 
 
-def _said(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     """What was given, in few words."""
     text = repr(value)
-    return text if len(text) <= _SHOWN else f"a {type(value).__name__}"
+    return text if len(text) <= _MAX_SHOWN_LETTERS else f"a {type(value).__name__}"
 
 
 def _is_tensor(value: Any) -> bool:
@@ -161,7 +165,7 @@ def _of_the_cpu_alone(torch: Any) -> Iterator[None]:
     kinds = torch.cuda, torch.xpu, torch.mtia
     before = [kind.manual_seed_all for kind in kinds]
     for kind in kinds:
-        kind.manual_seed_all = _nothing
+        kind.manual_seed_all = _ignore_seed
     try:
         yield
     finally:
@@ -169,18 +173,18 @@ def _of_the_cpu_alone(torch: Any) -> Iterator[None]:
             kind.manual_seed_all = own
 
 
-def _nothing(_: int) -> None:
+def _ignore_seed(_: int) -> None:
     """There is no such device."""
 
 
-def reached(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> tuple[Tensor, ...]:
+def update_buffers(reference: Native, tensors: tuple[CallTensor, ...], seed: int) -> tuple[CallTensor, ...]:
     """The tensors, with the buffers that the reference writes into as a call leaves them, but a norm's statistics.
 
     As they are where nothing is written, or the reference does not take another call then.
     """
     if not any(t.buffer and not is_statistic(t) for t in tensors):
         return tensors
-    request = Request(tensors, seed=seed)
+    request = CallRequest(tensors, seed=seed)
     reply = reference.native(request)
     after = {i for i in reply.changed if tensors[i].buffer and not is_statistic(tensors[i])}
     if reply.error or not after:

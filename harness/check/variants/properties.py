@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.harness.check.tensors import PARTS, Tensor
+from opproof.harness.check.tensors import PARTS, CallTensor
 
 
-def varies(tensor: Tensor) -> bool:
+def varies(tensor: CallTensor) -> bool:
     """Whether it has other values as well: floats that are no labels and no mask."""
     return bool(tensor.kind) and not tensor.param and not tensor.marks
 
 
-def held(draws: Sequence[Tensor]) -> tuple[Property, ...]:
+def find_properties(draws: Sequence[CallTensor]) -> tuple[Property, ...]:
     """The properties that one input has in all of its draws."""
     first = draws[0]
     if not varies(first) or first.dtype in PARTS:
@@ -37,19 +37,21 @@ def held(draws: Sequence[Tensor]) -> tuple[Property, ...]:
     if not alike or not all(t.values.size and np.isfinite(t.values).all() for t in draws):
         return ()
     u, some = DTYPES[first.kind].u, []
-    for p in properties(first.values.shape):
+    for p in list_properties(first.values.shape):
         bits = 0.0
         for t in draws:
             if not (told := p.bits(t.values, u)):
                 break
             bits += told if t is first or not np.array_equal(t.values, first.values) else 0.0  # a table tells once
         else:
-            if bits >= BITS:
+            if bits >= MIN_PROPERTY_BITS:
                 some.append(p)
     return tuple(some)
 
 
-def keeping(some: Sequence[Property], tensor: Tensor, values: Array, *, placed: bool = True) -> Tensor | None:
+def restore_properties(
+    some: Sequence[Property], tensor: CallTensor, values: Array, *, placed: bool = True
+) -> CallTensor | None:
     """The tensor holding `values`, once it has its properties again; None where it cannot have them.
 
     `placed`: the values stand where those of the tensor stood.
@@ -64,16 +66,16 @@ def keeping(some: Sequence[Property], tensor: Tensor, values: Array, *, placed: 
 
 
 #: Bits that a property takes not to be chance, and numbers of a row that tell: two are in order half of the time.
-BITS, _TELLING = 10.0, 3
+MIN_PROPERTY_BITS, _MIN_DISTINCT_NUMBERS = 10.0, 3
 #: Of shares of 1, what is said of them.
 DISTRIBUTION = "a distribution"
 #: Unit roundoffs that a sum of rounded numbers may be off; and those of float32, in which they were made: some, and one
 #: for each of them.
-_OFF, _SINGLE, _SOME = 4.0, 2.0**-24, 8
+_MAX_SUM_ROUNDOFFS, _FLOAT32_ROUNDOFF, _FLOAT32_ROUNDOFFS = 4.0, 2.0**-24, 8
 #: Columns of which two may be in order in every row, as the corners of boxes are.
-_COLUMNS = 8
+_MAX_ORDERED_COLUMNS = 8
 #: Zeros that are no chance, as of padding: so many, and this share of all.
-_ZEROS, _SHARE = 8, 1 / 16
+_MIN_PADDING_ZEROS, _MIN_PADDING_SHARE = 8, 1 / 16
 
 
 @dataclass(frozen=True)
@@ -89,38 +91,38 @@ class Property:
     in_places: bool = False  # it says which places, and nothing of a tensor of another size
 
 
-def properties(shape: tuple[int, ...]) -> Iterator[Property]:
+def list_properties(shape: tuple[int, ...]) -> Iterator[Property]:
     """All that a tensor of this shape may have."""
     for axis in range(-1, -len(shape) - 1, -1):
-        yield from _along(axis)
+        yield from _list_along_axis(axis)
     if len(shape) >= 2:
         if shape[-1] == shape[-2]:
             yield from _of_matrices()
-        if shape[-1] <= _COLUMNS:
+        if shape[-1] <= _MAX_ORDERED_COLUMNS:
             for low, high in permutations(range(shape[-1]), 2):
-                yield _columns(low, high)
-    yield Property("zero in places", _zeros, lambda old, v: np.where(old == 0, 0.0, v), in_places=True)
+                yield _make_column_order(low, high)
+    yield Property("zero in places", _count_zero_bits, lambda old, v: np.where(old == 0, 0.0, v), in_places=True)
 
 
-def _along(axis: int) -> Iterator[Property]:
+def _list_along_axis(axis: int) -> Iterator[Property]:
     def ordered(v: Array, _: float) -> float:
         rows = np.moveaxis(v, axis, -1).reshape(-1, v.shape[axis])
-        if rows.shape[1] < _TELLING or (rows[:, 1:] < rows[:, :-1]).any():
+        if rows.shape[1] < _MIN_DISTINCT_NUMBERS or (rows[:, 1:] < rows[:, :-1]).any():
             return 0.0
         distinct = 1 + np.count_nonzero(rows[:, 1:] > rows[:, :-1], axis=1)
-        return sum(math.lgamma(n + 1) / math.log(2) - 1 for n in distinct.tolist() if n >= _TELLING)
+        return sum(math.lgamma(n + 1) / math.log(2) - 1 for n in distinct.tolist() if n >= _MIN_DISTINCT_NUMBERS)
 
     def norm(v: Array, u: float) -> float:
-        return _one(v, np.sum(v * v, axis), u, axis)
+        return _count_bits_of_one(v, np.sum(v * v, axis), u, axis)
 
     def total(v: Array, u: float) -> float:
-        return _one(v, np.sum(v, axis), u, axis) if (v >= 0).all() else 0.0
+        return _count_bits_of_one(v, np.sum(v, axis), u, axis) if (v >= 0).all() else 0.0
 
     def logarithm(v: Array, u: float) -> float:
         if (v > 0).any():
             return 0.0
         p = np.exp(v)
-        return _one(v, np.sum(p, axis), u * (1 + float(np.max(np.sum(-p * v, axis), initial=0))), axis)
+        return _count_bits_of_one(v, np.sum(p, axis), u * (1 + float(np.max(np.sum(-p * v, axis), initial=0))), axis)
 
     def less_lse(_: Array, v: Array) -> Array:
         most = v.max(axis, keepdims=True)
@@ -128,24 +130,26 @@ def _along(axis: int) -> Iterator[Property]:
 
     yield Property("in order", ordered, lambda _, v: np.sort(v, axis))
     yield Property("in order", lambda v, u: ordered(-v, u), lambda _, v: -np.sort(-v, axis))
-    yield Property("of length 1", norm, lambda _, v: _over(v, np.sqrt(np.sum(v * v, axis, keepdims=True))))
-    yield Property(DISTRIBUTION, total, lambda _, v: _over(np.abs(v), np.sum(np.abs(v), axis, keepdims=True)))
+    yield Property("of length 1", norm, lambda _, v: _divide_by_nonzero(v, np.sqrt(np.sum(v * v, axis, keepdims=True))))
+    yield Property(
+        DISTRIBUTION, total, lambda _, v: _divide_by_nonzero(np.abs(v), np.sum(np.abs(v), axis, keepdims=True))
+    )
     yield Property("a distribution's logarithm", logarithm, less_lse)
 
 
 def _of_matrices() -> Iterator[Property]:
-    yield Property("symmetric", _symmetric, lambda _, v: _mirrored(v))
-    yield Property("positive semidefinite", _positive, lambda _, v: v)
+    yield Property("symmetric", _count_symmetric_bits, lambda _, v: _make_symmetric(v))
+    yield Property("positive semidefinite", _count_definite_bits, lambda _, v: v)
     for half in (np.tril, np.triu):
-        yield _triangular(half)
+        yield _make_triangular(half)
 
 
-def _columns(low: int, high: int) -> Property:
+def _make_column_order(low: int, high: int) -> Property:
     def bits(v: Array, _: float) -> float:
         if v.shape[-1] <= max(low, high):
             return 0.0
         by = v[..., high] - v[..., low]
-        if (by < 0).any() or np.unique(by).size < _TELLING:  # of constants nothing is told
+        if (by < 0).any() or np.unique(by).size < _MIN_DISTINCT_NUMBERS:  # of constants nothing is told
             return 0.0
         return float(np.count_nonzero(by)) / 2
 
@@ -160,91 +164,91 @@ def _columns(low: int, high: int) -> Property:
     return Property(f"in order from column {low} to {high}", bits, restored)
 
 
-def _one(v: Array, sums: Array, u: float, axis: int) -> float:
+def _count_bits_of_one(v: Array, sums: Array, u: float, axis: int) -> float:
     """Bits that all sums are 1, as far as rounding lets them."""
-    off = _OFF * u + (_SOME + v.shape[axis]) * _SINGLE
-    if v.shape[axis] < 2 or (np.abs(sums - 1) > off).any() or np.unique(np.abs(v)).size < _TELLING:
+    off = _MAX_SUM_ROUNDOFFS * u + (_FLOAT32_ROUNDOFFS + v.shape[axis]) * _FLOAT32_ROUNDOFF
+    if v.shape[axis] < 2 or (np.abs(sums - 1) > off).any() or np.unique(np.abs(v)).size < _MIN_DISTINCT_NUMBERS:
         return 0.0
     return float(sums.size) * max(-math.log2(2 * off), 1.0)
 
 
-def _over(v: Array, by: Array) -> Array:
+def _divide_by_nonzero(v: Array, by: Array) -> Array:
     return np.asarray(v / np.where(by == 0, 1, by))
 
 
-def _symmetric(v: Array, _: float) -> float:
+def _count_symmetric_bits(v: Array, _: float) -> float:
     n = v.shape[-1]
     told = n == v.shape[-2] and n >= 2 and np.array_equal(v, v.swapaxes(-1, -2))
-    return BITS if told and np.unique(v).size >= _TELLING else 0.0
+    return MIN_PROPERTY_BITS if told and np.unique(v).size >= _MIN_DISTINCT_NUMBERS else 0.0
 
 
-def _mirrored(v: Array) -> Array:
+def _make_symmetric(v: Array) -> Array:
     return (v + v.swapaxes(-1, -2)) / 2 if v.shape[-1] == v.shape[-2] else v
 
 
-def _positive(v: Array, u: float) -> float:
-    if not _symmetric(v, u):
+def _count_definite_bits(v: Array, u: float) -> float:
+    if not _count_symmetric_bits(v, u):
         return 0.0
     values = np.linalg.eigvalsh(v)
     far = values[..., 0] < -v.shape[-1] * u * np.abs(values[..., -1])
     return 0.0 if far.any() else float(values.size)
 
 
-def _triangular(half: Callable[[Array], Array]) -> Property:
+def _make_triangular(half: Callable[[Array], Array]) -> Property:
     def bits(v: Array, _: float) -> float:
         n = v.shape[-1]
-        if n < _TELLING or n != v.shape[-2] or not np.array_equal(v, half(v)):
+        if n < _MIN_DISTINCT_NUMBERS or n != v.shape[-2] or not np.array_equal(v, half(v)):
             return 0.0
-        return BITS if np.count_nonzero(v) > math.prod(v.shape[:-1]) else 0.0  # more than a diagonal
+        return MIN_PROPERTY_BITS if np.count_nonzero(v) > math.prod(v.shape[:-1]) else 0.0  # more than a diagonal
 
     return Property("triangular", bits, lambda _, v: half(v))
 
 
-def _zeros(v: Array, _: float) -> float:
+def _count_zero_bits(v: Array, _: float) -> float:
     zeros = int(np.count_nonzero(v == 0))
-    return BITS if v.size > zeros >= max(_ZEROS, _SHARE * v.size) else 0.0
+    return MIN_PROPERTY_BITS if v.size > zeros >= max(_MIN_PADDING_ZEROS, _MIN_PADDING_SHARE * v.size) else 0.0
 
 
 #: Sorted or permuted numbers are so many at least: two may be so by chance.
-_TELLING_STRUCTURE = 3
+_MIN_ORDERED_NUMBERS = 3
 #: Axes of a matrix.
-_MATRIX = 2
+_MATRIX_AXES = 2
 #: What holds everything twice is so long at least: of two numbers it says little that they are equal.
-_LEAST = 4
+_MIN_DOUBLED_LENGTH = 4
 
 
-def twice(tensor: Tensor) -> set[int]:
+def find_doubled_sizes(tensor: CallTensor) -> set[int]:
     """Sizes of axes that hold everything twice, as the cosines of a rotation do: half of them is read, or all."""
     if not tensor.kind:
         return set()
     found = set()
     for axis, n in enumerate(tensor.values.shape[: len(tensor.shape)]):
         x = np.moveaxis(tensor.values, axis, 0)
-        halves = ((x[: n // 2], x[n // 2 :]), (x[::2], x[1::2])) if n % 2 == 0 and n >= _LEAST else ()
+        halves = ((x[: n // 2], x[n // 2 :]), (x[::2], x[1::2])) if n % 2 == 0 and n >= _MIN_DOUBLED_LENGTH else ()
         if any(np.array_equal(a, b) for a, b in halves) and (x != x[:1]).any():
             found.add(n)
     return found
 
 
-def chosen(tensor: Tensor) -> float | None:
+def find_unmarked_value(tensor: CallTensor) -> float | None:
     """What the other places hold where each row marks as many of its places, as labels of one class do; None else."""
-    if (tensor.dtype != "bool" and not tensor.marks) or tensor.values.ndim < _MATRIX:
+    if (tensor.dtype != "bool" and not tensor.marks) or tensor.values.ndim < _MATRIX_AXES:
         return None
     rows = tensor.values.reshape(-1, tensor.values.shape[-1])
     low, high = rows.min(initial=0), rows.max(initial=0)
     count = np.unique((rows == high).sum(-1))
-    if len(rows) < _TELLING_STRUCTURE or low == high or count.size != 1:
+    if len(rows) < _MIN_ORDERED_NUMBERS or low == high or count.size != 1:
         return None
     return float(low if 2 * count[0] <= rows.shape[1] else high)
 
 
-def ordered(rows: Array) -> NDArray[np.bool_]:
+def find_ordered_rows(rows: Array) -> NDArray[np.bool_]:
     """Which rows go up, or down, all along."""
     now, after = rows[..., :-1], rows[..., 1:]
     return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
 
 
-def are_pieces(draws: Sequence[Sequence[Tensor]], at: int) -> bool:
+def are_pieces(draws: Sequence[Sequence[CallTensor]], at: int) -> bool:
     """Whether the tensor at a place holds, in every draw, lengths of the pieces of an axis, not always as long a one.
 
     That they add up to a size is no chance then.
@@ -261,18 +265,18 @@ def are_pieces(draws: Sequence[Sequence[Tensor]], at: int) -> bool:
     return len(sums) > 1
 
 
-def whole(tensors: Sequence[Tensor]) -> list[int]:
+def find_whole_numbers(tensors: Sequence[CallTensor]) -> list[int]:
     """Positions of those that hold whole numbers, with or without a sign, and are no parameters."""
     return [i for i, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
 
 
-def pointed(tensor: Tensor) -> set[int]:
+def find_pointed_sizes(tensor: CallTensor) -> set[int]:
     """Sizes that a tensor which says which holds together: its axes and what its largest number points to."""
     values = tensor.values
-    if (tensor.kind and not tensor.marks) or values.size < _TELLING_STRUCTURE:
+    if (tensor.kind and not tensor.marks) or values.size < _MIN_ORDERED_NUMBERS:
         return set()
     rows = values.astype(np.float64).reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
-    in_order = rows.shape[-1] > 1 and bool(ordered(rows).all())
+    in_order = rows.shape[-1] > 1 and bool(find_ordered_rows(rows).all())
     low = rows.min()
     permuted = bool(np.array_equal(np.sort(rows.ravel()), low + np.arange(rows.size)))
     if not (in_order or permuted):

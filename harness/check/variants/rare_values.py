@@ -10,104 +10,116 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
-from opproof.harness.check.tensors import PARTS, Tensor
+from opproof.harness.check.tensors import PARTS, CallTensor
 from opproof.harness.check.variants.fills import (
     FILLS,
     HUGE,
-    TELLING,
+    MIN_ORDERED_ROWS,
     TIED,
     TIES,
     TINY,
     ZEROED,
     Fill,
-    filled,
     is_lone,
-    tied,
-    zeros_in_places,
+    make_ties,
+    put_zeros_in_places,
+    scale_values,
 )
-from opproof.harness.check.variants.properties import BITS, DISTRIBUTION, properties, twice, varies
+from opproof.harness.check.variants.properties import (
+    DISTRIBUTION,
+    MIN_PROPERTY_BITS,
+    find_doubled_sizes,
+    list_properties,
+    varies,
+)
 
 #: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
-_TINY = 2.0**-20
+_TINY_FACTOR = 2.0**-20
 #: A factor at which what a mask hides is larger than what a finite number in place of minus infinity takes away.
-_HUGE = 1000.0
+_HUGE_FACTOR = 1000.0
 #: A factor of one number: scales that have been trained are past the limits that they start below.
-_TIMES = 4.0
+_TRAINED_SCALE_FACTOR = 4.0
 #: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
-_FLOOR, _NEAR = 2.0**-9, 8.0
+_MAX_EPSILON, _MIN_FACTOR_RATIO = 2.0**-9, 8.0
 #: Values are so many times the least normal number at least: below it they lose their digits.
-_ROOM = 2.0**8
+_MIN_NORMAL_RATIO = 2.0**8
 #: So many tensors are made 0 as a whole, each alone; along so many axes there are ties apart.
-_WHOLE, _AXES = 4, 2
+_MAX_ZERO_TENSORS, _MAX_TIED_AXES = 4, 2
 #: Axes of a matrix.
-_MATRIX = 2
+_MATRIX_AXES = 2
 #: Dtypes of which few numbers are ones of bfloat16.
-_WIDE = ("f32", "f64")
+_WIDE_DTYPES = ("f32", "f64")
 #: Of a byte, beside 0.
-_STEPS = 255
+_PIXEL_STEPS = 255
 #: Of so few numbers that have one sign it says little.
-_FEW = 8
+_MAX_UNTELLING_NUMBERS = 8
 
 
-def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
+def generate_rare_fills(asked: Sequence[CallTensor], floors: frozenset[float]) -> Iterator[Fill]:
     """Zeros, and values so small that what is added so that nothing is divided by 0 decides, `floors` among it."""
     some = [t for t in asked if varies(t)]
     if any(map(_has_zeros, asked)):
-        yield _zeros("zeros in places", _in_places)
-        yield _zeros("slices of zeros", _in_slices)
+        yield _make_zero_fill("zeros in places", _in_places)
+        yield _make_zero_fill("slices of zeros", _in_slices)
     spanning = [i for i, t in enumerate(asked) if _has_zeros(t) and _spans_zero(t)]
     if spanning:
-        yield _zeros("zeros among negative values", lambda t: -np.abs(_in_places(t)))
-    for i in spanning[:_WHOLE]:
-        yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_alone, which=i, of=np.zeros_like), rare=True)
-    told = [varies(t) and not twice(t) and (_spans_zero(t) or t.values.size <= _FEW) for t in asked]
+        yield _make_zero_fill("zeros among negative values", lambda t: -np.abs(_in_places(t)))
+    for i in spanning[:_MAX_ZERO_TENSORS]:
+        yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_change_one, which=i, of=np.zeros_like), rare=True)
+    told = [
+        varies(t) and not find_doubled_sizes(t) and (_spans_zero(t) or t.values.size <= _MAX_UNTELLING_NUMBERS)
+        for t in asked
+    ]
     signed = [i for i, tells in enumerate(told) if tells]
-    for i in signed[:_WHOLE] if len(some) > 1 else ():
-        yield Fill(f"large {asked[i].name}", "large", partial(_alone, which=i, of=_far_above), rare=True)
-    for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
-        yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
+    for i in signed[:_MAX_ZERO_TENSORS] if len(some) > 1 else ():
+        yield Fill(f"large {asked[i].name}", "large", partial(_change_one, which=i, of=_lift_far_above), rare=True)
+    for axis in range(-2, -2 - min(_MAX_TIED_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
+        yield Fill(f"{TIES} along axis {axis}", TIED, partial(make_ties, axis=axis), rare=True)
     if any(map(_has_pairs, some)):
-        yield Fill("pairs that cancel", "cancelling", _cancelling, rare=True)
-    yield Fill("eighths", TIED, _eighths, rare=True)
+        yield Fill("pairs that cancel", "cancelling", _make_cancelling, rare=True)
+    yield Fill("eighths", TIED, _round_to_eighths, rare=True)
     if spanning:
-        yield Fill("values of pixels", TIED, _pixels, rare=True)
+        yield Fill("values of pixels", TIED, _make_pixels, rare=True)
     if any(map(_is_scale, asked)) and spanning:
-        yield Fill("halves of the smallest scale", TIED, _halves, rare=True)
-    if any(t.kind in _WIDE for t in some):
+        yield Fill("halves of the smallest scale", TIED, _make_halves, rare=True)
+    if any(t.kind in _WIDE_DTYPES for t in some):
         yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
     if any(map(_is_square, some)):
-        yield Fill("diagonal matrices", "diagonal", _diagonal, rare=True)
-        yield Fill("diagonal matrices, their rows turned round", "diagonal", _turned_round, rare=True)
-    for (i, j), (factor, word) in product(_alike_pairs(asked)[:1], ((1.0, ""), (-1.0, "minus "))):
-        near = partial(_near_another, pair=(i, j), factor=factor)
+        yield Fill("diagonal matrices", "diagonal", _keep_diagonal, rare=True)
+        yield Fill("diagonal matrices, their rows turned round", "diagonal", _reverse_diagonal, rare=True)
+    for (i, j), (factor, word) in product(_find_alike_pairs(asked)[:1], ((1.0, ""), (-1.0, "minus "))):
+        near = partial(_move_near_another, pair=(i, j), factor=factor)
         yield Fill(f"{asked[j].name} near {word}{asked[i].name}", "near", near, rare=True)
     if any(map(_has_rows, some)):
-        yield Fill("rows far apart", "apart", _apart, rare=True)
+        yield Fill("rows far apart", "apart", _separate_rows, rare=True)
     if any(map(_has_columns, some)):
-        yield Fill("the first column above all", "skewed", _skewed, rare=True)
-    yield Fill(f"values times {_HUGE:g}", HUGE, partial(filled, factor=_HUGE), rare=True)
+        yield Fill("the first column above all", "skewed", _lift_first, rare=True)
+    yield Fill(f"values times {_HUGE_FACTOR:g}", HUGE, partial(scale_values, factor=_HUGE_FACTOR), rare=True)
     lone = [i for i, t in enumerate(asked) if varies(t) and is_lone(t, asked)]
-    for i in lone[:_WHOLE]:
+    for i in lone[:_MAX_ZERO_TENSORS]:
         yield Fill(
-            f"{asked[i].name} times {_TIMES:g}", "one", partial(_alone, which=i, of=lambda v: v * _TIMES), rare=True
+            f"{asked[i].name} times {_TRAINED_SCALE_FACTOR:g}",
+            "one",
+            partial(_change_one, which=i, of=lambda v: v * _TRAINED_SCALE_FACTOR),
+            rare=True,
         )
-    least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
-    for factor in _small(floors):
+    least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _MIN_NORMAL_RATIO
+    for factor in _find_small_factors(floors):
         if factor >= least:
-            name = "tiny values" if factor == _TINY else f"values times {factor:.2g}"
-            yield Fill(name, TINY, partial(filled, factor=factor), rare=True)
+            name = "tiny values" if factor == _TINY_FACTOR else f"values times {factor:.2g}"
+            yield Fill(name, TINY, partial(scale_values, factor=factor), rare=True)
     positive = sum(map(_is_of_one_sign, some))
-    for factor in _floors(floors) if 0 < positive < len(some) else ():
+    for factor in _select_floors(floors) if 0 < positive < len(some) else ():
         if factor**2 >= least:
             name = f"values times {factor:.2g}, those of one sign times its square"
-            yield Fill(name, TINY, partial(_squared, factor=factor), rare=True)
+            yield Fill(name, TINY, partial(_scale_variances, factor=factor), rare=True)
 
 
-def _has_pairs(t: Tensor) -> bool:
-    return _is_signed(t) and not twice(t) and t.values.ndim > 0 and t.values.shape[-1] > 1
+def _has_pairs(t: CallTensor) -> bool:
+    return _is_signed(t) and not find_doubled_sizes(t) and t.values.ndim > 0 and t.values.shape[-1] > 1
 
 
-def _cancelling(tensors: Sequence[Tensor]) -> list[Array]:
+def _make_cancelling(tensors: Sequence[CallTensor]) -> list[Array]:
     """Every second number of a row the one before with the other sign: a sum of 0 is not a row of zeros."""
     made = [np.array(t.values) for t in tensors]
     for values in compress(made, map(_has_pairs, tensors)):
@@ -115,15 +127,15 @@ def _cancelling(tensors: Sequence[Tensor]) -> list[Array]:
     return made
 
 
-def _is_square(t: Tensor) -> bool:
-    return _is_signed(t) and not t.param and len(t.shape) >= _MATRIX and t.shape[-1] == t.shape[-2] > 1
+def _is_square(t: CallTensor) -> bool:
+    return _is_signed(t) and not t.param and len(t.shape) >= _MATRIX_AXES and t.shape[-1] == t.shape[-2] > 1
 
 
-def _is_signed(t: Tensor) -> bool:
+def _is_signed(t: CallTensor) -> bool:
     return varies(t) and bool(t.kind) and t.dtype not in PARTS and _spans_zero(t)
 
 
-def _diagonal(tensors: Sequence[Tensor]) -> list[Array]:
+def _keep_diagonal(tensors: Sequence[CallTensor]) -> list[Array]:
     """What is off the diagonal 0, that turned round: what is right for any matrix may divide by it, or sort nothing."""
     return [
         np.where(np.eye(t.shape[-1], dtype=bool), t.values[..., ::-1, ::-1], 0.0) if _is_square(t) else t.values
@@ -131,20 +143,22 @@ def _diagonal(tensors: Sequence[Tensor]) -> list[Array]:
     ]
 
 
-def _turned_round(tensors: Sequence[Tensor]) -> list[Array]:
+def _reverse_diagonal(tensors: Sequence[CallTensor]) -> list[Array]:
     """And with the last row first, so that the first block of a matrix is 0, and the matrix is not singular."""
-    made = _diagonal(tensors)
+    made = _keep_diagonal(tensors)
     return [v[..., ::-1, :].copy() if _is_square(t) else v for t, v in zip(tensors, made, strict=True)]
 
 
-def _alike_pairs(tensors: Sequence[Tensor]) -> list[tuple[int, int]]:
+def _find_alike_pairs(tensors: Sequence[CallTensor]) -> list[tuple[int, int]]:
     """Those that are of one shape and dtype, and may be near each other."""
-    able = [i for i, t in enumerate(tensors) if _is_signed(t) and not t.param and t.values.size > _FEW]
+    able = [
+        i for i, t in enumerate(tensors) if _is_signed(t) and not t.param and t.values.size > _MAX_UNTELLING_NUMBERS
+    ]
     pairs = ((i, j) for i in able for j in able if i < j)
     return [p for p in pairs if len({(tensors[i].shape, tensors[i].dtype) for i in p}) == 1]
 
 
-def _near_another(tensors: Sequence[Tensor], pair: tuple[int, int], factor: float) -> list[Array]:
+def _move_near_another(tensors: Sequence[CallTensor], pair: tuple[int, int], factor: float) -> list[Array]:
     """One tensor near another, or near its negative: from one to the other is next to nothing, or half a turn."""
     made, (first, second) = [t.values for t in tensors], pair
     if made[first].shape == made[second].shape:
@@ -152,11 +166,13 @@ def _near_another(tensors: Sequence[Tensor], pair: tuple[int, int], factor: floa
     return made
 
 
-def _has_rows(t: Tensor) -> bool:
-    return _is_signed(t) and not twice(t) and len(t.shape) >= _MATRIX and t.values.size > t.shape[-1] > 1
+def _has_rows(t: CallTensor) -> bool:
+    return (
+        _is_signed(t) and not find_doubled_sizes(t) and len(t.shape) >= _MATRIX_AXES and t.values.size > t.shape[-1] > 1
+    )
 
 
-def _apart(tensors: Sequence[Tensor]) -> list[Array]:
+def _separate_rows(tensors: Sequence[CallTensor]) -> list[Array]:
     """Each row far from 0 by itself, on both sides of it: what is taken off several rows suits one of them."""
     return [_set_apart(t.values) if _has_rows(t) else t.values for t in tensors]
 
@@ -166,11 +182,17 @@ def _set_apart(values: Array) -> Array:
     return np.asarray(values + FILLS["large"][0] * (places * 5 % 7 - 3)[..., None])
 
 
-def _has_columns(t: Tensor) -> bool:
-    return varies(t) and t.values.size > 0 and not twice(t) and len(t.shape) >= _MATRIX and t.shape[-1] > TELLING
+def _has_columns(t: CallTensor) -> bool:
+    return (
+        varies(t)
+        and t.values.size > 0
+        and not find_doubled_sizes(t)
+        and len(t.shape) >= _MATRIX_AXES
+        and t.shape[-1] > MIN_ORDERED_ROWS
+    )
 
 
-def _skewed(tensors: Sequence[Tensor]) -> list[Array]:
+def _lift_first(tensors: Sequence[CallTensor]) -> list[Array]:
     """The first of every row above all others: what is shared out by the largest goes to one, past what it holds."""
     made = [np.array(t.values) for t in tensors]
     for values in compress(made, map(_has_columns, tensors)):
@@ -178,22 +200,26 @@ def _skewed(tensors: Sequence[Tensor]) -> list[Array]:
     return made
 
 
-def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
+def _round_to_eighths(tensors: Sequence[CallTensor]) -> list[Array]:
     """Whole numbers of eighths, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
     return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
 
 
-def _pixels(tensors: Sequence[Tensor]) -> list[Array]:
+def _make_pixels(tensors: Sequence[CallTensor]) -> list[Array]:
     """From 0 to 1 in steps of 255, as pictures come: some kernels take few steps for all."""
-    return [np.round(_STEPS / (1 + np.exp(-t.values))) / _STEPS if _has_zeros(t) and _spans_zero(t) and not t.param
-            else t.values for t in tensors]  # fmt: skip
+    return [
+        np.round(_PIXEL_STEPS / (1 + np.exp(-t.values))) / _PIXEL_STEPS
+        if _has_zeros(t) and _spans_zero(t) and not t.param
+        else t.values
+        for t in tensors
+    ]
 
 
-def _is_scale(t: Tensor) -> bool:
+def _is_scale(t: CallTensor) -> bool:
     return varies(t) and bool(t.kind) and t.dtype not in PARTS and t.values.size > 0 and bool(t.values.min() > 0)
 
 
-def _halves(tensors: Sequence[Tensor]) -> list[Array]:
+def _make_halves(tensors: Sequence[CallTensor]) -> list[Array]:
     """Scales that are powers of two, and odd multiples of half the smallest: divided by it, and rounded, they tie."""
     made = [np.exp2(np.round(np.log2(t.values))) if _is_scale(t) else t.values for t in tensors]
     scales = [float(v.min()) for t, v in zip(tensors, made, strict=True) if _is_scale(t)]
@@ -206,79 +232,81 @@ def _halves(tensors: Sequence[Tensor]) -> list[Array]:
     ]
 
 
-def _of_few_digits(tensors: Sequence[Tensor]) -> list[Array]:
+def _of_few_digits(tensors: Sequence[CallTensor]) -> list[Array]:
     """Numbers that bfloat16 has, as weights and data often come: they meet halves of finer steps."""
-    return [round_to(t.values, DTYPES["bf16"]) if varies(t) and t.kind in _WIDE else t.values for t in tensors]
+    return [round_to(t.values, DTYPES["bf16"]) if varies(t) and t.kind in _WIDE_DTYPES else t.values for t in tensors]
 
 
-def _alone(tensors: Sequence[Tensor], which: int, of: Callable[[Array], Array]) -> list[Array]:
+def _change_one(tensors: Sequence[CallTensor], which: int, of: Callable[[Array], Array]) -> list[Array]:
     """One tensor changed, all others as they were."""
     return [of(t.values) if i == which else t.values for i, t in enumerate(tensors)]
 
 
-def _squared(tensors: Sequence[Tensor], factor: float) -> list[Array]:
+def _scale_variances(tensors: Sequence[CallTensor], factor: float) -> list[Array]:
     """What is of one sign is a variance, or minus one, of which the root is as small as all else."""
-    small = filled(tensors, factor)
+    small = scale_values(tensors, factor)
     return [v * factor if _is_of_one_sign(t) else v for t, v in zip(tensors, small, strict=True)]
 
 
-def _is_of_one_sign(t: Tensor) -> bool:
+def _is_of_one_sign(t: CallTensor) -> bool:
     return varies(t) and t.values.size > 1 and not _spans_zero(t)
 
 
-def _floors(floors: frozenset[float]) -> list[float]:
-    return sorted(c for c in floors if 0 < c <= _FLOOR)
+def _select_floors(floors: frozenset[float]) -> list[float]:
+    return sorted(c for c in floors if 0 < c <= _MAX_EPSILON)
 
 
-def _small(floors: frozenset[float]) -> list[float]:
+def _find_small_factors(floors: frozenset[float]) -> list[float]:
     """Factors at which floors decide; a floor is added to squares too."""
-    found = [FILLS["small"][0], _TINY]
-    for c in _floors(floors):
-        found += [f for f in (c, c**0.5) if f <= _FLOOR and all(max(f / g, g / f) > _NEAR for g in found)]
+    found = [FILLS["small"][0], _TINY_FACTOR]
+    for c in _select_floors(floors):
+        found += [
+            f for f in (c, c**0.5) if f <= _MAX_EPSILON and all(max(f / g, g / f) > _MIN_FACTOR_RATIO for g in found)
+        ]
     return found[1:]
 
 
-def _zeros(name: str, of: Callable[[Tensor], Array]) -> Fill:
-    return Fill(name, ZEROED, partial(_zeroed, of=of), rare=True)
+def _make_zero_fill(name: str, of: Callable[[CallTensor], Array]) -> Fill:
+    return Fill(name, ZEROED, partial(_put_zeros, of=of), rare=True)
 
 
-def _zeroed(tensors: Sequence[Tensor], of: Callable[[Tensor], Array]) -> list[Array]:
+def _put_zeros(tensors: Sequence[CallTensor], of: Callable[[CallTensor], Array]) -> list[Array]:
     """The values with some 0, as `of` makes them, where 0 is among what they are."""
     return [of(t) if _has_zeros(t) else t.values for t in tensors]
 
 
-def _has_zeros(t: Tensor) -> bool:
+def _has_zeros(t: CallTensor) -> bool:
     """Whether it may hold more of them: numbers on both sides of 0, shares of 1.
 
     Masks keep theirs: what comes of a row that is masked in full is a convention of its own.
     """
-    return varies(t) and (_spans_zero(t) or _is_distribution(t)) and not twice(t)
+    return varies(t) and (_spans_zero(t) or _is_distribution(t)) and not find_doubled_sizes(t)
 
 
-def _spans_zero(t: Tensor) -> bool:
+def _spans_zero(t: CallTensor) -> bool:
     """Whether 0 lies among its values: of scales and variances, which are all positive, it is none."""
     return bool(t.values.size) and bool(t.values.min() <= 0 <= t.values.max())
 
 
-def _is_distribution(t: Tensor) -> bool:
+def _is_distribution(t: CallTensor) -> bool:
     """Whether its numbers are shares of 1, of which one may be 0."""
-    some = (p for p in properties(t.values.shape) if p.said == DISTRIBUTION)
-    return t.dtype not in PARTS and any(p.bits(t.values, DTYPES[t.kind].u) >= BITS for p in some)
+    some = (p for p in list_properties(t.values.shape) if p.said == DISTRIBUTION)
+    return t.dtype not in PARTS and any(p.bits(t.values, DTYPES[t.kind].u) >= MIN_PROPERTY_BITS for p in some)
 
 
-def _in_places(t: Tensor) -> Array:
-    return zeros_in_places(t.values)
+def _in_places(t: CallTensor) -> Array:
+    return put_zeros_in_places(t.values)
 
 
-def _in_slices(t: Tensor) -> Array:
+def _in_slices(t: CallTensor) -> Array:
     """One slice along each axis 0, of axes with three at least."""
     made = np.array(t.values)
     for axis, n in enumerate(t.shape):
-        if n >= TELLING:
+        if n >= MIN_ORDERED_ROWS:
             np.moveaxis(made, axis, 0)[n // 2] = 0.0
     return made
 
 
-def _far_above(values: Array) -> Array:
+def _lift_far_above(values: Array) -> Array:
     """Far above 0, and past the largest of all others, of which it may be left out."""
     return np.asarray(FILLS["large"][0] * (1 + np.abs(values)))

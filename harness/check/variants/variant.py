@@ -14,10 +14,18 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.check.tensors import Tensor
-from opproof.harness.check.variants.fills import Fill, fills
-from opproof.harness.check.variants.properties import Property, keeping, varies
-from opproof.harness.check.variants.sizes import FEW, LARGER, is_too_large, made_alike, shapes_of, text_of, tied
+from opproof.harness.check.tensors import CallTensor
+from opproof.harness.check.variants.fills import Fill, generate_fills
+from opproof.harness.check.variants.properties import Property, restore_properties, varies
+from opproof.harness.check.variants.sizes import (
+    LARGER,
+    SIZES_BELOW_WINDOWS,
+    is_too_large,
+    keep_relations,
+    make_alike_sizes,
+    shapes_of,
+    text_of,
+)
 
 #: The name of the inputs as they came.
 GIVEN = "as given"
@@ -27,7 +35,7 @@ _APART = ("gapped", "cropped")
 #: Axes that a tensor needs at least to lie so.
 _AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "channels": 4, "broadcast": 2}
 #: Values that are tried with every set of arguments.
-_FAR = ("wide", "large")
+_EXTREME_FILLS = ("wide", "large")
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
 RAGGED_FIRST = 3
 #: Sizes in place of n: odd, 1, none, and clearly larger ones.
@@ -58,8 +66,8 @@ class Variant:
     name: str
     fill: str
     layout: str
-    asked: tuple[Tensor, ...]
-    other: tuple[Tensor, ...]
+    asked: tuple[CallTensor, ...]
+    other: tuple[CallTensor, ...]
     group: str = ""  # of which one is enough: the first that the reference takes
     unless: str = ""  # the group of which it is not needed either
     rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
@@ -78,8 +86,8 @@ class Variant:
 Held = Sequence[Sequence[Property]]
 
 
-def variants(
-    asked: Sequence[Tensor], other: Sequence[Tensor], held: Held, resized: bool, zeros: Sequence[Fill] = ()
+def generate_variants(
+    asked: Sequence[CallTensor], other: Sequence[CallTensor], held: Held, resized: bool, zeros: Sequence[Fill] = ()
 ) -> Iterator[Variant]:
     """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes.
 
@@ -87,27 +95,29 @@ def variants(
     """
 
     def changed(fill: Fill) -> Variant:
-        a, b = (_kept(some, fill.change(some), held) for some in (asked, other))
+        a, b = (_keep_properties(some, fill.change(some), held) for some in (asked, other))
         return Variant(fill.name, fill.label, "contiguous", a, b, rare=fill.rare)
 
     yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
-    ragged, rest = _sizes(asked) if resized else ([], [])
-    yield from (v for pair in ragged[:RAGGED_FIRST] for v in _sized(asked, other, *pair))
-    yield from map(changed, fills(asked))
+    ragged, rest = _list_sizes(asked) if resized else ([], [])
+    yield from (v for pair in ragged[:RAGGED_FIRST] for v in _change_size(asked, other, *pair))
+    yield from map(changed, generate_fills(asked))
     for layout in LAYOUTS:
         if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
-            yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
-    yield from _laid_apart(asked, other, held)
+            yield Variant(
+                layout, "normal", layout, _apply_layout(asked, layout, held), _apply_layout(other, layout, held)
+            )
+    yield from _apply_layouts_apart(asked, other, held)
     values = chain(_as_one(asked, other, held), map(changed, zeros))
-    sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _sized(asked, other, *pair))
+    sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _change_size(asked, other, *pair))
     yield from by_turns(values, sized)
 
 
-def filled_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _FAR) -> Iterator[Variant]:
+def fill_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _EXTREME_FILLS) -> Iterator[Variant]:
     """Large values, or others, where other arguments are drawn: a limit may be one of an argument and of values."""
-    for fill in fills(drawn.asked):
+    for fill in generate_fills(drawn.asked):
         if fill.label in labels:
-            a, b = (_kept(some, fill.change(some), held) for some in (drawn.asked, drawn.other))
+            a, b = (_keep_properties(some, fill.change(some), held) for some in (drawn.asked, drawn.other))
             name = f"{drawn.name}, {fill.name}"
             fill_name = f"{drawn.fill}-{fill.label}"
             yield replace(
@@ -115,11 +125,11 @@ def filled_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _FAR) -
             )  # fmt: skip
 
 
-def laid_otherwise(drawn: Variant, held: Held) -> Iterator[Variant]:
+def apply_other_layouts(drawn: Variant, held: Held) -> Iterator[Variant]:
     """Every layout where other arguments are drawn: one of two paths may take its tensors to be contiguous."""
     for layout in LAYOUTS:
         if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in drawn.asked):
-            a, b = (_laid(some, layout, held) for some in (drawn.asked, drawn.other))
+            a, b = (_apply_layout(some, layout, held) for some in (drawn.asked, drawn.other))
             yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, asked=a, other=b, rare=True)
 
 
@@ -133,7 +143,7 @@ def by_turns(*some: Iterable[_T]) -> Iterator[_T]:
     yield from filter(None, chain.from_iterable(zip_longest(*some)))
 
 
-def _as_one(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:
+def _as_one(asked: Sequence[CallTensor], other: Sequence[CallTensor], held: Held) -> Iterator[Variant]:
     """One tensor in the place of all that are as it is, as self attention is called."""
     free = [i for i, t in enumerate(asked) if varies(t) and not t.param and not t.marks]
     alike = ([i for i in free if (asked[i].shape, asked[i].dtype) == (asked[at].shape, asked[at].dtype)] for at in free)
@@ -149,13 +159,13 @@ def _as_one(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Ite
         yield Variant(name, "one", "contiguous", whole, before, rare=True, one=tuple(one))
 
 
-def _kept(tensors: Sequence[Tensor], values: Sequence[Array], held: Held) -> tuple[Tensor, ...]:
+def _keep_properties(tensors: Sequence[CallTensor], values: Sequence[Array], held: Held) -> tuple[CallTensor, ...]:
     """The tensors with other values, those that vary; with their own where no others have what they have."""
     pairs = zip(tensors, values, held, strict=True)
-    return tuple((keeping(some, t, new) or t) if varies(t) else t for t, new, some in pairs)
+    return tuple((restore_properties(some, t, new) or t) if varies(t) else t for t, new, some in pairs)
 
 
-def _laid(tensors: Sequence[Tensor], layout: str, held: Held) -> tuple[Tensor, ...]:
+def _apply_layout(tensors: Sequence[CallTensor], layout: str, held: Held) -> tuple[CallTensor, ...]:
     if layout != "broadcast":
         return tuple(t if t.param else replace(t, layout=layout) for t in tensors)
     made = []
@@ -166,11 +176,11 @@ def _laid(tensors: Sequence[Tensor], layout: str, held: Held) -> tuple[Tensor, .
     return tuple(made)
 
 
-def _laid_apart(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:
+def _apply_layouts_apart(asked: Sequence[CallTensor], other: Sequence[CallTensor], held: Held) -> Iterator[Variant]:
     """Every second tensor alone with gaps, then the others: the strides of one may be taken for those of another."""
     for layout in _APART:
         able = [i for i, t in enumerate(asked) if len(t.shape) >= _AXES[layout] and not t.param]
-        both = [(draw, _laid(draw, layout, held)) for draw in (asked, other)]
+        both = [(draw, _apply_layout(draw, layout, held)) for draw in (asked, other)]
         for word, some in (("in places", able[::2]), ("elsewhere", able[1::2])) if len(able) > 1 else ():
             a, b = (
                 tuple(one if i in some else t for i, (t, one) in enumerate(zip(draw, laid, strict=True)))
@@ -179,13 +189,13 @@ def _laid_apart(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) ->
             yield Variant(f"{layout} {word}", "normal", layout, a, b)
 
 
-def _is_kept(some: Sequence[Property], t: Tensor, values: Array) -> bool:
+def _is_kept(some: Sequence[Property], t: CallTensor, values: Array) -> bool:
     """Whether values have what the tensor has, as they are."""
-    made = keeping(some, t, values)
+    made = restore_properties(some, t, values)
     return made is not None and np.array_equal(made.values, values, equal_nan=True)
 
 
-def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _list_sizes(tensors: Sequence[CallTensor]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Every size among the shapes, and one to try in its place; of ragged sizes, and of others."""
     shapes = [() if t.param else t.shape for t in tensors]
     sizes = list(dict.fromkeys(n for s in shapes for n in s if n > 1))
@@ -196,29 +206,29 @@ def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple
 
     ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
     others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
-    others.append(made_alike(sizes))
-    others.append([(n, m) for n in sizes for m in FEW if m < n and fits(n, m)])
+    others.append(make_alike_sizes(sizes))
+    others.append([(n, m) for n in sizes for m in SIZES_BELOW_WINDOWS if m < n and fits(n, m)])
     return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 
-def _sized(asked: Sequence[Tensor], other: Sequence[Tensor], old: int, new: int) -> Iterator[Variant]:
+def _change_size(asked: Sequence[CallTensor], other: Sequence[CallTensor], old: int, new: int) -> Iterator[Variant]:
     """One size as another; and with those that stand in a relation to it, where nobody takes it alone."""
     rare = old == 1 or new > old + 2 or 1 < new < old
     yield _with(asked, other, {old: new}, rare=rare)
     shapes = shapes_of(asked)
-    together = tied({old: new}, {n for s in shapes for n in s})
+    together = keep_relations({old: new}, {n for s in shapes for n in s})
     if together and not is_too_large(shapes, [tuple(together.get(n, n) for n in s) for s in shapes]):
         yield _with(asked, other, together, rare=True, instead=f"{old} as {new}")
 
 
 def _with(
-    asked: Sequence[Tensor], other: Sequence[Tensor], new: Mapping[int, int], *, rare: bool, instead: str = ""
+    asked: Sequence[CallTensor], other: Sequence[CallTensor], new: Mapping[int, int], *, rare: bool, instead: str = ""
 ) -> Variant:
-    sized = _resized(asked, new, 0), _resized(other, new, 1)
+    sized = _fill_new_sizes(asked, new, 0), _fill_new_sizes(other, new, 1)
     return Variant(text_of(new), "normal", "contiguous", *sized, rare=rare, instead=instead)
 
 
-def _resized(tensors: Sequence[Tensor], new: Mapping[int, int], salt: int) -> tuple[Tensor, ...]:
+def _fill_new_sizes(tensors: Sequence[CallTensor], new: Mapping[int, int], salt: int) -> tuple[CallTensor, ...]:
     rng = np.random.default_rng([*next(iter(new.items())), salt])
     made = []
     for t in tensors:
@@ -230,10 +240,10 @@ def _resized(tensors: Sequence[Tensor], new: Mapping[int, int], salt: int) -> tu
 
 
 #: Two draws, of which one is judged and the other lies in memory before.
-Pair: TypeAlias = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
+Pair: TypeAlias = tuple[tuple[CallTensor, ...], tuple[CallTensor, ...]]
 
 
-def of_both(pair: Pair, at: int, change: Callable[[Tensor], Tensor | None]) -> Pair | None:
+def of_both(pair: Pair, at: int, change: Callable[[CallTensor], CallTensor | None]) -> Pair | None:
     """The draws with the tensor at a place changed; None where it cannot be so in one of them."""
     a, b = pair
     asked, before = change(a[at]), change(b[at])

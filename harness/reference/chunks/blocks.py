@@ -16,7 +16,7 @@ from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.question import Posed, output_names
+from opproof.harness.reference.question import Question, name_outputs
 from opproof.reference_ops import Op, Trait
 
 Shape = tuple[int, ...]
@@ -40,14 +40,14 @@ class Axis:
         at = self.of.get(name)
         return None if at is None or -at > len(shape) else at
 
-    def sharing(self, name: str, shape: Shape) -> int:
+    def count_sharing(self, name: str, shape: Shape) -> int:
         """How many slices share one of the tensor's."""
         at = self.within(name, shape)
         return self.extent if at is None else self.extent // max(shape[at], 1)
 
     def valid(self, size: int, shapes: Mapping[str, Shape]) -> bool:
         """Whether blocks of `size` slices split no tensor between two of them unevenly."""
-        factors = [self.sharing(name, shape) for name, shape in shapes.items()]
+        factors = [self.count_sharing(name, shape) for name, shape in shapes.items()]
         return all(size % f == 0 or f % size == 0 for f in factors if f < self.extent) or size == self.extent
 
     def larger(self, size: int, shapes: Mapping[str, Shape]) -> int:
@@ -68,7 +68,7 @@ def axes_of(case: Case, op: Op) -> tuple[Axis, ...]:
     if any(0 in shape for shape in shapes.values()) or DTYPES[case.dtype].whole:  # drawn so that the whole fits
         return ()
     found = []
-    for of in _declared(op, shapes, case):
+    for of in _find_declared_axes(op, shapes, case):
         named = [(name, shape) for name, shape in shapes.items() if name in of and -of[name] <= len(shape)]
         extent = max((shape[of[name]] for name, shape in named), default=1)
         if extent > 1 and all(extent % shape[of[name]] == 0 for name, shape in named):
@@ -76,7 +76,7 @@ def axes_of(case: Case, op: Op) -> tuple[Axis, ...]:
     return tuple(found)
 
 
-def _declared(op: Op, shapes: Mapping[str, Shape], case: Case) -> Sequence[Mapping[str, int]]:
+def _find_declared_axes(op: Op, shapes: Mapping[str, Shape], case: Case) -> Sequence[Mapping[str, int]]:
     if op.independent is not None:
         return tuple(op.independent(shapes, **{**op.params, **case.kwargs}))
     if Trait.POINTWISE not in op.traits or len(set(shapes.values())) != 1:
@@ -88,12 +88,12 @@ def _declared(op: Op, shapes: Mapping[str, Shape], case: Case) -> Sequence[Mappi
 Region = tuple[slice, ...]
 
 
-def whole(axes: Sequence[Axis]) -> Block:
+def make_whole_block(axes: Sequence[Axis]) -> Block:
     """The block of all slices."""
     return tuple((0, axis.extent) for axis in axes)
 
 
-def blocks(within: Block, sizes: Sequence[int]) -> Iterator[Block]:
+def split_block(within: Block, sizes: Sequence[int]) -> Iterator[Block]:
     """`within` in blocks of `sizes`, the last ones smaller."""
     ranges = [
         [(start, min(start + size, stop)) for start in range(first, stop, size)]
@@ -102,7 +102,7 @@ def blocks(within: Block, sizes: Sequence[int]) -> Iterator[Block]:
     yield from itertools.product(*ranges)
 
 
-def region(axes: Sequence[Axis], block: Block, name: str, shape: Shape) -> Region:
+def region_of(axes: Sequence[Axis], block: Block, name: str, shape: Shape) -> Region:
     """Where a tensor of `shape` lies in the block."""
     slices = [slice(0, n) for n in shape]
     for axis, (start, stop) in zip(axes, block, strict=True):
@@ -117,17 +117,17 @@ def cover(axes: Sequence[Axis], block: Block, name: str, shape: Shape) -> Block:
     """The smallest block around `block` in which the tensor's gradient is summed up, and nothing of it is lacking."""
     ranges = []
     for axis, (start, stop) in zip(axes, block, strict=True):
-        of = axis.sharing(name, shape)
+        of = axis.count_sharing(name, shape)
         ranges.append((start // of * of, -(-stop // of) * of))
     return tuple(ranges)
 
 
-def containing(axes: Sequence[Axis], name: str, shape: Shape, index: Sequence[int]) -> Block:
+def find_containing_block(axes: Sequence[Axis], name: str, shape: Shape, index: Sequence[int]) -> Block:
     """The block of one slice, of those that hold the element `index` of the tensor the first."""
     ranges = []
     for axis in axes:
         at = axis.within(name, shape)
-        start = 0 if at is None else index[at] * axis.sharing(name, shape)
+        start = 0 if at is None else index[at] * axis.count_sharing(name, shape)
         ranges.append((start, start + 1))
     return tuple(ranges)
 
@@ -137,14 +137,14 @@ def count(blocks_of: Block) -> int:
     return math.prod(stop - start for start, stop in blocks_of)
 
 
-def taken(posed: Posed, axes: Sequence[Axis], block: Block, *, stored: bool = False) -> Posed:
+def take_block(posed: Question, axes: Sequence[Axis], block: Block, *, stored: bool = False) -> Question:
     """The question of one block, in float64: its inputs, its cotangents, noise of its own.
 
     `stored`: in the dtypes of the case instead, and not copied: for who computes nothing of them.
     """
-    of = np.asarray if stored else _wide
+    of = np.asarray if stored else _widen
     inputs = [
-        None if v is None or name is None else of(v[region(axes, block, name, v.shape)])
+        None if v is None or name is None else of(v[region_of(axes, block, name, v.shape)])
         for name, v in zip(posed.names, posed.inputs, strict=True)
     ]
     given = zip(posed.names, inputs, strict=True)
@@ -153,27 +153,27 @@ def taken(posed: Posed, axes: Sequence[Axis], block: Block, *, stored: bool = Fa
     tensors = tuple((name, shapes[name]) for name, _ in posed.case.tensors)
     case = replace(posed.case, tensors=tensors, layout="contiguous", seed=posed.case.seed + 1 + number)
     cotangents = [
-        None if g is None else of(g[region(axes, block, name, g.shape)])
-        for name, g in zip(output_names(posed.op, len(posed.cotangents)), posed.cotangents, strict=True)
+        None if g is None else of(g[region_of(axes, block, name, g.shape)])
+        for name, g in zip(name_outputs(posed.op, len(posed.cotangents)), posed.cotangents, strict=True)
     ]
-    return Posed(case, posed.op, posed.mode, posed.names, tuple(inputs), tuple(cotangents), posed.needs)
+    return Question(case, posed.op, posed.mode, posed.names, tuple(inputs), tuple(cotangents), posed.needs)
 
 
 def one_of(case: Case, axes: Sequence[Axis]) -> Case:
     """`case` of one slice along every axis: what it is can be tried quickly."""
     block: Block = tuple((0, 1) for _ in axes)
-    shapes = {n: tuple(s.stop - s.start for s in region(axes, block, n, shape)) for n, shape in case.shapes.items()}
+    shapes = {n: tuple(s.stop - s.start for s in region_of(axes, block, n, shape)) for n, shape in case.shapes.items()}
     return replace(case, tensors=tuple((name, shapes[name]) for name, _ in case.tensors))
 
 
-def _wide(values: Array) -> Array:
+def _widen(values: Array) -> Array:
     """Floats as float64, an array of its own."""
     return np.array(values) if values.dtype.kind in "iub" else values.astype(np.float64)
 
 
-def results_of(posed: Posed, outputs: Sequence[Array]) -> Mapping[str, Shape]:
+def results_of(posed: Question, outputs: Sequence[Array]) -> Mapping[str, Shape]:
     """Shapes of the results by name: outputs, or gradients that are asked for."""
     if posed.mode is Mode.FORWARD:
-        return {n: y.shape for n, y in zip(output_names(posed.op, len(outputs)), outputs, strict=True)}
+        return {n: y.shape for n, y in zip(name_outputs(posed.op, len(outputs)), outputs, strict=True)}
     given = zip(posed.names, posed.inputs, posed.needs, strict=True)
     return {n: v.shape for n, v, need in given if n is not None and v is not None and need}

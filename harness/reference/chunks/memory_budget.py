@@ -7,23 +7,23 @@ import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from opproof.harness.reference.chunks.blocks import Axis, Block, Shape, taken
+from opproof.harness.reference.chunks.blocks import Axis, Block, Shape, take_block
 from opproof.harness.reference.expected import values_of
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import RUNS
 from opproof.reference_ops import Op, Trait
 
 #: Bytes that a judge may use by default.
-MEMORY = 2**30
+DEFAULT_MEMORY_BYTES = 2**30
 #: Elements of all tensors below which nothing is measured: a judge has room for them.
-FEW = 2**17
+MAX_UNMEASURED_ELEMENTS = 2**17
 #: Bytes an element that judging takes where nothing is measured: without noise, and for each noisy run at once.
-_PLAIN, _EACH = 100, 47
+_BYTES_PER_ELEMENT, _BYTES_PER_NOISY_ELEMENT = 100, 47
 #: Peaks of one evaluation that the judge holds beside the noise, and that each noisy run at once takes.
-_BESIDE, _RUN = 2.0, 1.5
+_PEAKS_BESIDE_NOISE, _PEAKS_PER_NOISY_RUN = 2.0, 1.5
 #: By how much a noisy run is slower than an evaluation; and the fewest runs, of slices that are a large part of a case.
-_SLOWER = 6
-FEWEST = 8
+_NOISY_RUN_SLOWDOWN = 6
+MIN_NOISY_RUNS = 8
 
 Sizes = tuple[int, ...]
 
@@ -33,7 +33,7 @@ class TooLarge(Exception):
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoisePlan:
     """How the scale of one result is found: `runs` of noise, `together` at once, of blocks of `sizes` slices."""
 
     sizes: tuple[int, ...]
@@ -42,13 +42,13 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Room:
+class ChunkPlan:
     """Blocks that fit: `values` of so many slices are evaluated at once; by result, how noise is run."""
 
     axes: tuple[Axis, ...]
     values: tuple[int, ...]
-    noise: Mapping[str, Noise]
-    memory: int = MEMORY
+    noise: Mapping[str, NoisePlan]
+    memory: int = DEFAULT_MEMORY_BYTES
 
     @property
     def in_one(self) -> bool:
@@ -57,56 +57,58 @@ class Room:
         return all(n.sizes == extents and n.together == RUNS for n in self.noise.values())
 
 
-def surely(elements: int, memory: int, op: Op) -> bool:
+def fits_surely(elements: int, memory: int, op: Op) -> bool:
     """Whether a case of numbers mapped one by one fits whole, by twice what any has taken: it need not be measured."""
-    return Trait.POINTWISE in op.traits and 2 * elements * (_PLAIN + RUNS * _EACH) <= memory
+    return (
+        Trait.POINTWISE in op.traits and 2 * elements * (_BYTES_PER_ELEMENT + RUNS * _BYTES_PER_NOISY_ELEMENT) <= memory
+    )
 
 
 def is_held_whole(elements: int, memory: int) -> bool:
     """Whether a case of any operator fits whole, all noisy runs at once."""
-    return elements * (_PLAIN + RUNS * _EACH) <= memory
+    return elements * (_BYTES_PER_ELEMENT + RUNS * _BYTES_PER_NOISY_ELEMENT) <= memory
 
 
-def without_axes(elements: int, memory: int, case: object) -> int:
+def count_runs_without_axes(elements: int, memory: int, case: object) -> int:
     """How many noisy runs of a case fit at once where no slices are independent. Raises TooLarge."""
-    together = int((memory / elements - _PLAIN) // _EACH)
+    together = int((memory / elements - _BYTES_PER_ELEMENT) // _BYTES_PER_NOISY_ELEMENT)
     if together < 1:
-        raise TooLarge(_sentence(case, elements * (_PLAIN + _EACH), memory))
+        raise TooLarge(_describe_need(case, elements * (_BYTES_PER_ELEMENT + _BYTES_PER_NOISY_ELEMENT), memory))
     return min(RUNS, together)
 
 
-def room_of(posed: Posed, axes: Sequence[Axis], results: Mapping[str, Shape], memory: int) -> Room:
+def room_of(posed: Question, axes: Sequence[Axis], results: Mapping[str, Shape], memory: int) -> ChunkPlan:
     """The largest blocks whose evaluation takes half of `memory`; `results` by name. Raises TooLarge."""
     measure = _Measure(posed, tuple(axes), memory)
     ones = tuple(1 for _ in axes)
-    needed = measure.peak(ones) * (_BESIDE + _RUN)
+    needed = measure.measure_peak(ones) * (_PEAKS_BESIDE_NOISE + _PEAKS_PER_NOISY_RUN)
     if needed > memory:
-        raise TooLarge(_sentence(posed.case, needed, memory))
-    values = measure.largest(_few(posed, axes), ones, _BESIDE)
-    return Room(tuple(axes), values, {name: measure.noise(name, shape) for name, shape in results.items()}, memory)
+        raise TooLarge(_describe_need(posed.case, needed, memory))
+    values = measure.largest(_choose_small_block(posed, axes), ones, _PEAKS_BESIDE_NOISE)
+    return ChunkPlan(tuple(axes), values, {name: measure.noise(name, shape) for name, shape in results.items()}, memory)
 
 
 @dataclass
 class _Measure:
     """Bytes that blocks take, by their sizes."""
 
-    posed: Posed
+    posed: Question
     axes: tuple[Axis, ...]
     memory: int
     known: dict[Sizes, int] = field(default_factory=dict)
 
-    def peak(self, sizes: Sizes) -> int:
+    def measure_peak(self, sizes: Sizes) -> int:
         """Bytes that one evaluation of so many slices holds at most."""
         if sizes not in self.known:
             block: Block = tuple((0, n) for n in sizes)
-            self.known[sizes] = _peak(lambda: values_of(taken(self.posed, self.axes, block)))
+            self.known[sizes] = _measure_peak(lambda: values_of(take_block(self.posed, self.axes, block)))
         return self.known[sizes]
 
     def largest(self, start: Sizes, least: Sizes, factor: float) -> Sizes:
         """Of so many slices `factor` peaks are at most half of the memory; `least` where `start` is too large."""
         budget, shapes = self.memory / 2 / factor, self.posed.case.shapes
-        sizes = start if self.peak(start) <= budget else least
-        guess = float(self.peak(sizes))  # never too small: twice the slices take at most twice the memory
+        sizes = start if self.measure_peak(start) <= budget else least
+        guess = float(self.measure_peak(sizes))  # never too small: twice the slices take at most twice the memory
         grown = True
         while grown:
             grown = False
@@ -114,29 +116,32 @@ class _Measure:
                 larger = axis.larger(sizes[k], shapes)
                 growth = larger / sizes[k]
                 if guess * growth > budget:
-                    guess = self.peak(sizes)
+                    guess = self.measure_peak(sizes)
                 if growth > 1 and guess * growth <= budget:
                     sizes, guess, grown = (*sizes[:k], larger, *sizes[k + 1 :]), guess * growth, True
         return sizes
 
-    def noise(self, name: str, shape: Shape) -> Noise:
+    def noise(self, name: str, shape: Shape) -> NoisePlan:
         """Of blocks in which the result is complete, where that fits; else of single slices, which are added up."""
-        least = tuple(axis.sharing(name, shape) for axis in self.axes)
+        least = tuple(axis.count_sharing(name, shape) for axis in self.axes)
         ones = tuple(1 for _ in self.axes)
-        at_most = self.peak(ones) * math.prod(least) * (_BESIDE + _RUN)
-        if at_most > 2 * self.memory or self.peak(least) * (_BESIDE + _RUN) > self.memory:
+        at_most = self.measure_peak(ones) * math.prod(least) * (_PEAKS_BESIDE_NOISE + _PEAKS_PER_NOISY_RUN)
+        if (
+            at_most > 2 * self.memory
+            or self.measure_peak(least) * (_PEAKS_BESIDE_NOISE + _PEAKS_PER_NOISY_RUN) > self.memory
+        ):
             least = ones
-        sizes = self.largest(least, least, _BESIDE + RUNS * _RUN)
-        together = int((self.memory / self.peak(sizes) - _BESIDE) // _RUN)
+        sizes = self.largest(least, least, _PEAKS_BESIDE_NOISE + RUNS * _PEAKS_PER_NOISY_RUN)
+        together = int((self.memory / self.measure_peak(sizes) - _PEAKS_BESIDE_NOISE) // _PEAKS_PER_NOISY_RUN)
         share = math.prod(sizes) / math.prod(axis.extent for axis in self.axes)
-        runs = RUNS if share == 1 or RUNS * share * _SLOWER <= 1 else FEWEST
-        return Noise(sizes, runs, max(1, min(runs, together)))
+        runs = RUNS if share == 1 or RUNS * share * _NOISY_RUN_SLOWDOWN <= 1 else MIN_NOISY_RUNS
+        return NoisePlan(sizes, runs, max(1, min(runs, together)))
 
 
-def _few(posed: Posed, axes: Sequence[Axis]) -> tuple[int, ...]:
+def _choose_small_block(posed: Question, axes: Sequence[Axis]) -> tuple[int, ...]:
     """Sizes of a block of few elements: what is smaller need not be measured."""
     shapes, sizes = posed.case.shapes, [1 for _ in axes]
-    share = FEW / 8 / max(math.prod(s) for s in shapes.values()) * math.prod(a.extent for a in axes)
+    share = MAX_UNMEASURED_ELEMENTS / 8 / max(math.prod(s) for s in shapes.values()) * math.prod(a.extent for a in axes)
     while math.prod(sizes) * 2 <= share:
         k = min((k for k in range(len(axes)) if sizes[k] < axes[k].extent), key=lambda k: sizes[k], default=None)
         if k is None:
@@ -145,7 +150,7 @@ def _few(posed: Posed, axes: Sequence[Axis]) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _peak(evaluate: Callable[[], object]) -> int:
+def _measure_peak(evaluate: Callable[[], object]) -> int:
     """Bytes that `evaluate` holds at most."""
     if tracemalloc.is_tracing():
         before = tracemalloc.get_traced_memory()[0]
@@ -160,13 +165,13 @@ def _peak(evaluate: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def rounded_up(needed: float) -> int:
+def round_up_memory(needed: float) -> int:
     """MiB for --judge-memory: of bytes, a multiple of 16."""
     return math.ceil(needed / 2**24) * 16
 
 
-def _sentence(case: object, needed: float, memory: int) -> str:
-    least = rounded_up(needed)
+def _describe_need(case: object, needed: float, memory: int) -> str:
+    least = round_up_memory(needed)
     return (
         f"judging {case} takes about {least} MiB, and --judge-memory is {memory // 2**20}; "
         f"give --judge-memory {least} or more, or a smaller case"

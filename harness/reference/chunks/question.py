@@ -19,91 +19,103 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
 from opproof.harness.reference import question as whole
-from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, taken
+from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, take_block
 from opproof.harness.reference.chunks.memory_budget import (
-    FEW,
-    MEMORY,
-    Room,
+    DEFAULT_MEMORY_BYTES,
+    MAX_UNMEASURED_ELEMENTS,
+    ChunkPlan,
+    count_runs_without_axes,
+    fits_surely,
     is_held_whole,
     room_of,
-    surely,
-    without_axes,
 )
-from opproof.harness.reference.data import TRIES, again, arguments, inputs_of, near_kinks, repeat_slices, to_dtype
-from opproof.harness.reference.question import Posed, needs_of, output_names
+from opproof.harness.reference.data import (
+    MAX_REDRAWS,
+    find_near_kinks,
+    inputs_of,
+    list_arguments,
+    name_redraw,
+    repeat_slices,
+    to_dtype,
+)
+from opproof.harness.reference.question import Question, name_outputs, needs_of
 from opproof.reference_ops import Op, Trait
 
 
 @dataclass(frozen=True)
-class Pair:
+class LargeQuestionPair:
     """The question that is judged, and the same of other data, which is asked before and after it.
 
     Where there is `room` for slices only, all arrays are in the dtype under test.
     """
 
-    asked: Posed
-    other: Posed
+    asked: Question
+    other: Question
     outputs: tuple[Array, ...]  # of the shapes and dtypes of the outputs; no values that are judged
-    room: Room | None = None
+    room: ChunkPlan | None = None
 
 
-def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | None = None) -> Pair:
+def make_fitting_question(
+    case: Case, op: Op, mode: Mode, memory: int = DEFAULT_MEMORY_BYTES, beside: LargeQuestionPair | None = None
+) -> LargeQuestionPair:
     """Draw the data of `case`, to be judged in `memory` bytes; `beside` is its question in the other mode.
 
     Raises TooLarge.
     """
-    if elements(case) < FEW or surely(elements(case), memory, op):
-        pair = _whole(case, op, mode, beside)
+    if count_elements(case) < MAX_UNMEASURED_ELEMENTS or fits_surely(count_elements(case), memory, op):
+        pair = _make_whole_question(case, op, mode, beside)
         made = sum(y.size for y in pair.outputs)
-        if made <= max(FEW, elements(case)) or is_held_whole(made, memory):
+        if made <= max(MAX_UNMEASURED_ELEMENTS, count_elements(case)) or is_held_whole(made, memory):
             return pair
         del pair  # of a few rows an outer product makes many elements
     axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
-    asked = stored(case, op, mode) if axes else None
-    outputs = None if asked is None else templates(asked, axes)
+    asked = make_stored_question(case, op, mode) if axes else None
+    outputs = None if asked is None else make_templates(asked, axes)
     if asked is None or outputs is None:
-        together = without_axes(elements(case), memory, case)
-        pair = _whole(case, op, mode)
-        made = max(elements(case), sum(y.size for y in pair.outputs))
-        return _together(pair, min(together, without_axes(made, memory, case)))
+        together = count_runs_without_axes(count_elements(case), memory, case)
+        pair = _make_whole_question(case, op, mode)
+        made = max(count_elements(case), sum(y.size for y in pair.outputs))
+        return _set_runs_at_once(pair, min(together, count_runs_without_axes(made, memory, case)))
     if mode is Mode.GRADIENT:
         asked = with_cotangents(asked, axes, outputs)
     room = room_of(asked, axes, results_of(asked, outputs), memory)
     if room.in_one:
-        return _whole(case, op, mode)
-    other = stored(case, op, mode, variant=1)
+        return _make_whole_question(case, op, mode)
+    other = make_stored_question(case, op, mode, variant=1)
     if mode is Mode.GRADIENT:
         other = with_cotangents(other, axes, outputs, asked.needs)
-    return Pair(asked, other, outputs, room)
+    return LargeQuestionPair(asked, other, outputs, room)
 
 
-def _together(pair: Pair, runs: int) -> Pair:
+def _set_runs_at_once(pair: LargeQuestionPair, runs: int) -> LargeQuestionPair:
     """The pair of which so many noisy runs fit at once."""
-    return Pair(pair.asked.given(together=runs), pair.other, pair.outputs)
+    return LargeQuestionPair(pair.asked.given(together=runs), pair.other, pair.outputs)
 
 
 class Posing(Protocol):
     """Draws the data of a case."""
 
-    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = DEFAULT_MEMORY_BYTES) -> LargeQuestionPair:
         """See `pose`."""
         ...
 
 
-def _whole(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
-    pair = whole.pose(case, op, mode, None if beside is None else whole.Pair(beside.asked, beside.other))
-    return Pair(pair.asked, pair.other, pair.other.outputs)
+def _make_whole_question(case: Case, op: Op, mode: Mode, beside: LargeQuestionPair | None = None) -> LargeQuestionPair:
+    pair = whole.make_question(
+        case, op, mode, None if beside is None else whole.QuestionPair(beside.asked, beside.other)
+    )
+    return LargeQuestionPair(pair.asked, pair.other, pair.other.outputs)
 
 
-def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:
+def make_stored_question(case: Case, op: Op, mode: Mode, variant: int = 0) -> Question:
     """`case` with its inputs, of the same values as in any other form, but no cotangents yet."""
-    names = tuple(arguments(case, op))
-    values = _inputs(case, op, variant)
+    names = tuple(list_arguments(case, op))
+    values = _draw_inputs(case, op, variant)
     inputs = tuple(None if name is None else values[name] for name in names)
-    return Posed(case, op, mode, names, inputs, (), tuple(v is not None for v in inputs))
+    return Question(case, op, mode, names, inputs, (), tuple(v is not None for v in inputs))
 
 
-def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
+def _draw_inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
     moved = op.kinks is not None and (case.fill == "kink" or not is_on_kinks(case.fill))
     hiding = op.hidden is not None and case.fill in HIDDEN
     off = moved and not hiding and _by_element(case, op)
@@ -130,14 +142,14 @@ def _off_kinks(
     first = case.tensors[0][0]
     flat = {name: v.reshape(-1) for name, v in values.items()}
     parts = [slice(i, i + PIECE) for i in range(0, flat[first].size, PIECE)]
-    for attempt in range(TRIES):
+    for attempt in range(MAX_REDRAWS):
         largest = max(float(np.max(np.abs(flat[first][part].astype(np.float64)))) for part in parts)
         fresh: Array | None = None
         for part in parts:
-            near = near_kinks(case, op, {name: v[part].astype(np.float64) for name, v in flat.items()}, largest)
+            near = find_near_kinks(case, op, {name: v[part].astype(np.float64) for name, v in flat.items()}, largest)
             if near.any():
                 if fresh is None:
-                    shape, salt = case.shapes[first], again(variant, attempt)
+                    shape, salt = case.shapes[first], name_redraw(variant, attempt)
                     fresh = draw_stored(case, first, shape, constraints.get(first), salt).reshape(-1)
                 flat[first][part][near] = fresh[part][near]
         if fresh is None:
@@ -146,11 +158,11 @@ def _off_kinks(
     return values
 
 
-def templates(posed: Posed, axes: Sequence[Axis]) -> tuple[Array, ...] | None:
+def make_templates(posed: Question, axes: Sequence[Axis]) -> tuple[Array, ...] | None:
     """Arrays of the outputs' shapes and dtypes, found out on one slice; None where an axis is none of an output."""
-    one = taken(posed, axes, tuple((0, 1) for _ in axes))
+    one = take_block(posed, axes, tuple((0, 1) for _ in axes))
     outputs = []
-    for name, y in zip(output_names(posed.op, len(one.outputs)), one.outputs, strict=True):
+    for name, y in zip(name_outputs(posed.op, len(one.outputs)), one.outputs, strict=True):
         shape = list(y.shape)
         for axis in axes:
             at = axis.within(name, y.shape)
@@ -162,8 +174,8 @@ def templates(posed: Posed, axes: Sequence[Axis]) -> tuple[Array, ...] | None:
 
 
 def with_cotangents(
-    posed: Posed, axes: Sequence[Axis], outputs: Sequence[Array], needs: tuple[bool, ...] | None = None
-) -> Posed:
+    posed: Question, axes: Sequence[Axis], outputs: Sequence[Array], needs: tuple[bool, ...] | None = None
+) -> Question:
     """`posed` with cotangents of all outputs that are floats, and the gradients that there are.
 
     With `needs`, those of the question that is judged, it is the one of other data.
@@ -174,11 +186,11 @@ def with_cotangents(
         for i, y in enumerate(outputs)
     ]
     if needs is None:
-        one = taken(posed, axes, tuple((0, 1) for _ in axes))
+        one = take_block(posed, axes, tuple((0, 1) for _ in axes))
         needs = tuple(needs_of(case, posed.op, one.inputs, one.outputs))
     return posed.given(cotangents=tuple(drawn), needs=needs)
 
 
-def elements(case: Case) -> int:
+def count_elements(case: Case) -> int:
     """Elements of all input tensors."""
     return sum(math.prod(shape) for shape in case.shapes.values())

@@ -32,16 +32,16 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from opproof.core.errors import OpError
-from opproof.harness.reference.montecarlo.moves import assign, indexed, moved
+from opproof.harness.reference.montecarlo.moves import assign, index_runs, move_runs
 from opproof.harness.reference.montecarlo.sums import (
     FUNCTIONS,
     REDUCE,
     SCANS,
     add_at,
-    aligned,
+    align_runs,
     exact_of,
-    mapped,
-    matmul,
+    map_arrays,
+    multiply_matrices,
     of_two_exponentials,
 )
 from opproof.harness.reference.montecarlo.transforms import TRANSFORMS
@@ -72,35 +72,35 @@ class Source:
 
     def rounded(self, runs: Floats, exact: Floats) -> Floats:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""
-        return self.disturbed(runs, _rounding(exact, self.tiny, self.amplitude))
+        return self.add_noise(runs, _size_of_rounding(exact, self.tiny, self.amplitude))
 
     def absolute(self, runs: Floats, size: Floats | float) -> Floats:
         """`runs` with the noise of `size` additions."""
-        return self.disturbed(runs, self.summing * np.asarray(size))
+        return self.add_noise(runs, self.summing * np.asarray(size))
 
-    def disturbed(self, runs: Floats, size: Floats) -> Floats:
+    def add_noise(self, runs: Floats, size: Floats) -> Floats:
         """`runs` with noise of this size."""
         if runs.dtype.kind == "c":  # either part by itself
             return self.draws.added(runs.real, size) + 1j * self.draws.added(runs.imag, size)
         return self.draws.added(runs, size)
 
-    def noisy(self, exact: Floats, runs: Floats) -> Noisy:
+    def noisy(self, exact: Floats, runs: Floats) -> NoisyArray:
         """An array of given exact values and runs."""
-        return Noisy(exact, runs, self)
+        return NoisyArray(exact, runs, self)
 
-    def summed(self, exact: Floats, runs: Floats, size: Floats | float) -> Noisy:
+    def summed(self, exact: Floats, runs: Floats, size: Floats | float) -> NoisyArray:
         """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
         noisy = self.absolute(runs, size)
-        return Noisy(exact, self.rounded(noisy, exact) if self.summing < self.amplitude else noisy, self)
+        return NoisyArray(exact, self.rounded(noisy, exact) if self.summing < self.amplitude else noisy, self)
 
-    def wrap(self, exact: Floats) -> Noisy:
+    def wrap(self, exact: Floats) -> NoisyArray:
         """`exact` as a noisy array, each element rounded once."""
         exact = np.asarray(exact, dtype=np.float64)
         runs = np.broadcast_to(exact, (self.runs, *exact.shape))
-        return Noisy(exact, self.disturbed(runs, _rounding(exact, 0.0, self.amplitude)), self)
+        return NoisyArray(exact, self.add_noise(runs, _size_of_rounding(exact, 0.0, self.amplitude)), self)
 
 
-def _rounding(exact: Floats, tiny: float, amplitude: float) -> Floats:
+def _size_of_rounding(exact: Floats, tiny: float, amplitude: float) -> Floats:
     """The size of one rounding of the values `exact`: absolute below `tiny`, none of zero and infinity."""
     size = np.absolute(exact, out=np.empty(np.shape(exact)))
     none = np.isinf(size)
@@ -112,11 +112,11 @@ def _rounding(exact: Floats, tiny: float, amplitude: float) -> Floats:
     return size
 
 
-class Unruled(OpError, AttributeError):
+class MissingRule(OpError, AttributeError):
     """A method of arrays that has no rule under noise; to `hasattr` it is absent."""
 
 
-class Noisy(NDArrayOperatorsMixin):
+class NoisyArray(NDArrayOperatorsMixin):
     """An array for NumPy's dispatch that carries exact values and noisy runs (axis 0 of `runs`)."""
 
     __slots__ = ("exact", "runs", "source")
@@ -143,13 +143,13 @@ class Noisy(NDArrayOperatorsMixin):
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"a noisy array has no attribute {name!r}")
         if not callable(function):
-            raise Unruled(_unruled(f"the method {name} of arrays"))
+            raise MissingRule(_describe_missing_rule(f"the method {name} of arrays"))
         return partial(function, self)
 
-    def flatten(self) -> Noisy:
+    def flatten(self) -> NoisyArray:
         return self.reshape(-1).copy()
 
-    def transpose(self, *axes: Any) -> Noisy:
+    def transpose(self, *axes: Any) -> NoisyArray:
         result: Any = np.transpose(self, (axes[0] if len(axes) == 1 else axes) or None)
         return result  # type: ignore[no-any-return]
 
@@ -157,20 +157,20 @@ class Noisy(NDArrayOperatorsMixin):
         return int(self.exact)
 
     def __float__(self) -> float:
-        raise Unruled(_unruled("float() of an element"))
+        raise MissingRule(_describe_missing_rule("float() of an element"))
 
-    def __getitem__(self, index: Any) -> Noisy:
-        return Noisy(self.exact[index], indexed(self.runs, index), self.source)
+    def __getitem__(self, index: Any) -> NoisyArray:
+        return NoisyArray(self.exact[index], index_runs(self.runs, index), self.source)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.exact[index] = exact_of(value)
         assign(self.runs, index, value)
 
-    def _part(self, name: str) -> Noisy:
+    def _part(self, name: str) -> NoisyArray:
         """The real or the imaginary part: of a real array itself, or zeros."""
         if name == "real" and not np.iscomplexobj(self.runs):
             return self
-        return Noisy(getattr(self.exact, name), np.array(getattr(self.runs, name)), self.source)
+        return NoisyArray(getattr(self.exact, name), np.array(getattr(self.runs, name)), self.source)
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         if np.dtype(dtype).kind in "iub":  # decided by the exact values
@@ -180,15 +180,15 @@ class Noisy(NDArrayOperatorsMixin):
                 f"it converts to {np.dtype(dtype)}, which rounds: references stay in float64, leave the conversion out."
             )
         if np.dtype(dtype) == np.complex128 and self.exact.dtype != np.complex128:
-            return Noisy(self.exact.astype(dtype), self.runs.astype(dtype), self.source)
-        return Noisy(self.exact.copy(), self.runs.copy(), self.source) if copy else self
+            return NoisyArray(self.exact.astype(dtype), self.runs.astype(dtype), self.source)
+        return NoisyArray(self.exact.copy(), self.runs.copy(), self.source) if copy else self
 
-    def reshape(self, *shape: Any) -> Noisy:
+    def reshape(self, *shape: Any) -> NoisyArray:
         result: Any = np.reshape(self, shape[0] if len(shape) == 1 else shape)
         return result  # type: ignore[no-any-return]
 
-    def copy(self) -> Noisy:
-        return Noisy(self.exact.copy(), self.runs.copy(), self.source)
+    def copy(self) -> NoisyArray:
+        return NoisyArray(self.exact.copy(), self.runs.copy(), self.source)
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("a noisy array was put into a plain one; make the array with np.zeros(shape, like=x).")
@@ -203,34 +203,36 @@ class Noisy(NDArrayOperatorsMixin):
         if ufunc in (rules := _OF_METHODS.get(method, {})):
             return rules[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
         if method != "__call__" or ufunc in JUMPS:
-            raise OpError(_unruled(f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")))
+            raise OpError(
+                _describe_missing_rule(f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else ""))
+            )
         if ufunc in DECIDED:
             return ufunc(*map(exact_of, inputs), **kwargs)
         result = _call(ufunc, inputs, kwargs, self.source)
         if out is None:
             return result
-        target: Noisy = out[0]
+        target: NoisyArray = out[0]
         target.exact[...], target.runs[...] = result.exact, result.runs
         return target
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         if func in DECIDED:
-            return func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
+            return func(*map_arrays(exact_of, args), **map_arrays(exact_of, kwargs))
         if func in CREATES:
-            exact = func(*mapped(exact_of, args), **kwargs)
-            return Noisy(exact, np.repeat(exact[None], self.source.runs, axis=0), self.source)
+            exact = func(*map_arrays(exact_of, args), **kwargs)
+            return NoisyArray(exact, np.repeat(exact[None], self.source.runs, axis=0), self.source)
         if func in MOVES:
-            exact = func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
-            runs = moved(func, args, kwargs, exact, self.source.runs)
+            exact = func(*map_arrays(exact_of, args), **map_arrays(exact_of, kwargs))
+            runs = move_runs(func, args, kwargs, exact, self.source.runs)
             if isinstance(exact, list | tuple):
-                return [Noisy(e, r, self.source) for e, r in zip(exact, runs, strict=True)]
-            return Noisy(exact, runs, self.source)
+                return [NoisyArray(e, r, self.source) for e, r in zip(exact, runs, strict=True)]
+            return NoisyArray(exact, runs, self.source)
         if func in _RULES:
             return _RULES[func](*args, **kwargs)
-        raise OpError(_unruled(f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"))
+        raise OpError(_describe_missing_rule(f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"))
 
 
-def _unruled(name: str) -> str:
+def _describe_missing_rule(name: str) -> str:
     return (
         f"{name} has no rule under noise: write it with other functions of NumPy, or give the operator as a PyTorch "
         f"function alone (`reference`), or {name} a rule in harness/reference/montecarlo/."
@@ -239,27 +241,27 @@ def _unruled(name: str) -> str:
 
 def _power_of_two(value: Any) -> bool:
     """Whether multiplying or dividing by `value` rounds nothing."""
-    if isinstance(value, Noisy | np.ndarray) or np.ndim(value) != 0:
+    if isinstance(value, NoisyArray | np.ndarray) or np.ndim(value) != 0:
         return False
     return value == 0 or (math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5)
 
 
-def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any], source: Source) -> Noisy:
+def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any], source: Source) -> NoisyArray:
     if ufunc is np.matmul:
-        return matmul(*inputs)  # type: ignore[no-any-return]
+        return multiply_matrices(*inputs)  # type: ignore[no-any-return]
     exact = ufunc(*map(exact_of, inputs), **kwargs)
     if ufunc in STEPS:
-        return Noisy(exact, np.repeat(np.asarray(exact)[None], source.runs, axis=0), source)
+        return NoisyArray(exact, np.repeat(np.asarray(exact)[None], source.runs, axis=0), source)
     ndim = np.ndim(exact)
     if ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
         first = np.broadcast_to(np.asarray(exact) == exact_of(inputs[0]), np.shape(exact))
-        a, b = (aligned(v, ndim) for v in inputs)
-        return Noisy(exact, np.where(first, *np.broadcast_arrays(a, b)), source)
+        a, b = (align_runs(v, ndim) for v in inputs)
+        return NoisyArray(exact, np.where(first, *np.broadcast_arrays(a, b)), source)
     if ufunc in (np.fmod, np.remainder):  # a - q b without rounding, the whole number q of the exact values
         a, b = inputs
         q = np.rint((exact_of(a) - exact) / exact_of(b))
-        return Noisy(exact, aligned(a, ndim) - q * aligned(b, ndim), source)
-    runs = ufunc(*(aligned(v, ndim) for v in inputs), **kwargs)
+        return NoisyArray(exact, align_runs(a, ndim) - q * align_runs(b, ndim), source)
+    runs = ufunc(*(align_runs(v, ndim) for v in inputs), **kwargs)
     if ufunc is np.logaddexp:
         a, b = map(exact_of, inputs)
         with np.errstate(invalid="ignore"):
@@ -267,7 +269,7 @@ def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any], source
     free = ufunc in EXACT_UFUNCS and not (ufunc is np.absolute and np.iscomplexobj(exact_of(inputs[0])))
     free = free or (ufunc in (np.multiply, np.divide) and _power_of_two(inputs[1]))
     free = free or (ufunc is np.multiply and _power_of_two(inputs[0]))
-    return Noisy(exact, runs if free else source.rounded(runs, np.asarray(exact)), source)
+    return NoisyArray(exact, runs if free else source.rounded(runs, np.asarray(exact)), source)
 
 
 #: Results taken from the exact values, as plain arrays: comparisons, predicates, positions, shapes.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from opproof.harness.reference.montecarlo.sums import aligned, exact_of, mapped, run_of
+from opproof.harness.reference.montecarlo.sums import align_runs, exact_of, map_arrays, run_of
 
 Floats = NDArray[Any]
 
@@ -23,41 +23,43 @@ class _OneByOne(Exception):
     """Raised by a rule for arguments that it does not cover."""
 
 
-def moved(func: Callable[..., Any], args: Any, kwargs: Any, exact: Any, count: int) -> Any:
+def move_runs(func: Callable[..., Any], args: Any, kwargs: Any, exact: Any, count: int) -> Any:
     """The `count` runs of `func` of noisy arguments, whose exact result is `exact`: a list where it has several."""
     if func in _RULES:
         try:
             return _RULES[func](exact, *args, **kwargs)
         except (TypeError, _OneByOne):  # the first: an argument that the rule does not name
             pass
-    return _each_run(func, args, kwargs, exact, count)
+    return _apply_to_each_run(func, args, kwargs, exact, count)
 
 
-def _each_run(func: Callable[..., Any], args: Any, kwargs: Any, exact: Any, count: int) -> Any:
-    each = [func(*mapped(partial(run_of, i=i), args), **mapped(partial(run_of, i=i), kwargs)) for i in range(count)]
+def _apply_to_each_run(func: Callable[..., Any], args: Any, kwargs: Any, exact: Any, count: int) -> Any:
+    each = [
+        func(*map_arrays(partial(run_of, i=i), args), **map_arrays(partial(run_of, i=i), kwargs)) for i in range(count)
+    ]
     if isinstance(exact, list | tuple):
         return [np.stack([r[k] for r in each]) for k in range(len(exact))]
     return np.stack(each)
 
 
-def indexed(runs: Floats, index: Any) -> Floats:
+def index_runs(runs: Floats, index: Any) -> Floats:
     """Every run at `index`: views where NumPy gives views."""
-    behind = _behind(index)
+    behind = _shift_index(index)
     return np.stack([r[index] for r in runs]) if behind is None else runs[behind]
 
 
 def assign(runs: Floats, index: Any, value: Any) -> None:
     """Write `value`, noisy or plain, to every run at `index`."""
-    behind = _behind(index)
+    behind = _shift_index(index)
     room = None if behind is None else runs[0][index].ndim
     if behind is None or room is None or np.ndim(value) > room:
         for i, run in enumerate(runs):
             run[index] = run_of(value, i)
     else:
-        runs[behind] = aligned(value, room)
+        runs[behind] = align_runs(value, room)
 
 
-def _behind(index: Any) -> tuple[Any, ...] | None:
+def _shift_index(index: Any) -> tuple[Any, ...] | None:
     """`index` with all runs in front; None where NumPy would put the axes of index arrays before them."""
     parts = index if isinstance(index, tuple) else (index,)
     arrays = [i for i, part in enumerate(parts) if not (part is None or part is ... or isinstance(part, slice))]
@@ -68,18 +70,18 @@ def _behind(index: Any) -> tuple[Any, ...] | None:
     return (slice(None), *parts)
 
 
-def _further(axis: Any) -> int:
+def _shift_axis(axis: Any) -> int:
     """An axis of the array as one of its runs."""
     if not isinstance(axis, int | np.integer):
         raise _OneByOne
     return int(axis) + 1 if axis >= 0 else int(axis)
 
 
-def _all_further(axis: Any) -> tuple[int, ...]:
-    return tuple(map(_further, axis)) if isinstance(axis, tuple | list) else (_further(axis),)
+def _shift_axes(axis: Any) -> tuple[int, ...]:
+    return tuple(map(_shift_axis, axis)) if isinstance(axis, tuple | list) else (_shift_axis(axis),)
 
 
-def _stacked(arrays: Any, ndim: int) -> list[Any]:
+def _gather_runs(arrays: Any, ndim: int) -> list[Any]:
     """Runs of several arrays of one number of axes, of plain ones the same each time."""
     count = next(len(a.runs) for a in arrays if hasattr(a, "runs"))
     if any(np.ndim(a) != ndim for a in arrays):
@@ -87,7 +89,7 @@ def _stacked(arrays: Any, ndim: int) -> list[Any]:
     return [a.runs if hasattr(a, "runs") else np.broadcast_to(a, (count, *np.shape(a))) for a in arrays]
 
 
-def _reshaped(names: tuple[str, ...]) -> Callable[..., Any]:
+def _make_reshape_rule(names: tuple[str, ...]) -> Callable[..., Any]:
     """The rule of a function that keeps the order of elements, whose arguments are called so."""
 
     def rule(exact: Any, x: Any, *args: Any, **named: Any) -> Any:
@@ -103,56 +105,56 @@ def _transpose(_: Any, x: Any, axes: Sequence[int] | None = None) -> Any:
     return x.runs.transpose(0, *(a % x.ndim + 1 for a in order))
 
 
-def _swapaxes(_: Any, x: Any, axis1: Any, axis2: Any) -> Any:
-    return np.swapaxes(x.runs, _further(axis1), _further(axis2))
+def _swap_axes(_: Any, x: Any, axis1: Any, axis2: Any) -> Any:
+    return np.swapaxes(x.runs, _shift_axis(axis1), _shift_axis(axis2))
 
 
-def _moveaxis(_: Any, x: Any, source: Any, destination: Any) -> Any:
-    return np.moveaxis(x.runs, _all_further(source), _all_further(destination))
+def _move_axes(_: Any, x: Any, source: Any, destination: Any) -> Any:
+    return np.moveaxis(x.runs, _shift_axes(source), _shift_axes(destination))
 
 
 def _flip(_: Any, x: Any, axis: Any = None) -> Any:
-    return np.flip(x.runs, _all_further(tuple(range(x.ndim)) if axis is None else axis))
+    return np.flip(x.runs, _shift_axes(tuple(range(x.ndim)) if axis is None else axis))
 
 
 def _roll(_: Any, x: Any, shift: Any, axis: Any = None) -> Any:
-    return np.roll(x.runs, shift, _all_further(axis))
+    return np.roll(x.runs, shift, _shift_axes(axis))
 
 
 def _repeat(_: Any, x: Any, repeats: Any, axis: Any = None) -> Any:
-    return np.repeat(x.runs, repeats, _further(axis))
+    return np.repeat(x.runs, repeats, _shift_axis(axis))
 
 
 def _take(_: Any, x: Any, indices: Any, axis: Any = None) -> Any:
-    return np.take(x.runs, indices, _further(axis))
+    return np.take(x.runs, indices, _shift_axis(axis))
 
 
 def _take_along_axis(_: Any, x: Any, indices: Any, axis: Any) -> Any:
-    return np.take_along_axis(x.runs, np.asarray(indices)[None], _further(axis))
+    return np.take_along_axis(x.runs, np.asarray(indices)[None], _shift_axis(axis))
 
 
 def _broadcast_to(_: Any, x: Any, shape: Any) -> Any:
     wide = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-    return np.broadcast_to(aligned(x, len(wide)), (len(x.runs), *wide))
+    return np.broadcast_to(align_runs(x, len(wide)), (len(x.runs), *wide))
 
 
-def _where(exact: Any, condition: Any, x: Any, y: Any) -> Any:
-    return np.where(exact_of(condition), *(aligned(v, exact.ndim) for v in (x, y)))
+def _select_where(exact: Any, condition: Any, x: Any, y: Any) -> Any:
+    return np.where(exact_of(condition), *(align_runs(v, exact.ndim) for v in (x, y)))
 
 
 def _concatenate(exact: Any, arrays: Any, axis: Any = 0) -> Any:
-    return np.concatenate(_stacked(arrays, exact.ndim), _further(axis))
+    return np.concatenate(_gather_runs(arrays, exact.ndim), _shift_axis(axis))
 
 
 def _stack(exact: Any, arrays: Any, axis: Any = 0) -> Any:
-    return np.stack(_stacked(arrays, exact.ndim - 1), _further(axis))
+    return np.stack(_gather_runs(arrays, exact.ndim - 1), _shift_axis(axis))
 
 
 def _split(_: Any, x: Any, sections: Any, axis: Any = 0) -> Any:
-    return np.split(x.runs, sections, _further(axis))
+    return np.split(x.runs, sections, _shift_axis(axis))
 
 
-def _triangle(func: Callable[..., Any]) -> Callable[..., Any]:
+def _make_triangle_rule(func: Callable[..., Any]) -> Callable[..., Any]:
     def rule(_: Any, x: Any, k: int = 0) -> Any:
         if x.ndim < 2:
             raise _OneByOne
@@ -167,35 +169,35 @@ def _pad(_: Any, x: Any, width: Any, mode: Any = "constant", **named: Any) -> An
     raise _OneByOne
 
 
-def _windows(_: Any, x: Any, shape: Any, axis: Any = None) -> Any:
+def _take_windows(_: Any, x: Any, shape: Any, axis: Any = None) -> Any:
     if axis is None:
         raise _OneByOne
-    return sliding_window_view(x.runs, shape, _all_further(axis))
+    return sliding_window_view(x.runs, shape, _shift_axes(axis))
 
 
 #: By NumPy function; of those that are not here, and of arguments that a rule does not cover, one run after the other.
 _RULES: dict[Any, Callable[..., Any]] = {
-    np.reshape: _reshaped(("shape",)),
-    np.ravel: _reshaped(()),
-    np.expand_dims: _reshaped(("axis",)),
-    np.squeeze: _reshaped(("axis",)),
+    np.reshape: _make_reshape_rule(("shape",)),
+    np.ravel: _make_reshape_rule(()),
+    np.expand_dims: _make_reshape_rule(("axis",)),
+    np.squeeze: _make_reshape_rule(("axis",)),
     np.copy: lambda _, x: x.runs.copy(),
     np.transpose: _transpose,
     np.permute_dims: _transpose,
-    np.swapaxes: _swapaxes,
-    np.moveaxis: _moveaxis,
+    np.swapaxes: _swap_axes,
+    np.moveaxis: _move_axes,
     np.flip: _flip,
     np.roll: _roll,
     np.repeat: _repeat,
     np.take: _take,
     np.take_along_axis: _take_along_axis,
     np.broadcast_to: _broadcast_to,
-    np.where: _where,
+    np.where: _select_where,
     np.concatenate: _concatenate,
     np.stack: _stack,
     np.split: _split,
-    np.tril: _triangle(np.tril),
-    np.triu: _triangle(np.triu),
+    np.tril: _make_triangle_rule(np.tril),
+    np.triu: _make_triangle_rule(np.triu),
     np.pad: _pad,
-    sliding_window_view: _windows,
+    sliding_window_view: _take_windows,
 }

@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Places at which a window may begin, a power of two, and the most draws of one window: what a processor's cache holds.
-PLACES_BITS, WINDOW = 20, 2**14
+WINDOW_START_BITS, MAX_WINDOW_DRAWS = 20, 2**14
 
 Floats = NDArray[Any]
 
 
 @functools.cache
-def _pool() -> Floats:
-    drawn: Floats = np.random.Generator(np.random.SFC64(20)).standard_normal(2**PLACES_BITS + WINDOW)
+def _draw_pool() -> Floats:
+    drawn: Floats = np.random.Generator(np.random.SFC64(20)).standard_normal(2**WINDOW_START_BITS + MAX_WINDOW_DRAWS)
     drawn.flags.writeable = False
     return drawn
 
@@ -48,37 +48,37 @@ class Pooled:
 
     def added(self, runs: Floats, size: Floats | float) -> Floats:
         """See Draws."""
-        if runs.size <= WINDOW:
-            noise = self._window(runs.size).reshape(runs.shape) * size
+        if runs.size <= MAX_WINDOW_DRAWS:
+            noise = self._take_window(runs.size).reshape(runs.shape) * size
             noise += runs
             return noise
         result = np.empty(runs.shape)
-        if runs.size <= WINDOW * len(runs):  # one window for each run
+        if runs.size <= MAX_WINDOW_DRAWS * len(runs):  # one window for each run
             broad = np.broadcast_to(size, runs.shape[1:])
             for row in result:
-                np.multiply(self._window(row.size).reshape(row.shape), broad, out=row)
+                np.multiply(self._take_window(row.size).reshape(row.shape), broad, out=row)
             result += runs
             return result
         sizes = np.ascontiguousarray(np.broadcast_to(size, runs.shape[1:])).reshape(-1)
         for before, after in zip(runs, result.reshape(len(runs), -1), strict=True):
             row = np.ascontiguousarray(before).reshape(-1)
-            for start in range(0, sizes.size, WINDOW):
-                piece = slice(start, start + WINDOW)
-                np.multiply(self._window(after[piece].size), sizes[piece], out=after[piece])
+            for start in range(0, sizes.size, MAX_WINDOW_DRAWS):
+                piece = slice(start, start + MAX_WINDOW_DRAWS)
+                np.multiply(self._take_window(after[piece].size), sizes[piece], out=after[piece])
                 after[piece] += row[piece]
         return result
 
-    def _window(self, count: int) -> Floats:
-        place = self.places.getrandbits(PLACES_BITS)
-        return _pool()[place : place + count]
+    def _take_window(self, count: int) -> Floats:
+        place = self.places.getrandbits(WINDOW_START_BITS)
+        return _draw_pool()[place : place + count]
 
 
 Floats_orthogonal = NDArray[Any]
 
 #: Roundings of an operator up to which this pays.
-MOST = 32
+MAX_ORTHOGONAL_ROUNDINGS = 32
 #: Runs at least: where errors are not small, signs of one or two runs say little.
-LEAST = 4
+MIN_ORTHOGONAL_RUNS = 4
 
 
 @dataclass
@@ -113,6 +113,6 @@ class Orthogonal:
         return runs + column.reshape(-1, *(1 for _ in runs.shape[1:])) * size
 
 
-def runs_for(roundings: int) -> int:
+def count_runs(roundings: int) -> int:
     """Runs in which so many roundings are orthogonal."""
-    return max(LEAST, 1 << max(roundings - 1, 0).bit_length())
+    return max(MIN_ORTHOGONAL_RUNS, 1 << max(roundings - 1, 0).bit_length())

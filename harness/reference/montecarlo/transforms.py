@@ -2,8 +2,8 @@
 
 A transform is a sum of n terms per element, and errs like one. A factorisation is backward stable: its result is exact
 for a matrix off by roundings of its rows, so that an ill-conditioned one shows its condition. Eigenvalues and singular
-values are stable for the whole matrix alone, as reference/torch/linear_algebra.py says. Eigenvectors and singular vectors, whose
-signs and order are free, have no rule.
+values are stable for the whole matrix alone, as reference/torch/linear_algebra.py says. Eigenvectors and singular
+vectors, whose signs and order are free, have no rule.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.reference.montecarlo.sums import accumulated, exact_of, run_of, source_of
+from opproof.harness.reference.montecarlo.sums import accumulate_error, exact_of, run_of, source_of
 
 Rule = Callable[..., Any]
 
@@ -30,7 +30,7 @@ def _transform(name: str) -> Rule:
 
     def rule(x: Any, size: Any = None, over: Any = None, norm: str | None = None, **named: Any) -> Any:
         size, over = named.get("s" if several else "n", size), named.get("axes" if several else "axis", over)
-        chosen = _chosen(x.ndim, axes if over is None else over, size)
+        chosen = _choose_axes(x.ndim, axes if over is None else over, size)
         given = (size, chosen, norm) if several else (size, chosen[0], norm)
         exact = func(x.exact, *given)
         runs = np.stack([func(run, *given) for run in x.runs])
@@ -38,18 +38,18 @@ def _transform(name: str) -> Rule:
         factor = {"ortho": count**-0.5, "forward": 1.0}.get(norm or "", 1 / count)
         factor = factor if inverse or norm == "ortho" else (1 / count if norm == "forward" else 1.0)
         squares = 2 * np.sum(np.square(np.abs(x.exact)), axis=chosen, keepdims=True) * factor**2
-        return x.source.summed(exact, runs, accumulated(np.abs(exact), squares, max(count, 2)))
+        return x.source.summed(exact, runs, accumulate_error(np.abs(exact), squares, max(count, 2)))
 
     return rule
 
 
-def _chosen(ndim: int, over: Any, size: Any) -> tuple[int, ...]:
+def _choose_axes(ndim: int, over: Any, size: Any) -> tuple[int, ...]:
     if over is None:
         over = range(ndim) if size is None else range(-len(size), 0)
     return tuple(int(a) for a in ((over,) if isinstance(over, int | np.integer) else over))
 
 
-def _factored(func: Callable[..., Any], matrices: int = 1) -> Rule:
+def _make_factorisation_rule(func: Callable[..., Any], matrices: int = 1) -> Rule:
     """A backward stable function of matrices: of the first argument, and of others, elementwise."""
 
     def rule(*args: Any, **named: Any) -> Any:
@@ -64,14 +64,14 @@ def _factored(func: Callable[..., Any], matrices: int = 1) -> Rule:
     return rule
 
 
-def _values(func: Callable[..., Any]) -> Rule:
+def _make_spectrum_rule(func: Callable[..., Any]) -> Rule:
     """Eigenvalues or singular values: of a matrix all of which is off, each by the size of the largest."""
 
     def rule(a: Any, *args: Any, **named: Any) -> Any:
         source, plain = a.source, a.exact
         squares = np.sum(np.square(np.abs(plain)), axis=-1, keepdims=True)
         size = np.sqrt(squares + np.mean(squares, axis=-2, keepdims=True)) if plain.size else np.zeros_like(plain)
-        moved = source.disturbed(a.runs, source.summing * np.broadcast_to(size, plain.shape))
+        moved = source.add_noise(a.runs, source.summing * np.broadcast_to(size, plain.shape))
         exact = np.asarray(func(plain, *args, **named))
         runs = source.rounded(np.stack([func(run, *args, **named) for run in moved]), exact)
         largest = np.max(np.abs(exact), axis=-1, keepdims=True, initial=0.0)
@@ -80,9 +80,9 @@ def _values(func: Callable[..., Any]) -> Rule:
     return rule
 
 
-def _pinv(a: Any, *args: Any, **named: Any) -> Any:
+def _compute_pinv(a: Any, *args: Any, **named: Any) -> Any:
     """By singular vectors, so that its zeros are off by the size of the largest; noise on rows of zeros is none."""
-    found = _factored(np.linalg.pinv)(a, *args, **named)
+    found = _make_factorisation_rule(np.linalg.pinv)(a, *args, **named)
     largest = np.linalg.norm(found.exact, 2, axis=(-2, -1), keepdims=True) if found.exact.size else np.zeros(())
     size = np.broadcast_to(largest, found.exact.shape)
     return found.source.noisy(found.exact, found.source.absolute(found.runs, size))
@@ -94,22 +94,22 @@ def _off(source: Any, run: Any, value: Any, matrix: bool) -> Any:
         return run
     plain = value.exact
     size = np.sqrt(np.sum(np.square(plain), axis=-1, keepdims=True)) if matrix else np.abs(plain)
-    return source.disturbed(run[None], source.summing * np.broadcast_to(size, plain.shape))[0]
+    return source.add_noise(run[None], source.summing * np.broadcast_to(size, plain.shape))[0]
 
 
-def _slogdet(x: Any) -> Any:
+def _compute_slogdet(x: Any) -> Any:
     """The sign as it is, the logarithm with noise."""
     exact = np.linalg.slogdet(x.exact)
-    return exact._replace(logabsdet=_factored(lambda a: np.linalg.slogdet(a).logabsdet)(x))
+    return exact._replace(logabsdet=_make_factorisation_rule(lambda a: np.linalg.slogdet(a).logabsdet)(x))
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002 - NumPy's name
+def _compute_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002 - NumPy's name
     """Of vectors, and Frobenius's of matrices."""
     matrix = axis is not None and not isinstance(axis, int) and len(axis) == 2
     if ord in (None, "fro") or (ord == 2 and not matrix and (axis is not None or x.ndim == 1)):
         return np.sqrt(np.sum(np.abs(x) * np.abs(x), axis=axis, keepdims=keepdims))
     if matrix or (axis is None and x.ndim > 1):
-        return _factored(lambda a: np.linalg.norm(a, ord, axis, keepdims))(x)
+        return _make_factorisation_rule(lambda a: np.linalg.norm(a, ord, axis, keepdims))(x)
     if ord == math.inf:
         return np.max(np.abs(x), axis=axis, keepdims=keepdims)
     if ord == 1:
@@ -120,9 +120,9 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 #: By NumPy function.
 TRANSFORMS: dict[Any, Rule] = {
     **{getattr(np.fft, name): _transform(name) for name in _NAMES},
-    **{getattr(np.linalg, name): _factored(getattr(np.linalg, name)) for name in _STABLE},
-    **{getattr(np.linalg, name): _values(getattr(np.linalg, name)) for name in _STABLE_AS_A_WHOLE},
-    np.linalg.pinv: _pinv,
-    np.linalg.slogdet: _slogdet,
-    np.linalg.norm: _norm,
+    **{getattr(np.linalg, name): _make_factorisation_rule(getattr(np.linalg, name)) for name in _STABLE},
+    **{getattr(np.linalg, name): _make_spectrum_rule(getattr(np.linalg, name)) for name in _STABLE_AS_A_WHOLE},
+    np.linalg.pinv: _compute_pinv,
+    np.linalg.slogdet: _compute_slogdet,
+    np.linalg.norm: _compute_norm,
 }

@@ -49,52 +49,56 @@ from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.harness.reference.array_bias import slope, spread
+from opproof.harness.reference.array_bias import fit_slope, measure_slope_spread
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import compute_roundoff
-from opproof.harness.reference.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, BranchTape, NoiseLevels
 from opproof.harness.reference.torch.evaluate import (
-    Question,
+    TorchQuestion,
     Truth,
     amplitudes_of,
-    deviations,
-    evaluated,
+    evaluate_question,
     key_of,
-    true_amplitudes,
+    measure_torch_deviations,
+    true_amplitudes_of,
 )
 
 #: Evaluations in which the other formulas have noise, and in which signs are drawn: of two terms every second of these
 #: cancels, of two such stages three of four, and of the rest each row needs some. And how many roundoffs of what terms
 #: amount to make one unit of scale.
-_NOISY, _SCATTERED = 8, 32
-TERMS = 1 / 2
+_NOISY_RUNS, _SIGN_RUNS = 8, 32
+UNITS_PER_TERM_ROUNDOFF = 1 / 2
 #: Roundoffs of the largest gradient that another formula leaves where a gradient is 0: terms cancel to make it.
-_LEFT = 8.0
+_LEFT_ROUNDOFFS = 8.0
 #: Interior arithmetic without noise, its decisions from the tape.
-_SILENT = Amplitudes(0.0, 0.0, 0.0)
+_SILENT = NoiseLevels(0.0, 0.0, 0.0)
 
 
-def widened(question: Question, known: Truth) -> Truth:
+def widen_truth(question: TorchQuestion, known: Truth) -> Truth:
     """The truth with the bounds of other honest ways where they are wider, and what equal elements leave open."""
     import torch
 
-    exact = Arithmetic(torch, Tape())
-    values = evaluated(exact, question, 0.0)
-    other = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
-    terms = _terms(exact.tape, question, values)
+    exact = Arithmetic(torch, BranchTape())
+    values = evaluate_question(exact, question, 0.0)
+    other = measure_torch_deviations(exact.tape, question, values, _NOISY_RUNS, Algorithm.OTHER)
+    terms = _size_of_terms(exact.tape, question, values)
     kinds = question.results
     unit = amplitudes_of(question)[1]
     silent = replace(_SILENT, tiny=amplitudes_of(question)[0].tiny)
-    flushed = evaluated(Arithmetic(torch, exact.tape.rewound(), silent, way=Way.FLUSHED), question, 0.0)
-    summed = evaluated(Arithmetic(torch, exact.tape.rewound(), _SILENT, way=Way.SEQUENTIAL), question, 0.0)
+    flushed = evaluate_question(Arithmetic(torch, exact.tape.restart(), silent, way=Algorithm.FLUSHED), question, 0.0)
+    summed = evaluate_question(
+        Arithmetic(torch, exact.tape.restart(), _SILENT, way=Algorithm.SEQUENTIAL), question, 0.0
+    )
     if exact.saturates:
-        terms = [None if t is None else np.maximum(t, _largest(t)) for t in terms]
+        terms = [None if t is None else np.maximum(t, _largest_of(t)) for t in terms]
     with np.errstate(all="ignore"):
         expected = [
             e
             if e is None or s is None or not k
-            else _summed(
-                _wider(_steeper(e, few, unit), np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute),
+            else _widen_by_sums(
+                _widen_scale(
+                    _widen_spread(e, few, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, np.abs(f - v), k, question.compute
+                ),
                 a - v,
                 k,
             )
@@ -124,35 +128,37 @@ def _of_zero_gradients(e: Expected | None, kind: str, compute: str | None) -> Ex
     if e is None or e.exact or not kind:
         return e
     zero = (e.values == 0) & (e.scale == 0)
-    size = compute_roundoff(DTYPES[kind], compute) / DTYPES[kind].u * _LEFT * _largest(e.values)
+    size = compute_roundoff(DTYPES[kind], compute) / DTYPES[kind].u * _LEFT_ROUNDOFFS * _largest_of(e.values)
     return replace(e, scale=np.where(zero, size, e.scale))
 
 
-def _largest(values: Array) -> float:
+def _largest_of(values: Array) -> float:
     return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
 
 
-def _wider(
+def _widen_scale(
     e: Expected, rounding: Array, terms: Array | None, flushed: Array, kind: str, compute: str | None
 ) -> Expected:
     dtype = DTYPES[kind]
     scale = np.maximum(e.scale, np.nan_to_num(rounding / dtype.u, nan=0.0, posinf=0.0))
     if terms is not None:
-        scale = np.maximum(scale, TERMS * compute_roundoff(dtype, compute) / dtype.u * terms)
+        scale = np.maximum(scale, UNITS_PER_TERM_ROUNDOFF * compute_roundoff(dtype, compute) / dtype.u * terms)
     lost = np.nan_to_num(flushed / dtype.u / 16, nan=0.0, posinf=0.0)
     return replace(e, scale=np.maximum(scale, lost))
 
 
-def _steeper(e: Expected, few: Sequence[Array], unit: float) -> Expected:
+def _widen_spread(e: Expected, few: Sequence[Array], unit: float) -> Expected:
     """With the factor that other ways give the whole, where theirs is larger."""
-    return e if e.spread is None else replace(e, spread=max(e.spread, spread(few, e.values, e.scale) / unit))
+    return (
+        e if e.spread is None else replace(e, spread=max(e.spread, measure_slope_spread(few, e.values, e.scale) / unit))
+    )
 
 
-def _summed(e: Expected, off: Array, kind: str) -> Expected:
+def _widen_by_sums(e: Expected, off: Array, kind: str) -> Expected:
     """With the scale of sums term after term, where these are further off in the RMS than one unit."""
     size = e.scale + np.abs(e.values)
     if e.spread is not None:
-        e = replace(e, spread=max(e.spread, abs(slope(off, e.values, e.scale))))
+        e = replace(e, spread=max(e.spread, abs(fit_slope(off, e.values, e.scale))))
     with np.errstate(all="ignore"):
         units = np.abs(off) / DTYPES[kind].u / size
     units = units[np.isfinite(units)]
@@ -162,7 +168,7 @@ def _summed(e: Expected, off: Array, kind: str) -> Expected:
     return e if most <= 1 else replace(e, scale=scale)
 
 
-def _terms(tape: Tape, question: Question, values: Sequence[Any]) -> list[Array | None]:
+def _size_of_terms(tape: BranchTape, question: TorchQuestion, values: Sequence[Any]) -> list[Array | None]:
     """Of every gradient, per element, what its terms amount to: the RMS of gradients in which nothing cancels."""
     import torch
 
@@ -170,22 +176,22 @@ def _terms(tape: Tape, question: Question, values: Sequence[Any]) -> list[Array 
     squares: list[Any] = [None] * len(values)
     if not (any(question.needs) and question.cotangents):
         return squares
-    for run in range(_SCATTERED):
-        noise = Arithmetic(torch, tape.rewound(), _SILENT, key_of(question, run))
-        found = evaluated(noise, question, 0.0, scatter=True)
+    for run in range(_SIGN_RUNS):
+        noise = Arithmetic(torch, tape.restart(), _SILENT, key_of(question, run))
+        found = evaluate_question(noise, question, 0.0, scatter=True)
         with np.errstate(all="ignore"):
             squares[count:] = [
                 None if y is None else np.abs(y) ** 2 + (0.0 if s is None else s)
                 for s, y in zip(squares[count:], found[count:], strict=True)
             ]
-    return [None if s is None else np.nan_to_num(np.sqrt(s / _SCATTERED), nan=0.0, posinf=0.0) for s in squares]
+    return [None if s is None else np.nan_to_num(np.sqrt(s / _SIGN_RUNS), nan=0.0, posinf=0.0) for s in squares]
 
 
-def _open(question: Question, values: Sequence[Any]) -> tuple[Array | None, ...]:
+def _open(question: TorchQuestion, values: Sequence[Any]) -> tuple[Array | None, ...]:
     """Of every output and gradient the elements that are others where sort and topk take the last of equals."""
     import torch
 
-    others = evaluated(Arithmetic(torch, Tape(), way=Way.LAST), question, 0.0)
+    others = evaluate_question(Arithmetic(torch, BranchTape(), way=Algorithm.LAST), question, 0.0)
     with np.errstate(all="ignore"):
         return tuple(
             None
@@ -197,72 +203,76 @@ def _open(question: Question, values: Sequence[Any]) -> tuple[Array | None, ...]
 
 #: Evaluations, and by what their roundings are larger than true ones: a decision that true ones flip once in 30,000
 #: times, at four standard deviations, is flipped by one in six of these.
-_RUNS, _LARGER = 16, 4.0
+_BRANCH_RUNS, _BRANCH_NOISE_FACTOR = 16, 4.0
 #: What may come lies so many times the span of what came beyond its ends: many decisions meet in one sum.
-_BEYOND = 1.0
+_SPANS_BEYOND = 1.0
 #: Decisions that take some elements by their order.
 _SELECTIONS = frozenset("ordered argmax argmin argsort median searchsorted bucketize unique".split())
 
 
 @dataclass(frozen=True)
-class Decided:
+class BranchEffect:
     """Of one result, by how much it may be lower and higher by deciding otherwise."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
-    def reaches(self, off: Array, bound: Array) -> NDArray[np.bool_]:
+    def find_reached(self, off: Array, bound: Array) -> NDArray[np.bool_]:
         """Which elements that are `off` by so much are so by deciding otherwise, and by no more than a bound beside.
 
         Where it is whole numbers that are decided, the bound is 0, and none but what came may come.
         """
         with np.errstate(all="ignore"):
-            beyond = np.where(bound > 0, bound + _BEYOND * (self.high - self.low), 0.0)
+            beyond = np.where(bound > 0, bound + _SPANS_BEYOND * (self.high - self.low), 0.0)
             within = (off >= self.low - beyond) & (off <= self.high + beyond)
         return np.asarray(within & ((self.low < 0) | (self.high > 0)))
 
 
-def selects(question: Question) -> bool:
+def selects(question: TorchQuestion) -> bool:
     """Whether the reference takes some elements for their size, as topk and argmax do."""
     import torch
 
-    tape = Tape()
-    evaluated(Arithmetic(torch, tape), question, 0.0)
+    tape = BranchTape()
+    evaluate_question(Arithmetic(torch, tape), question, 0.0)
     return any(name in _SELECTIONS for name, _ in tape.entries)
 
 
-def decided_anew(question: Question) -> list[Decided | None]:
+def measure_branch_flips(question: TorchQuestion) -> list[BranchEffect | None]:
     """Of every output and gradient; None where it is no number, or nothing is decided otherwise.
 
     Raises OpError where the reference takes other ways then, so that nothing is known.
     """
     import torch
 
-    tape = Tape()
-    evaluated(Arithmetic(torch, tape), question, 0.0)
-    large = true_amplitudes(question, _LARGER)
-    ends: list[Decided | None] = [None] * len(question.results)
-    for run in range(_RUNS):
+    tape = BranchTape()
+    evaluate_question(Arithmetic(torch, tape), question, 0.0)
+    large = true_amplitudes_of(question, _BRANCH_NOISE_FACTOR)
+    ends: list[BranchEffect | None] = [None] * len(question.results)
+    for run in range(_BRANCH_RUNS):
         seed = key_of(question, run)
-        free = Arithmetic(torch, tape.rewound(), large, seed, Way.ANEW)
+        free = Arithmetic(torch, tape.restart(), large, seed, Algorithm.ANEW)
         try:
-            others = evaluated(free, question, _LARGER)
+            others = evaluate_question(free, question, _BRANCH_NOISE_FACTOR)
         except (RuntimeError, IndexError):  # what is decided otherwise points past an end
             continue
         if free.otherwise:
-            kept = evaluated(Arithmetic(torch, tape.rewound(), large, seed, Way.GIVEN), question, _LARGER)
-            ends = [_wider_anew(end, x, y) for end, x, y in zip(ends, kept, others, strict=True)]
+            kept = evaluate_question(
+                Arithmetic(torch, tape.restart(), large, seed, Algorithm.GIVEN), question, _BRANCH_NOISE_FACTOR
+            )
+            ends = [_widen_end(end, x, y) for end, x, y in zip(ends, kept, others, strict=True)]
     return ends
 
 
-def _wider_anew(end: Decided | None, kept: Any, other: Any) -> Decided | None:
+def _widen_end(end: BranchEffect | None, kept: Any, other: Any) -> BranchEffect | None:
     if kept is None or np.array_equal(kept, other, equal_nan=kept.dtype.kind in "fc"):
         return end
     with np.errstate(all="ignore"):
-        off = np.nan_to_num(_numbers(other) - _numbers(kept), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        off = np.nan_to_num(_numbers_of(other) - _numbers_of(kept), nan=0.0, posinf=np.inf, neginf=-np.inf)
     low, high = np.minimum(off, 0.0), np.maximum(off, 0.0)
-    return Decided(low, high) if end is None else Decided(np.minimum(end.low, low), np.maximum(end.high, high))
+    return (
+        BranchEffect(low, high) if end is None else BranchEffect(np.minimum(end.low, low), np.maximum(end.high, high))
+    )
 
 
-def _numbers(values: Array) -> Array:
+def _numbers_of(values: Array) -> Array:
     return np.asarray(values.real if values.dtype.kind == "c" else values, dtype=np.float64)

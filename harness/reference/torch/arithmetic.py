@@ -22,63 +22,63 @@ from opproof.core.errors import OpError
 from opproof.harness.reference.torch.stored_outputs import Operations, Products
 
 #: Size of a pool.
-PLACES = 1 << 16
+POOL_PLACES = 1 << 16
 #: An odd number near 2^64 over the golden ratio, as a signed one: products by it spread neighbours (Knuth 6.4).
 _FACTOR = -7046029254386353131
 #: Last bits of float64 in which the same sum in another order differs.
-_LOOSE = 8
+_IGNORED_BITS = 8
 
 
 def places_of(torch: Any, values: Any, salt: int) -> Any:
     """A place in 0 .. PLACES - 1 for every element of float64 `values`, another one for another `salt`."""
     bits = values.detach().double().contiguous().view(torch.int64)
-    mixed = ((bits + (1 << _LOOSE >> 1) >> _LOOSE) + salt) * _FACTOR
+    mixed = ((bits + (1 << _IGNORED_BITS >> 1) >> _IGNORED_BITS) + salt) * _FACTOR
     mixed = (mixed ^ (mixed >> 29)) * _FACTOR
-    return (mixed >> 48) & (PLACES - 1)
+    return (mixed >> 48) & (POOL_PLACES - 1)
 
 
-def pulled(tensor: Any) -> Any:
+def mark_cotangent_dependent(tensor: Any) -> Any:
     """A tensor, marked as one that depends on cotangents."""
     tensor._pulled = True
     return tensor
 
 
-def scattered(noise: Arithmetic, given: Any, made: Callable[[], Any]) -> Any:
+def make_scattered(noise: Arithmetic, given: Any, made: Callable[[], Any]) -> Any:
     """What `made` gives: where nothing `given` depends on cotangents no sign is drawn, else the result does too."""
-    if not any(getattr(v, "_pulled", False) for v in _tensors(given)):
+    if not any(getattr(v, "_pulled", False) for v in _iter_tensors(given)):
         noise.scattered = False
         try:
             return made()
         finally:
             noise.scattered = True
     found = made()
-    for y in _tensors(found):
-        pulled(y)
+    for y in _iter_tensors(found):
+        mark_cotangent_dependent(y)
     return found
 
 
-def _tensors(values: Any) -> Iterator[Any]:
+def _iter_tensors(values: Any) -> Iterator[Any]:
     if isinstance(values, Mapping):
         values = list(values.values())
     if isinstance(values, tuple | list):
         for v in values:
-            yield from _tensors(v)
+            yield from _iter_tensors(v)
     elif hasattr(values, "untyped_storage"):
         yield values
 
 
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
-_DRAWN = 1 << 12
-_POOL = 1 << 20
+_MIN_POOLED_ELEMENTS = 1 << 12
+_POOL_ELEMENTS = 1 << 20
 #: Decisions that stay where others are taken anew: whoever asks for equality of what is rounded means other than that.
-_STAY = frozenset(("eq", "ne", "equal"))
+_FIXED_DECISIONS = frozenset(("eq", "ne", "equal"))
 
 
 class OutOfTime(ArithmeticError):
     """An evaluation came to its end in time."""
 
 
-class Way(StrEnum):
+class Algorithm(StrEnum):
     """Which of several honest ways an evaluation takes."""
 
     PLAIN = "plain"
@@ -92,7 +92,7 @@ class Way(StrEnum):
 
 
 @dataclass
-class Tape:
+class BranchTape:
     """What the exact evaluation decided, in order."""
 
     entries: list[tuple[str, Any]] = field(default_factory=list)
@@ -116,13 +116,13 @@ class Tape:
         self.position += 1
         return value
 
-    def rewound(self) -> Tape:
+    def restart(self) -> BranchTape:
         """The tape, to be read from its beginning."""
         return replace(self, position=0, unordered=False)
 
 
 @dataclass(frozen=True)
-class Amplitudes:
+class NoiseLevels:
     """Of one rounding of values, and of one addition of a sum; below `tiny` rounding is absolute.
 
     `u` is the roundoff of the values, 0 where nothing is rounded.
@@ -139,10 +139,10 @@ class Arithmetic:
     """One evaluation; `amplitudes` None: the exact one."""
 
     torch: Any
-    tape: Tape
-    amplitudes: Amplitudes | None = None
+    tape: BranchTape
+    amplitudes: NoiseLevels | None = None
     seed: int = 0
-    way: Way = Way.PLAIN
+    way: Algorithm = Algorithm.PLAIN
     scattered: bool = False  # every rounding draws a sign, so that nothing cancels
     saturates: bool = False  # whether something did that is flat far out
     otherwise: bool = False  # whether something was decided anew and otherwise
@@ -162,23 +162,23 @@ class Arithmetic:
         """Whether no noise enters."""
         return self.amplitudes is None
 
-    def decided(self, name: str, made: Callable[[], Any]) -> Any:
+    def decide(self, name: str, made: Callable[[], Any]) -> Any:
         """A result of the exact evaluation that later code may change in place: a tensor, a tuple of them, a number.
 
         Decided anew it is this evaluation's own. Raises OpError where that has another shape.
         """
         if self.exact:
-            return copied(self.tape.kept(name, lambda: copied(made())))
+            return copy_nested(self.tape.kept(name, lambda: copy_nested(made())))
         kept = self.tape.kept(name, made)
-        if self.way is Way.ANEW and name not in _STAY and self.torch.is_tensor(kept):
-            return self._decided_anew(name, kept, made())
-        return copied(kept)
+        if self.way is Algorithm.ANEW and name not in _FIXED_DECISIONS and self.torch.is_tensor(kept):
+            return self._decide_anew(name, kept, made())
+        return copy_nested(kept)
 
-    def _decided_anew(self, name: str, kept: Any, own: Any) -> Any:
+    def _decide_anew(self, name: str, kept: Any, own: Any) -> Any:
         if own.shape != kept.shape:
             raise OpError(f"{name} of the reference gives another number of elements where rounding decides otherwise.")
         self.otherwise |= not self.torch.equal(own, kept)
-        return copied(own)
+        return copy_nested(own)
 
     def random(self, name: str, made: Callable[[], Any]) -> Any:
         """What was drawn in the reference's own dtype; where it is not known, drawn now."""
@@ -190,8 +190,8 @@ class Arithmetic:
             return values[0] if len(values) == 1 else tuple(values)
 
         if self.exact:
-            return self.decided(name, known)
-        return copied(self.tape.kept(name, known))
+            return self.decide(name, known)
+        return copy_nested(self.tape.kept(name, known))
 
     def size(self, name: str, made: Callable[[], Any]) -> Any:
         """The size of a sum's error, computed once, by the exact evaluation."""
@@ -199,29 +199,29 @@ class Arithmetic:
 
     def laid(self, y: Any) -> Any:
         """The result of a rule, with the strides of the exact evaluation: by them PyTorch chooses what comes next."""
-        steps = self.tape.kept("laid", lambda: _steps(y))
+        steps = self.tape.kept("laid", lambda: _strides_of(y))
         if self.exact:
             return y
         if isinstance(y, tuple | list):
-            return tuple(map(_strided, y, steps))
-        return _strided(y, steps)
+            return tuple(map(_restore_strides, y, steps))
+        return _restore_strides(y, steps)
 
     def rounded(self, y: Any) -> Any:
         """`y`, each element rounded once; exact zeros stay."""
         if self.amplitudes is None or not y.numel():
             return y
         if self.scattered:
-            return y * self.signs(y.real if y.is_complex() else y)
+            return y * self.draw_signs(y.real if y.is_complex() else y)
         delta, tiny = self.amplitudes.interior, self.amplitudes.tiny
-        if self.way is Way.FLUSHED:
+        if self.way is Algorithm.FLUSHED:
             return y.masked_fill(y.abs() < tiny, 0.0)
         if y.is_complex():
             return y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * y.abs() * delta
         size = y.abs()
         if tiny and float(size.amin()) < tiny:
             size = self.torch.where((size == 0) | size.isinf(), 0.0, size.clamp_min(tiny))
-            return _laid(self.torch.addcmul(y, size, self.drawn(y), value=delta), y)
-        return _laid(y * self.drawn(y).mul(delta).add_(1), y)
+            return _restore_layout(self.torch.addcmul(y, size, self.drawn(y), value=delta), y)
+        return _restore_layout(y * self.drawn(y).mul(delta).add_(1), y)
 
     def summed(self, y: Any, size: Any) -> Any:
         """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
@@ -233,16 +233,16 @@ class Arithmetic:
         if y.is_complex():
             y = y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * size * summing
         else:
-            y = _laid(self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing), y)
+            y = _restore_layout(self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing), y)
         return self.rounded(y) if summing < self.amplitudes.interior else y
 
-    def drawn_once(self, why: str, number: float) -> float:
+    def draw_once(self, why: str, number: float) -> float:
         """What is drawn for the rounding of a number of Python's: one, wherever it is used."""
         if (why, number) not in self.numbers:
             self.numbers[why, number] = float(self.drawn(self.torch.ones(())))
         return self.numbers[why, number]
 
-    def signs(self, like: Any) -> Any:
+    def draw_signs(self, like: Any) -> Any:
         """Numbers of either sign and mean square 1, so that two terms never cancel exactly."""
         drawn = self.drawn(like)
         return drawn.sign() * (0.5 + self.torch.special.ndtr(drawn.abs()) * 2 - 1).sqrt()
@@ -252,48 +252,51 @@ class Arithmetic:
         shape, count, torch = like.shape, like.numel(), self.torch
         if self._generator is None:
             self._generator = torch.Generator().manual_seed(self.seed)
-        if self.way in (Way.GIVEN, Way.ANEW):
-            return self._drawn_by_value(like)
-        if count < _DRAWN:
+        if self.way in (Algorithm.GIVEN, Algorithm.ANEW):
+            return self._draw_by_value(like)
+        if count < _MIN_POOLED_ELEMENTS:
             return torch.randn(shape, dtype=torch.float64, generator=self._generator)
-        starts, pool = torch.randint(_POOL, (-(-count // _POOL),), generator=self._generator).tolist(), _normal(torch)
-        parts = [pool[s : s + _POOL] for s in starts]
+        starts, pool = (
+            torch.randint(_POOL_ELEMENTS, (-(-count // _POOL_ELEMENTS),), generator=self._generator).tolist(),
+            _draw_normal(torch),
+        )
+        parts = [pool[s : s + _POOL_ELEMENTS] for s in starts]
         return (parts[0] if len(parts) == 1 else torch.cat(parts))[:count].reshape(shape)
 
-    def _drawn_by_value(self, like: Any) -> Any:
+    def _draw_by_value(self, like: Any) -> Any:
         """The same for numbers that are equal but for float64's own rounding, as whoever computes them alike has it."""
         if self._pool is None:
-            self._pool = self.torch.randn(PLACES, dtype=self.torch.float64, generator=self._generator)
+            self._pool = self.torch.randn(POOL_PLACES, dtype=self.torch.float64, generator=self._generator)
         self._calls += 1
         return self._pool[places_of(self.torch, like, self._calls)]
 
 
 @functools.cache
-def _normal(torch: Any) -> Any:
+def _draw_normal(torch: Any) -> Any:
     """Standard normal numbers, drawn once for all evaluations: each begins somewhere else in them."""
-    return torch.randn(2 * _POOL, generator=torch.Generator().manual_seed(1)).double()
+    return torch.randn(2 * _POOL_ELEMENTS, generator=torch.Generator().manual_seed(1)).double()
 
 
-def _laid(z: Any, y: Any) -> Any:
+def _restore_layout(z: Any, y: Any) -> Any:
     """`z` with the strides of `y`: by them autograd chooses its backward, and both evaluations are to choose alike."""
     return z if z.stride() == y.stride() or 0 in y.stride() else z.new_empty_strided(y.shape, y.stride()).copy_(z)
 
 
-def _steps(y: Any) -> Any:
+def _strides_of(y: Any) -> Any:
     """Shape and strides of a tensor, or of each of several; None of what is none."""
     if isinstance(y, tuple | list):
-        return tuple(map(_steps, y))
+        return tuple(map(_strides_of, y))
     return (y.shape, y.stride()) if hasattr(y, "untyped_storage") and not y.is_sparse else None
 
 
-def _strided(z: Any, known: Any) -> Any:
+def _restore_strides(z: Any, known: Any) -> Any:
     if known is None or z.shape != known[0] or z.stride() == known[1] or 0 in known[1]:
         return z
     return z.new_empty_strided(*known).copy_(z)
 
 
-def copied(value: Any) -> Any:
+def copy_nested(value: Any) -> Any:
     """`value`, its tensors cloned."""
     if isinstance(value, tuple | list):
-        return tuple(copied(v) for v in value)
+        return tuple(copy_nested(v) for v in value)
     return value.clone() if hasattr(value, "clone") else value

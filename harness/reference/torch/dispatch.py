@@ -19,14 +19,14 @@ from typing import Any
 
 from opproof.core.errors import OpError
 from opproof.harness.reference.torch import dtype_leaks, rounding, stored_outputs
-from opproof.harness.reference.torch.arithmetic import Arithmetic, OutOfTime, copied, scattered
+from opproof.harness.reference.torch.arithmetic import Arithmetic, OutOfTime, copy_nested, make_scattered
 from opproof.harness.reference.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
-from opproof.harness.reference.torch.intercept import intercepted
+from opproof.harness.reference.torch.intercept import with_intercepted_operations
 from opproof.harness.reference.torch.interpolation import RESIZED, SAMPLED
 from opproof.harness.reference.torch.linear_algebra import MATRICES
 from opproof.harness.reference.torch.losses import ALIGNMENTS, LOSSES
-from opproof.harness.reference.torch.python_scalars import taking
+from opproof.harness.reference.torch.python_scalars import with_noisy_numbers
 from opproof.harness.reference.torch.random_draws import draws
 from opproof.harness.reference.torch.rounding import made_of_others
 from opproof.harness.reference.torch.selections import SELECTIONS
@@ -51,7 +51,7 @@ _STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES, **SEGMENTS, **ALIGNMENTS}
 
 
 @contextlib.contextmanager
-def noisy(noise: Arithmetic) -> Iterator[None]:
+def with_noise(noise: Arithmetic) -> Iterator[None]:
     """A block in which PyTorch computes as `noise` says: float64 by default, attention as its formula."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -60,17 +60,25 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
     torch.set_default_dtype(torch.float64)
     try:
         alike = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
-        with alike[0], alike[1], intercepted(partial(_counted, noise)), dtype_leaks.constants(noise), taking(noise):
+        with (
+            alike[0],
+            alike[1],
+            with_intercepted_operations(partial(_count_operation, noise)),
+            dtype_leaks.with_named_constants(noise),
+            with_noisy_numbers(noise),
+        ):
             yield
     finally:
         torch.set_default_dtype(default)
 
 
-def _counted(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    return stored_outputs.counted(noise, func, _flat((args, kwargs)), lambda: answer(noise, mode, func, args, kwargs))
+def _count_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    return stored_outputs.count_operation(
+        noise, func, _flatten((args, kwargs)), lambda: evaluate_operation(noise, mode, func, args, kwargs)
+    )
 
 
-def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def evaluate_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule, and OutOfTime."""
     if noise.late():
         raise OutOfTime
@@ -84,24 +92,26 @@ def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs:
         return func(*args).to(noise.torch.float64)
     if (narrowed := dtype_leaks.to_eight_bits(noise, func, args, kwargs)) is not None:
         return narrowed
-    args, kwargs = dtype_leaks.promoted(noise, func, args, kwargs)
+    args, kwargs = dtype_leaks.widen_arguments(noise, func, args, kwargs)
     if noise.scattered:
-        return scattered(noise, (args, kwargs), lambda: _answered(noise, mode, func, args, kwargs))
-    return _answered(noise, mode, func, args, kwargs)
+        return make_scattered(noise, (args, kwargs), lambda: _dispatch_operation(noise, mode, func, args, kwargs))
+    return _dispatch_operation(noise, mode, func, args, kwargs)
 
 
-def _answered(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _dispatch_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if func._schema.is_mutable:
         return _in_place(noise, mode, func, args, kwargs)
-    return _functional(noise, mode, func, args, kwargs)
+    return _evaluate_functional(noise, mode, func, args, kwargs)
 
 
-def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _evaluate_functional(
+    noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     name = name_of(func)
     if draws(func):
         return noise.random(func._schema.name, lambda: func(*args, **kwargs))
     args, kwargs = rounding.round_constant(noise, name, *made_of_others(noise, name, args, kwargs))
-    floats = any(map(_is_float, args)) or any(_is_float(v) for v in _flat((args, kwargs)))
+    floats = any(map(_is_float, args)) or any(_is_float(v) for v in _flatten((args, kwargs)))
     if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)
     if noise.exact and name in _CHOOSES:
@@ -109,27 +119,27 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     if name in _RULES:
         return noise.laid(_RULES[name](noise, func, *args, **kwargs))
     if name in STEPS or name in DECIDES or kwargs.get("rounding_mode") is not None:
-        return noise.decided(name, lambda: func(*args, **kwargs))
+        return noise.decide(name, lambda: func(*args, **kwargs))
     if name in MOVES or name in CREATES:
-        return _moved(noise, name, func(*args, **kwargs))
+        return _decide_result(noise, name, func(*args, **kwargs))
     if name in ROUNDS:
         noise.saturates |= name in SATURATES
         y = func(*args, **kwargs)
         if not _is_float(y):
             return y
         if not floats:  # whole numbers with a factor: float32 elsewhere
-            dtype_leaks.kept(noise, y)
+            dtype_leaks.keep_line(noise, y)
         if name in ("mul", "div") and any(rounding.is_power_of_two(v) for v in args[:2]):
             return y
         if y.is_complex():
             return rounding.round_complex(noise, name, args, y)
         if name in ("add", "sub") and "alpha" not in kwargs:
-            return _added(noise, y, *args[:2])
+            return _round_sum(noise, y, *args[:2])
         return rounding.in_places(noise, name, args, y, noise.rounded(y))
-    return _decomposed(noise, mode, func, args, kwargs)
+    return _decompose(noise, mode, func, args, kwargs)
 
 
-def _added(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
+def _round_sum(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
     """`y` = a ± b, rounded; the nearest number is no further off than a or b, which are numbers themselves.
 
     So gradients of slices meet, one number and zeros, without an error, and -1e30 + b, which is -1e30, has that of b.
@@ -145,12 +155,12 @@ def _added(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
     return torch.where(small, y if noise.scattered else y + (z - y) * (least / most).nan_to_num(0.0), z)
 
 
-def _moved(noise: Arithmetic, name: str, y: Any) -> Any:
+def _decide_result(noise: Arithmetic, name: str, y: Any) -> Any:
     """`y`; where it became whole numbers or booleans, those of the exact evaluation."""
-    return noise.decided(name, lambda: y) if hasattr(y, "shape") and not _is_float(y) else y
+    return noise.decide(name, lambda: y) if hasattr(y, "shape") and not _is_float(y) else y
 
 
-def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _decompose(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from torch._decomp import decomposition_table
 
     name, saturates = name_of(func), noise.saturates
@@ -167,8 +177,8 @@ def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     if y is not NotImplemented:
         return y
     result = func(*args, **kwargs)  # what only decides needs no rule
-    if all((hasattr(v, "shape") and not _is_float(v)) or isinstance(v, bool) for v in _flat(result)):
-        return noise.decided(name, lambda: result)
+    if all((hasattr(v, "shape") and not _is_float(v)) or isinstance(v, bool) for v in _flatten(result)):
+        return noise.decide(name, lambda: result)
     raise OpError(
         f"{func} of PyTorch has no rule under noise: write the reference with other operations, "
         f"or give it a rule in harness/reference/torch/."
@@ -183,21 +193,21 @@ def _in_place(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwar
     if name in ("copy_", "fill_"):
         y = func(*args, **kwargs)
         source = args[1]
-        return target.copy_(noise.decided(name, lambda: y)) if _is_float(source) and not _is_float(target) else y
+        return target.copy_(noise.decide(name, lambda: y)) if _is_float(source) and not _is_float(target) else y
     if draws(func):
-        return target.copy_(noise.random(func._schema.name, lambda: copied(func(*args, **kwargs))))
+        return target.copy_(noise.random(func._schema.name, lambda: copy_nested(func(*args, **kwargs))))
     if name.endswith("_") and func._schema.returns:
         plain = _functional_of(noise, name[:-1], func)
         if plain is not None:
-            return target.copy_(answer(noise, mode, plain, args, kwargs))
+            return target.copy_(evaluate_operation(noise, mode, plain, args, kwargs))
     into = [a.name for a in func._schema.arguments if a.is_out and a.name in kwargs]
     plain = _functional_of(noise, name, func) if into else None
     if plain is not None:
-        y = answer(noise, mode, plain, args, {k: v for k, v in kwargs.items() if k not in into})
+        y = evaluate_operation(noise, mode, plain, args, {k: v for k, v in kwargs.items() if k not in into})
         made = y if isinstance(y, tuple) else (y,)
         found = [kwargs[k].resize_(v.shape).copy_(v) for k, v in zip(into, made, strict=True)]
         return tuple(found) if isinstance(y, tuple) else found[0]
-    return _decomposed(noise, mode, func, args, kwargs)
+    return _decompose(noise, mode, func, args, kwargs)
 
 
 def _functional_of(noise: Arithmetic, name: str, func: Any) -> Any:
@@ -208,11 +218,11 @@ def _functional_of(noise: Arithmetic, name: str, func: Any) -> Any:
         return [str(a.type) for a in overload._schema.arguments if not a.is_out]
 
     named = [func._overloadname or "default", *(packet.overloads() if packet is not None else ())]
-    found = (_overload(noise, name, overload) for overload in named)
+    found = (_find_overload(noise, name, overload) for overload in named)
     return next((f for f in found if f is not None and not f._schema.is_mutable and taken(f) == taken(func)), None)
 
 
-def _overload(noise: Arithmetic, name: str, overload: str) -> Any:
+def _find_overload(noise: Arithmetic, name: str, overload: str) -> Any:
     return getattr(getattr(noise.torch.ops.aten, name, None), overload or "default", None)
 
 
@@ -226,12 +236,12 @@ def _is_float(value: Any) -> bool:
     return hasattr(value, "untyped_storage") and (value.is_floating_point() or value.is_complex())
 
 
-def _flat(values: Any) -> Iterator[Any]:
+def _flatten(values: Any) -> Iterator[Any]:
     if isinstance(values, Mapping):
         values = list(values.values())
     if isinstance(values, tuple | list):
         for v in values:
-            yield from _flat(v)
+            yield from _flatten(v)
     else:
         yield values
 

@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.intercept import functions
+from opproof.harness.reference.torch.intercept import with_intercepted_functions
 
-_NARROW = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+_NARROW_DTYPES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _HERE = str(Path(__file__).parent)
 
 
-def promoted(
+def widen_arguments(
     noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """The arguments with narrow floats, and dtypes of narrow floats, made float64; the line is kept."""
-    torch, narrow, seen = noise.torch, _wider(), False
+    torch, narrow, seen = noise.torch, _map_wider_dtypes(), False
 
     def wide(value: Any) -> Any:
         nonlocal seen
@@ -49,15 +49,15 @@ def promoted(
         given = [wide(v) for v in args]
     named = {k: v if k == "out" else wide(v) for k, v in kwargs.items()}
     if seen:
-        noise.promoted.setdefault(line())
+        noise.promoted.setdefault(find_line())
     return given, named
 
 
 @functools.cache
-def _wider() -> dict[Any, Any]:
+def _map_wider_dtypes() -> dict[Any, Any]:
     import torch
 
-    return {**{getattr(torch, name): torch.float64 for name in _NARROW}, torch.complex64: torch.complex128}
+    return {**{getattr(torch, name): torch.float64 for name in _NARROW_DTYPES}, torch.complex64: torch.complex128}
 
 
 def to_eight_bits(noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -70,13 +70,13 @@ def to_eight_bits(noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Map
     if func._schema.name != "aten::_to_copy" or dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
         return None
     wide = args[0].to(torch.float64)
-    noise.promoted.setdefault(line())
-    y = noise.decided("a conversion to 8 bits", lambda: wide.to(dtype).to(torch.float64))
+    noise.promoted.setdefault(find_line())
+    y = noise.decide("a conversion to 8 bits", lambda: wide.to(dtype).to(torch.float64))
     y.unrounded = wide
     return y
 
 
-def constants(noise: Arithmetic) -> Any:
+def with_named_constants(noise: Arithmetic) -> Any:
     """A block that names the lines at which numbers become tensors without a dtype, which are float32 elsewhere.
 
     Here they are float64, the default while the reference is evaluated. Only the exact evaluation looks.
@@ -94,19 +94,19 @@ def constants(noise: Arithmetic) -> Any:
             given = any(isinstance(v, torch.Tensor) or hasattr(v, "dtype") for v in args[:1])
             if not given:
                 with _disable_current_modes():  # or the comparison would be one of the reference's
-                    kept(noise, y)
+                    keep_line(noise, y)
         return y
 
-    return functions(answered)
+    return with_intercepted_functions(answered)
 
 
-def kept(noise: Arithmetic, y: Any) -> None:
+def keep_line(noise: Arithmetic, y: Any) -> None:
     """Keep the line at which `y` came into being, where it holds what float32 does not."""
     if noise.exact and not noise.torch.equal(y, y.float().double()):
-        noise.promoted.setdefault(line())
+        noise.promoted.setdefault(find_line())
 
 
-def line() -> str:
+def find_line() -> str:
     """The line of the reference that is being evaluated: file, number, text."""
     frame = sys._getframe(1)
     while frame is not None:
@@ -122,14 +122,14 @@ def line() -> str:
 _CASTS = frozenset("to type type_as half bfloat16 float double".split())
 #: Calls of the judge's own are none of the reference's.
 _OWN = str(Path(__file__).parents[2])
-_NARROW_CASTS = {"torch.float16": "f16", "torch.bfloat16": "bf16"}
+_NARROW_NAMES = {"torch.float16": "f16", "torch.bfloat16": "bf16"}
 
 #: By the number of a call among all that cast: the dtype in 16 bits that it takes or gives.
 Casts = tuple[tuple[int, str], ...]
 
 
 @contextlib.contextmanager
-def recorded(given: Container[int]) -> Iterator[dict[int, str]]:
+def with_recorded_casts(given: Container[int]) -> Iterator[dict[int, str]]:
     """A block of which the casts between floats of 16 bits and wider ones are kept.
 
     `given`: memory of what it is given, which is widened as it is, and has nothing to be rounded.
@@ -138,16 +138,16 @@ def recorded(given: Container[int]) -> Iterator[dict[int, str]]:
 
     def kept(number: int, x: Any, y: Any) -> Any:
         dtypes = str(x.dtype), str(y.dtype)
-        own = dtypes[0] not in _NARROW_CASTS or x.untyped_storage().data_ptr() not in given
-        if own and x.is_floating_point() and y.is_floating_point() and len({d in _NARROW_CASTS for d in dtypes}) > 1:
-            found[number] = next(_NARROW_CASTS[d] for d in dtypes if d in _NARROW_CASTS)
+        own = dtypes[0] not in _NARROW_NAMES or x.untyped_storage().data_ptr() not in given
+        if own and x.is_floating_point() and y.is_floating_point() and len({d in _NARROW_NAMES for d in dtypes}) > 1:
+            found[number] = next(_NARROW_NAMES[d] for d in dtypes if d in _NARROW_NAMES)
         return y
 
-    with _counted(kept):
+    with _with_counted_casts(kept):
         yield found
 
 
-def stored(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> AbstractContextManager[None]:
+def with_stored_casts(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> AbstractContextManager[None]:
     """A block in which what these casts give is stored in their dtype, once, and the gradients of it are."""
     of = dict(casts)
     if noise.exact or not of:
@@ -163,7 +163,7 @@ def stored(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> AbstractConte
             z.register_hook(lambda g: g + _off(noise, store, g))
         return z
 
-    return _counted(given)
+    return _with_counted_casts(given)
 
 
 def _off(noise: Any, store: Any, y: Any) -> Any:
@@ -175,7 +175,7 @@ def _off(noise: Any, store: Any, y: Any) -> Any:
         return store.of(noise, plain) - plain
 
 
-def _counted(answer: Callable[[int, Any, Any], Any]) -> AbstractContextManager[Any]:
+def _with_counted_casts(answer: Callable[[int, Any, Any], Any]) -> AbstractContextManager[Any]:
     """A block in which `answer` gives what every call gives that casts: by its number, what is cast, and the cast."""
     numbers = count(1)
 
@@ -187,4 +187,4 @@ def _counted(answer: Callable[[int, Any, Any], Any]) -> AbstractContextManager[A
             return y
         return answer(next(numbers), args[0], y)
 
-    return functions(answered)
+    return with_intercepted_functions(answered)

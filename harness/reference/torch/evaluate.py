@@ -23,31 +23,44 @@ import numpy as np
 
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES, Dtype
-from opproof.harness.reference.array_bias import is_narrow, sampled, spread
+from opproof.harness.reference.array_bias import is_narrow, measure_slope_spread, sample_elements
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, TRACED_RMS, compute_roundoff
+from opproof.harness.reference.roundoff import (
+    COMPUTE_U,
+    DELTA,
+    MAX_TRACED_RMS_UNITS,
+    ONE_STORE_RMS,
+    RUNS,
+    compute_roundoff,
+)
 from opproof.harness.reference.torch import dtype_leaks
-from opproof.harness.reference.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way, pulled
-from opproof.harness.reference.torch.dispatch import noisy
+from opproof.harness.reference.torch.arithmetic import (
+    Algorithm,
+    Arithmetic,
+    BranchTape,
+    NoiseLevels,
+    mark_cotangent_dependent,
+)
+from opproof.harness.reference.torch.dispatch import with_noise
 from opproof.harness.reference.torch.dtype_leaks import Casts
-from opproof.harness.reference.torch.formulas import roundoff
-from opproof.harness.reference.torch.intercept import functions
-from opproof.harness.reference.torch.stored_outputs import Store, read_again
+from opproof.harness.reference.torch.formulas import roundoff_of
+from opproof.harness.reference.torch.intercept import with_intercepted_functions
+from opproof.harness.reference.torch.stored_outputs import NarrowStore, read_again
 from opproof.harness.reference.torch.sums import axes_of
 
 if TYPE_CHECKING:
-    from opproof.harness.reference.question import Posed
+    from opproof.harness.reference.question import Question
 
 
 #: A function of tensors that gives its outputs in order.
-Outputs = Callable[..., Sequence[Any]]
+OutputsFn = Callable[..., Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class Question:
+class TorchQuestion:
     """What a reference is asked. Arrays are float64, rounded to their dtype, or int64, bool; None where absent."""
 
-    outputs: Outputs
+    outputs: OutputsFn
     inputs: tuple[Array | None, ...]
     needs: tuple[bool, ...]  # of which inputs the gradient is asked for
     dtypes: tuple[str, ...]  # of the outputs, "" where it is no float
@@ -78,16 +91,16 @@ class Truth:
     open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
 
 
-def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
+def compute_truth(question: TorchQuestion, runs: int = RUNS, way: Algorithm = Algorithm.PLAIN) -> Truth:
     """Expected outputs and gradients. Raises OpError where an operation has no rule."""
     import torch
 
-    exact = Arithmetic(torch, Tape())
-    values = evaluated(exact, question, 0.0)
-    off = deviations(exact.tape, question, values, runs, way)
+    exact = Arithmetic(torch, BranchTape())
+    values = evaluate_question(exact, question, 0.0)
+    off = measure_torch_deviations(exact.tape, question, values, runs, way)
     unit = amplitudes_of(question)[1]
     expected = [
-        _expected(v, s, f, DTYPES.get(k), unit, runs, question.compute)
+        _make_expected(v, s, f, DTYPES.get(k), unit, runs, question.compute)
         for v, s, f, k in zip(values, off.squares, off.few, question.results, strict=True)
     ]
     count = len(question.dtypes)
@@ -100,9 +113,9 @@ def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
     )
 
 
-def exact(noise: Arithmetic, question: Question) -> list[Any]:
+def evaluate_exact(noise: Arithmetic, question: TorchQuestion) -> list[Any]:
     """Gradients without noise, None where none is asked for."""
-    return evaluated(noise, question, 0.0)[len(question.dtypes) :]
+    return evaluate_question(noise, question, 0.0)[len(question.dtypes) :]
 
 
 @dataclass(frozen=True)
@@ -113,7 +126,9 @@ class Deviations:
     few: list[list[Array]]  # those of some elements, by run; of floats of fewer digits than float32
 
 
-def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int, way: Way = Way.PLAIN) -> Deviations:
+def measure_torch_deviations(
+    tape: BranchTape, question: TorchQuestion, values: Sequence[Any], runs: int, way: Algorithm = Algorithm.PLAIN
+) -> Deviations:
     """Evaluate so often under noise of the least amplitude."""
     import torch
 
@@ -122,18 +137,18 @@ def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int,
     few: list[list[Array]] = [[] for _ in values]
     narrow = [k in DTYPES and is_narrow(v, DTYPES[k]) for v, k in zip(values, question.results, strict=True)]
     for run in range(runs):
-        noise = Arithmetic(torch, tape.rewound(), amplitudes, key_of(question, run), way)
-        found = evaluated(noise, question, unit)
+        noise = Arithmetic(torch, tape.restart(), amplitudes, key_of(question, run), way)
+        found = evaluate_question(noise, question, unit)
         with np.errstate(all="ignore"):
             squares = [
                 s if s is None else s + np.abs(y - x) ** 2 for s, x, y in zip(squares, values, found, strict=True)
             ]
             for kept, x, y in compress(zip(few, values, found, strict=True), narrow):
-                kept.append(sampled(y) - sampled(x))
+                kept.append(sample_elements(y) - sample_elements(x))
     return Deviations(squares, few)
 
 
-def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
+def amplitudes_of(question: TorchQuestion) -> tuple[NoiseLevels, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
     floats = [DTYPES[d] for d in question.results if d] or [DTYPES["f32"]]
     compute = question.compute
@@ -144,27 +159,27 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     finest = min(floats, key=lambda d: d.u)
     own = compute in ("storage", finest.name) or finest.name == "f64"
     tiny = finest.tiny if own else DTYPES["f32"].tiny
-    return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
+    return NoiseLevels(unit * interior, unit * summing, tiny, interior), unit
 
 
-def true_amplitudes(question: Question, times: float = 1.0) -> Amplitudes:
+def true_amplitudes_of(question: TorchQuestion, times: float = 1.0) -> NoiseLevels:
     """Those of roundings of their true size, so many times; `evaluated` takes `times` as its unit then."""
     small, unit = amplitudes_of(question)
     return replace(small, interior=times * small.interior / unit, summing=times * small.summing / unit)
 
 
-def key_of(question: Question, run: int) -> int:
+def key_of(question: TorchQuestion, run: int) -> int:
     """The seed of a run's noise."""
     shapes = [None if x is None else x.shape for x in question.inputs]
     text = f"{shapes}|{question.kinds}|{question.seed}|{run}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=7).digest(), "little")
 
 
-def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bool = False) -> list[Any]:
+def evaluate_question(noise: Arithmetic, question: TorchQuestion, unit: float, *, scatter: bool = False) -> list[Any]:
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
     torch, noise.late = noise.torch, question.late
     leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
-    if noise.way not in (Way.GIVEN, Way.ANEW):
+    if noise.way not in (Algorithm.GIVEN, Algorithm.ANEW):
         leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]
     asked = any(question.needs) and bool(question.cotangents)
     for x, need in zip(leaves, question.needs, strict=True):
@@ -175,29 +190,38 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         torch.default_generator.manual_seed(question.seed)  # torch.manual_seed formats tracebacks, each time three
         noise.draws = list(question.draws)
         stored = noise.tape.stored.items() if question.saves else ()
-        noise.operations.stores = {i: _stored_as(question, DTYPES[d], unit) for i, d in stored}
-        cast = {d: _stored_as(question, DTYPES[d], unit) for _, d in question.casts}
-        with noisy(noise), through_largest(noise, roundoff), dtype_leaks.stored(noise, question.casts, cast):
+        noise.operations.stores = {i: _make_store(question, DTYPES[d], unit) for i, d in stored}
+        cast = {d: _make_store(question, DTYPES[d], unit) for _, d in question.casts}
+        with (
+            with_noise(noise),
+            with_largest_roundoff(noise, roundoff_of),
+            dtype_leaks.with_stored_casts(noise, question.casts, cast),
+        ):
             outputs = list(question.outputs(*leaves))
         if noise.exact:
             noise.tape.stored = read_again(noise, outputs, question.dtypes)
-        arrays = [_array(getattr(y, "unrounded", y)) for y in outputs]
+        arrays = [_to_array(getattr(y, "unrounded", y)) for y in outputs]
         if not asked:
             return arrays + [None] * len(leaves)
         narrow = [(y, DTYPES[d]) for y, d in zip(outputs, question.dtypes, strict=True) if d in ("f16", "bf16")]
         noise.products.outputs = [y for y, _ in narrow]
-        noise.saved = max((_once(question, d, unit) for _, d in narrow), default=0.0) if question.saves else 0.0
+        noise.saved = (
+            max((_amplitude_of_store(question, d, unit) for _, d in narrow), default=0.0) if question.saves else 0.0
+        )
         _store(noise, question, outputs, leaves, unit)
         noise.scattered = scatter
-        cotangents = [None if g is None else pulled(noise.rounded(torch.from_numpy(g))) for g in question.cotangents]
+        cotangents = [
+            None if g is None else mark_cotangent_dependent(noise.rounded(torch.from_numpy(g)))
+            for g in question.cotangents
+        ]
         pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y.requires_grad]
         wanted = [x for x, n in zip(leaves, question.needs, strict=True) if n]
         found: Any = iter([torch.zeros_like(x) for x in wanted])
         if pairs:
-            with noisy(noise):
+            with with_noise(noise):
                 ys, gs = zip(*pairs, strict=True)
                 found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
-    return arrays + [_array(next(found)) if n else None for n in question.needs]
+    return arrays + [_to_array(next(found)) if n else None for n in question.needs]
 
 
 def _mask(x: Any) -> bool:
@@ -205,7 +229,9 @@ def _mask(x: Any) -> bool:
     return bool(((x == 0) | (x == 1)).all())
 
 
-def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves: Sequence[Any], unit: float) -> None:
+def _store(
+    noise: Arithmetic, question: TorchQuestion, outputs: Sequence[Any], leaves: Sequence[Any], unit: float
+) -> None:
     """Round outputs as a backend saves them for its backward: to their dtype, to the spacing of subnormals below it."""
     if noise.exact or not question.saves:
         return
@@ -218,24 +244,24 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
             continue
         taken.add(place)
         with torch.no_grad():
-            y.data.copy_(_stored_as(question, DTYPES[name], unit).of(noise, y))
+            y.data.copy_(_make_store(question, DTYPES[name], unit).of(noise, y))
 
 
-def _stored_as(question: Question, dtype: Dtype, unit: float) -> Store:
-    return Store(_once(question, dtype, unit), dtype.tiny)
+def _make_store(question: TorchQuestion, dtype: Dtype, unit: float) -> NarrowStore:
+    return NarrowStore(_amplitude_of_store(question, dtype, unit), dtype.tiny)
 
 
-def _once(question: Question, dtype: Dtype, unit: float) -> float:
+def _amplitude_of_store(question: TorchQuestion, dtype: Dtype, unit: float) -> float:
     """Amplitude of one store of this dtype."""
-    return unit * dtype.u * (ONCE if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
+    return unit * dtype.u * (ONE_STORE_RMS if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
 
 
-def _array(y: Any) -> Any:
+def _to_array(y: Any) -> Any:
     whole = y.detach().resolve_conj().resolve_neg()
     return np.array(whole.numpy(force=True))  # PyTorch has zeros without memory
 
 
-def _expected(
+def _make_expected(
     values: Any, squares: Any, few: Sequence[Array], dtype: Dtype | None, unit: float, runs: int, compute: str | None
 ) -> Expected | None:
     if values is None:
@@ -248,17 +274,17 @@ def _expected(
         values,
         scale,
         faithful=compute_roundoff(dtype, compute) < dtype.u,
-        stored=TRACED_RMS if compute == "storage" and dtype.narrow else None,
-        spread=spread(few, values, scale) / unit if few else None,
+        stored=MAX_TRACED_RMS_UNITS if compute == "storage" and dtype.narrow else None,
+        spread=measure_slope_spread(few, values, scale) / unit if few else None,
     )
 
 
-def question_of(posed: Posed, declared: str | None) -> Question:
+def question_of(posed: Question, declared: str | None) -> TorchQuestion:
     """The case as a question to its reference."""
     op, params, name = posed.op, dict(posed.params), posed.case.dtype
     assert op.reference is not None
     function = op.reference
-    return Question(
+    return TorchQuestion(
         outputs=lambda *tensors: tuple_of(function(*tensors, **params)),
         inputs=posed.inputs,
         needs=posed.needs,
@@ -269,18 +295,18 @@ def question_of(posed: Posed, declared: str | None) -> Question:
     )
 
 
-def expected(posed: Posed, declared: str | None) -> Truth:
+def expect_results(posed: Question, declared: str | None) -> Truth:
     """Expected outputs and gradients. Raises OpError where an operation has no rule."""
-    return truth(question_of(posed, declared), posed.runs)
+    return compute_truth(question_of(posed, declared), posed.runs)
 
 
 #: What rounding a tensor changes.
 Roundoff = Callable[[Arithmetic, Callable[[], Any]], Any]
 
 
-def through_largest(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextManager[Any]:
+def with_largest_roundoff(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextManager[Any]:
     """A block in which logsumexp has it, where other ways are measured."""
-    if noise.exact or noise.way is not Way.OTHER:
+    if noise.exact or noise.way is not Algorithm.OTHER:
         return nullcontext()
     torch = noise.torch
     named = (torch.logsumexp, torch.Tensor.logsumexp)
@@ -290,15 +316,15 @@ def through_largest(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextMan
         # Under vmap and grad of torch.func there is no such part: shares of theirs have the noise of the formula.
         if func not in named or not y.requires_grad or torch._C._functorch.peek_interpreter_stack() is not None:
             return y
-        x, dim, keepdim = _along(*args, **kwargs)
-        sent = lambda x, y, g: _sent(noise, roundoff, x, y, g, dim, keepdim)  # noqa: E731 - of the part's own tensors
-        return y + _part().apply(x, y.detach(), sent)
+        x, dim, keepdim = _parse_reduction(*args, **kwargs)
+        sent = lambda x, y, g: _send_roundoffs(noise, roundoff, x, y, g, dim, keepdim)  # noqa: E731 - of the part's own tensors
+        return y + _make_zero_part().apply(x, y.detach(), sent)
 
-    return functions(answered)
+    return with_intercepted_functions(answered)
 
 
 @functools.cache
-def _part() -> Any:
+def _make_zero_part() -> Any:
     """The class of a part that is 0, whose gradient is sent on by a function of x, y and its cotangent."""
     import torch
 
@@ -307,21 +333,21 @@ def _part() -> Any:
         def forward(ctx: Any, x: Any, y: Any, sent: Callable[[Any, Any, Any], Any]) -> Any:
             ctx.save_for_backward(x, y)
             ctx.sent = sent
-            return _plain(lambda: torch.zeros_like(y))
+            return _run_undispatched(lambda: torch.zeros_like(y))
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             x, y = ctx.saved_tensors
-            return _plain(lambda: ctx.sent(x, y, g)), None, None
+            return _run_undispatched(lambda: ctx.sent(x, y, g)), None, None
 
     return Part
 
 
-def _along(input: Any, dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, Any, bool]:  # noqa: A002 - PyTorch's name
+def _parse_reduction(input: Any, dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, Any, bool]:  # noqa: A002 - PyTorch's name
     return input, dim, keepdim
 
 
-def _sent(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: Any, dim: Any, keepdim: bool) -> Any:
+def _send_roundoffs(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: Any, dim: Any, keepdim: bool) -> Any:
     """The roundoffs of a row, at its largest element."""
     torch = noise.torch
     axes = sorted(axes_of(x, dim)) if x.dim() else []
@@ -333,7 +359,7 @@ def _sent(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: Any, dim: An
     return torch.where(largest, off, torch.zeros_like(off))
 
 
-def _plain(made: Callable[[], Any]) -> Any:
+def _run_undispatched(made: Callable[[], Any]) -> Any:
     from torch.utils._python_dispatch import _disable_current_modes
 
     with _disable_current_modes():

@@ -9,61 +9,61 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Way
-from opproof.harness.reference.torch.stored_outputs import largest_score
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
+from opproof.harness.reference.torch.stored_outputs import find_largest_score
 from opproof.harness.reference.torch.sums import Rule, axes_of, count
 
 _ROOT_HALF = math.sqrt(0.5)
 
 
-def sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
+def compute_sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
     """sigmoid, without overflow."""
     del func
     e = (-x.abs()).exp()
     return noise.torch.where(x >= 0, 1 / (1 + e), e / (1 + e))
 
 
-def sigmoid_backward(noise: Arithmetic, func: Any, g: Any, y: Any) -> Any:
+def differentiate_sigmoid(noise: Arithmetic, func: Any, g: Any, y: Any) -> Any:
     """sigmoid_backward; by way of the complement y has a roundoff of 1, where it is small as where it is not."""
     del func
-    if not noise.exact and noise.way is Way.OTHER:
-        y = y + roundoff(noise, lambda: noise.torch.ones_like(y))
+    if not noise.exact and noise.way is Algorithm.OTHER:
+        y = y + roundoff_of(noise, lambda: noise.torch.ones_like(y))
     return g * ((1 - y) * y)
 
 
-def silu(noise: Arithmetic, func: Any, x: Any) -> Any:
+def compute_silu(noise: Arithmetic, func: Any, x: Any) -> Any:
     """Silu."""
     del noise, func
     return x * x.sigmoid()
 
 
-def _half_plus_erf(noise: Arithmetic, x: Any) -> Any:
+def _compute_normal_cdf(noise: Arithmetic, x: Any) -> Any:
     """The normal distribution: (1 + erf(x / root 2)) / 2."""
     if noise.exact:
         return (-x * _ROOT_HALF).erfc() * 0.5
     return (1 + (x * _ROOT_HALF).erf()) * 0.5
 
 
-def gelu(noise: Arithmetic, func: Any, x: Any, *, approximate: str = "none") -> Any:
+def compute_gelu(noise: Arithmetic, func: Any, x: Any, *, approximate: str = "none") -> Any:
     """Gelu and its tanh form."""
     if approximate == "tanh":
         inner = (x + 0.044715 * (x * x * x)) * math.sqrt(2 / math.pi)
         return 0.5 * x * (1 + inner.tanh())
     del func
-    return x * _half_plus_erf(noise, x)
+    return x * _compute_normal_cdf(noise, x)
 
 
-def gelu_backward(noise: Arithmetic, func: Any, g: Any, x: Any, *, approximate: str = "none") -> Any:
+def differentiate_gelu(noise: Arithmetic, func: Any, g: Any, x: Any, *, approximate: str = "none") -> Any:
     """gelu_backward; the tanh form as PyTorch writes it."""
     if approximate == "tanh":
         from torch._decomp import decomposition_table
 
         return decomposition_table[func](g, x, approximate=approximate)
     density = (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
-    return g * (_half_plus_erf(noise, x) + x * density)
+    return g * (_compute_normal_cdf(noise, x) + x * density)
 
 
-def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
+def compute_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     """_softmax; by way of a saved logsumexp its roundoff is in every share of the row alike.
 
     Of two shares the one as the complement of the other, sigmoid(a - b), has a roundoff of 1.
@@ -71,17 +71,17 @@ def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     from torch._decomp import decomposition_table
 
     y = decomposition_table[func](x, dim, *rest)
-    most = noise.size("largest score", lambda: largest_score(x, dim))
+    most = noise.size("largest score", lambda: find_largest_score(x, dim))
     if noise.exact:
         noise.products.shares.append((y, most))
-    if noise.exact or noise.way is not Way.OTHER:
+    if noise.exact or noise.way is not Algorithm.OTHER:
         return y
-    z = y + y * (_saved(noise, x, dim) + _anew(noise, most, y))
+    z = y + y * (_roundoff_of_logsumexp(noise, x, dim) + _roundoff_of_scores(noise, most, y))
     two = bool(y.dim()) and y.shape[dim] == 2
-    return z + roundoff(noise, lambda: noise.torch.ones_like(y)) if two else z
+    return z + roundoff_of(noise, lambda: noise.torch.ones_like(y)) if two else z
 
 
-def softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
+def differentiate_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
     """_softmax_backward_data, with what goes through a largest element that was subtracted.
 
     Of two shares by way of sigmoid(a - b), whose y (1 - y) has a roundoff of 1; of attention by its saved output.
@@ -91,16 +91,16 @@ def softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *re
     d = decomposition_table[func](g, y, dim, *rest)
     size = noise.size("sum(g o)", lambda: noise.products.rounding(g, y) if dim in (-1, y.dim() - 1) else None)
     most = noise.size("scores", lambda: noise.products.largest(y))
-    if noise.exact or noise.way is not Way.OTHER or not y.numel() or not y.dim():
+    if noise.exact or noise.way is not Algorithm.OTHER or not y.numel() or not y.dim():
         return d
     if size is not None and noise.saved:
         d = d - _read_back(noise, y, size)
     if most is not None:
-        d = d + d * _anew(noise, most, y)
-    d = d + _subtracted(noise, y, dim, lambda: (g * y).abs() + y * (g * y).sum(dim, keepdim=True).abs())
+        d = d + d * _roundoff_of_scores(noise, most, y)
+    d = d + _place_roundoffs_at_largest(noise, y, dim, lambda: (g * y).abs() + y * (g * y).sum(dim, keepdim=True).abs())
     if y.shape[dim] != 2:
         return d
-    return d + roundoff(noise, lambda: g.detach().gather(dim, y.detach().argmax(dim, keepdim=True)))
+    return d + roundoff_of(noise, lambda: g.detach().gather(dim, y.detach().argmax(dim, keepdim=True)))
 
 
 def _read_back(noise: Arithmetic, y: Any, size: Any) -> Any:
@@ -111,26 +111,26 @@ def _read_back(noise: Arithmetic, y: Any, size: Any) -> Any:
         return y.detach() * (size * noise.saved * noise.drawn(size))
 
 
-def log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
+def compute_log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     """_log_softmax; by way of a saved logsumexp, alike."""
     from torch._decomp import decomposition_table
 
     y = decomposition_table[func](x, dim, *rest)
-    return y if noise.exact or noise.way is not Way.OTHER else y + _saved(noise, x, dim)
+    return y if noise.exact or noise.way is not Algorithm.OTHER else y + _roundoff_of_logsumexp(noise, x, dim)
 
 
-def log_softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
+def differentiate_log_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
     """_log_softmax_backward_data; of logits as differences to one of them, the shares' sum stands where 1 stood."""
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, y, dim, *rest)
-    if noise.exact or noise.way is not Way.OTHER or not y.numel():
+    if noise.exact or noise.way is not Algorithm.OTHER or not y.numel():
         return d
-    d = d + _subtracted(noise, y, dim, lambda: g.abs() + y.exp() * g.sum(dim, keepdim=True).abs())
-    return d + d * roundoff(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
+    d = d + _place_roundoffs_at_largest(noise, y, dim, lambda: g.abs() + y.exp() * g.sum(dim, keepdim=True).abs())
+    return d + d * roundoff_of(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
 
 
-def _subtracted(noise: Arithmetic, y: Any, dim: int, terms: Callable[[], Any]) -> Any:
+def _place_roundoffs_at_largest(noise: Arithmetic, y: Any, dim: int, terms: Callable[[], Any]) -> Any:
     """At the largest element of `y` along `dim` the roundoffs of `terms`, elsewhere 0.
 
     Autograd through x - amax(x) sends there what it sends to all, negated and summed: 0, but for what was rounded.
@@ -139,24 +139,24 @@ def _subtracted(noise: Arithmetic, y: Any, dim: int, terms: Callable[[], Any]) -
 
     with _disable_current_modes():
         plain = y.detach()
-        off = roundoff(noise, lambda: terms().detach()).sum(dim, keepdim=True)
+        off = roundoff_of(noise, lambda: terms().detach()).sum(dim, keepdim=True)
         return noise.torch.zeros_like(plain).scatter(dim, plain.argmax(dim, keepdim=True), off)
 
 
-def _saved(noise: Arithmetic, x: Any, dim: int) -> Any:
+def _roundoff_of_logsumexp(noise: Arithmetic, x: Any, dim: int) -> Any:
     """The roundoff of a logsumexp along `dim`."""
-    return roundoff(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
+    return roundoff_of(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
 
 
-def _anew(noise: Arithmetic, most: Any, like: Any) -> Any:
+def _roundoff_of_scores(noise: Arithmetic, most: Any, like: Any) -> Any:
     """What scores of rows with such a largest one differ by, each for itself, that a backward pass computes again.
 
     It may scale the keys where the product was scaled.
     """
-    return roundoff(noise, lambda: most.expand_as(like))
+    return roundoff_of(noise, lambda: most.expand_as(like))
 
 
-def roundoff(noise: Arithmetic, made: Callable[[], Any]) -> Any:
+def roundoff_of(noise: Arithmetic, made: Callable[[], Any]) -> Any:
     """What rounding a tensor changes; 0 where it is no number. `made` is evaluated without noise."""
     from torch.utils._python_dispatch import _disable_current_modes
 
@@ -165,7 +165,7 @@ def roundoff(noise: Arithmetic, made: Callable[[], Any]) -> Any:
         return (noise.rounded(plain) - plain).nan_to_num_(0.0, 0.0, 0.0)
 
 
-def _moments(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+def _compute_moments(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     axes = axes_of(x, dim)
     mean = x.mean(axes, keepdim=True)
     apart = x - mean
@@ -174,42 +174,42 @@ def _moments(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any
     return variance, mean if keepdim else mean.squeeze(axes)
 
 
-def _moments_called(x: Any, args: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+def _parse_moments_call(x: Any, args: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     """Variance and its kin: (x, unbiased), (x, dim, unbiased, keepdim), (x, dim, correction=, keepdim=)."""
     if args and isinstance(args[0], bool):
-        return _moments(x, None, int(args[0]), False)
+        return _compute_moments(x, None, int(args[0]), False)
     dim = args[0] if args else options.get("dim")
     correction = options.get("correction", args[1] if len(args) > 1 else options.get("unbiased"))
     keepdim = options.get("keepdim", args[2] if len(args) > 2 else False)
-    return _moments(x, dim, correction if correction is None else float(correction), keepdim)
+    return _compute_moments(x, dim, correction if correction is None else float(correction), keepdim)
 
 
-def var(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def compute_var(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """Var."""
     del noise, func
-    return _moments_called(x, args, options)[0]
+    return _parse_moments_call(x, args, options)[0]
 
 
-def var_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def compute_var_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """var_mean."""
     del noise, func
-    return _moments_called(x, args, options)
+    return _parse_moments_call(x, args, options)
 
 
-def std(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def compute_std(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """Std."""
     del noise, func
-    return _moments_called(x, args, options)[0].sqrt()
+    return _parse_moments_call(x, args, options)[0].sqrt()
 
 
-def std_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def compute_std_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """std_mean."""
     del noise, func
-    variance, mean = _moments_called(x, args, options)
+    variance, mean = _parse_moments_call(x, args, options)
     return variance.sqrt(), mean
 
 
-def vector_norm(
+def compute_vector_norm(
     noise: Arithmetic, func: Any, x: Any, order: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> Any:
     """linalg_vector_norm."""
@@ -226,20 +226,20 @@ def vector_norm(
     return x.abs().pow(order).sum(axes, keepdim=keepdim).pow(1 / order)
 
 
-def distances(noise: Arithmetic, func: Any, a: Any, b: Any, p: float, *_: Any) -> Any:
+def compute_distances(noise: Arithmetic, func: Any, a: Any, b: Any, p: float, *_: Any) -> Any:
     """_cdist_forward."""
     del func
     return noise.torch.linalg.vector_norm(a.unsqueeze(-2) - b.unsqueeze(-3), p, -1)
 
 
-def pairs(noise: Arithmetic, func: Any, a: Any, p: float = 2.0) -> Any:
+def compute_pair_distances(noise: Arithmetic, func: Any, a: Any, p: float = 2.0) -> Any:
     """_pdist_forward: the distance of each row to those after it."""
     del func
     i, j = noise.torch.triu_indices(len(a), len(a), 1)
     return noise.torch.linalg.vector_norm(a[i] - a[j], p, -1)
 
 
-def pairs_backward(noise: Arithmetic, func: Any, g: Any, a: Any, p: float, y: Any) -> Any:
+def differentiate_pair_distances(noise: Arithmetic, func: Any, g: Any, a: Any, p: float, y: Any) -> Any:
     """_pdist_backward."""
     del func
     i, j = noise.torch.triu_indices(len(a), len(a), 1)
@@ -247,7 +247,7 @@ def pairs_backward(noise: Arithmetic, func: Any, g: Any, a: Any, p: float, y: An
     return noise.torch.zeros_like(a).index_add(0, i, each).index_add(0, j, -each)
 
 
-def trilinear(
+def compute_trilinear(
     noise: Arithmetic, func: Any, a: Any, b: Any, c: Any, new_a: Any, new_b: Any, new_c: Any, axes: Any, *_: Any
 ) -> Any:
     """_trilinear: a product of three, each with new axes, summed over others."""
@@ -257,20 +257,20 @@ def trilinear(
     return (a * b * c).sum(axes)
 
 
-def elu_backward(
+def differentiate_elu(
     noise: Arithmetic, func: Any, g: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool, x: Any
 ) -> Any:
     """elu_backward; by way of the saved y it is g (y + alpha) below 0, with a roundoff of alpha."""
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, alpha, scale, input_scale, is_result, x)
-    if noise.exact or noise.way is not Way.OTHER:
+    if noise.exact or noise.way is not Algorithm.OTHER:
         return d
     factor = alpha * scale * input_scale
-    return d + roundoff(noise, lambda: (g.detach() * factor).masked_fill(x.detach() >= 0, 0.0))
+    return d + roundoff_of(noise, lambda: (g.detach() * factor).masked_fill(x.detach() >= 0, 0.0))
 
 
-def distances_backward(noise: Arithmetic, func: Any, g: Any, a: Any, b: Any, p: float, y: Any) -> Any:
+def differentiate_distances(noise: Arithmetic, func: Any, g: Any, a: Any, b: Any, p: float, y: Any) -> Any:
     """_cdist_backward."""
     del noise, func
     return (g.unsqueeze(-1) * _share(a.unsqueeze(-2) - b.unsqueeze(-3), p, y)).sum(-2)
@@ -285,13 +285,27 @@ def _share(apart: Any, p: float, y: Any) -> Any:
 
 
 FORMULAS: dict[str, Rule] = {
-    "sigmoid": sigmoid, "sigmoid_backward": sigmoid_backward, "silu": silu, "_softmax": softmax,
-    "_softmax_backward_data": softmax_backward,
-    "_log_softmax": log_softmax, "_log_softmax_backward_data": log_softmax_backward, "gelu": gelu,
-    "gelu_backward": gelu_backward, "var": var, "var_mean": var_mean, "std": std, "std_mean": std_mean,
-    "linalg_vector_norm": vector_norm, "_cdist_forward": distances, "_cdist_backward": distances_backward,
-    "_pdist_forward": pairs, "_pdist_backward": pairs_backward, "_trilinear": trilinear, "elu_backward": elu_backward,
-}  # fmt: skip
+    "sigmoid": compute_sigmoid,
+    "sigmoid_backward": differentiate_sigmoid,
+    "silu": compute_silu,
+    "_softmax": compute_softmax,
+    "_softmax_backward_data": differentiate_softmax,
+    "_log_softmax": compute_log_softmax,
+    "_log_softmax_backward_data": differentiate_log_softmax,
+    "gelu": compute_gelu,
+    "gelu_backward": differentiate_gelu,
+    "var": compute_var,
+    "var_mean": compute_var_mean,
+    "std": compute_std,
+    "std_mean": compute_std_mean,
+    "linalg_vector_norm": compute_vector_norm,
+    "_cdist_forward": compute_distances,
+    "_cdist_backward": differentiate_distances,
+    "_pdist_forward": compute_pair_distances,
+    "_pdist_backward": differentiate_pair_distances,
+    "_trilinear": compute_trilinear,
+    "elu_backward": differentiate_elu,
+}
 
 #: Formulas whose other honest way is an evaluation of its own.
 MEASURED = frozenset(

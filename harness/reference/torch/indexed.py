@@ -16,32 +16,32 @@ from opproof.harness.reference.torch.arithmetic import Arithmetic
 from opproof.harness.reference.torch.sums import Rule, by_index
 
 #: PyTorch's numbers of what is done to a bag.
-_MEAN, _MAX = 1, 2
+_MODE_MEAN, _MODE_MAX = 1, 2
 
 
-def bags(
+def reduce_bags(
     noise: Arithmetic, func: Any, weight: Any, indices: Any, offsets: Any, by_count: bool = False, mode: int = 0,
     sparse: bool = False, weights: Any = None, closed: bool = False, padding: int = -1,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """_embedding_bag: the bags, of each index its bag, sizes, and which row was the largest."""
     torch = noise.torch
-    known = noise.decided(
-        "bags", lambda: _plain(func, weight, indices, offsets, by_count, mode, sparse, None, closed, padding)
+    known = noise.decide(
+        "bags", lambda: _call_plain(func, weight, indices, offsets, by_count, mode, sparse, None, closed, padding)
     )
     count = offsets.shape[0] - int(closed)
     bag = _bag_of(torch, indices, offsets[:count])
     sizes, largest = known[2], known[3]
-    if mode == _MAX:
+    if mode == _MODE_MAX:
         y = weight.gather(0, largest.clamp_min(0))
         return torch.where((sizes > 0)[:, None], y, 0.0), bag, sizes, largest
     rows = weight.index_select(0, indices)
     rows = rows if weights is None else rows * weights[:, None]
     kept = indices != padding
     y = weight.new_zeros(count, weight.shape[1]).index_add(0, bag[kept], rows[kept])
-    return (y / sizes.clamp_min(1)[:, None].double() if mode == _MEAN else y), bag, sizes, largest
+    return (y / sizes.clamp_min(1)[:, None].double() if mode == _MODE_MEAN else y), bag, sizes, largest
 
 
-def _plain(func: Any, *args: Any) -> Any:
+def _call_plain(func: Any, *args: Any) -> Any:
     """PyTorch's own answer, in which positions are true."""
     from torch.utils._python_dispatch import _disable_current_modes
 
@@ -54,7 +54,7 @@ def _bag_of(torch: Any, indices: Any, offsets: Any) -> Any:
     return torch.searchsorted(offsets.to(places.dtype).contiguous(), places, right=True) - 1
 
 
-def bags_backward(
+def differentiate_bags(
     noise: Arithmetic, func: Any, g: Any, indices: Any, offsets: Any, bag: Any, sizes: Any, largest: Any, rows: int,
     by_count: bool, mode: int, sparse: bool, weights: Any, padding: int = -1,
 ) -> Any:  # fmt: skip
@@ -62,17 +62,17 @@ def bags_backward(
     del noise, func, offsets, sparse
     if by_count:
         raise OpError("embedding_bag of scale_grad_by_freq=True has no rule under noise: leave it out.")
-    if mode == _MAX:
+    if mode == _MODE_MAX:
         held = sizes > 0
         return g.new_zeros(rows, g.shape[1]).scatter_add(0, largest[held], g[held])
-    shares = g / sizes.clamp_min(1)[:, None].double() if mode == _MEAN else g
+    shares = g / sizes.clamp_min(1)[:, None].double() if mode == _MODE_MEAN else g
     each = shares.index_select(0, bag)
     each = each if weights is None else each * weights[:, None]
     kept = indices != padding
     return g.new_zeros(rows, g.shape[1]).index_add(0, indices[kept], each[kept])
 
 
-def weights_backward(
+def differentiate_bag_weights(
     noise: Arithmetic,
     func: Any,
     g: Any,
@@ -90,22 +90,24 @@ def weights_backward(
 
 
 BAGS: dict[str, Rule] = {
-    "_embedding_bag": bags,
-    "_embedding_bag_forward_only": bags,
-    "_embedding_bag_backward": bags_backward,
-    "_embedding_bag_per_sample_weights_backward": weights_backward,
+    "_embedding_bag": reduce_bags,
+    "_embedding_bag_forward_only": reduce_bags,
+    "_embedding_bag_backward": differentiate_bags,
+    "_embedding_bag_per_sample_weights_backward": differentiate_bag_weights,
 }
 
 
-def scattered(
+def reduce_scattered(
     noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """scatter_reduce. Raises OpError where `reduce` has no rule."""
     if not x.dim():
-        y = scattered(noise, func, x[None], 0, index.reshape(-1), src.reshape(-1), reduce, include_self=include_self)
+        y = reduce_scattered(
+            noise, func, x[None], 0, index.reshape(-1), src.reshape(-1), reduce, include_self=include_self
+        )
         return y[0]
     if reduce in ("amax", "amin"):
-        return _extreme(noise, func, x, dim, index, src, reduce, include_self=include_self)
+        return _reduce_extreme(noise, func, x, dim, index, src, reduce, include_self=include_self)
     if reduce in _SUMMED:
         return _SUMMED[reduce](noise, func, x, dim, index, src, include_self=include_self)
     raise OpError(f"{func} with reduce={reduce!r} has no rule under noise: write the reference with other operations.")
@@ -122,10 +124,12 @@ def by_rows(
     shape = [-1 if axis == dim % src.dim() else 1 for axis in range(src.dim())]
     places = index.reshape(shape).expand(src.shape)
     full = noise.torch.ops.aten.scatter_reduce.two
-    return scattered(noise, full, x, dim, places, src, reduce, include_self=include_self)
+    return reduce_scattered(noise, full, x, dim, places, src, reduce, include_self=include_self)
 
 
-def _extreme(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, **self: Any) -> Any:
+def _reduce_extreme(
+    noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, **self: Any
+) -> Any:
     """Of several the exact evaluation chooses the place, -1 where x stays; the value has its noise."""
 
     def winners() -> Any:
@@ -137,7 +141,7 @@ def _extreme(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: An
         none = noise.torch.full(x.shape, -1)
         return none.scatter_reduce(dim, index, inside.where(wins, -1), "amax")
 
-    winner = noise.decided("scattered", winners)
+    winner = noise.decide("scattered", winners)
     if noise.exact or not src.numel():
         return func(x, dim, index, src, reduce, **self)
     y = x.clone()
@@ -150,13 +154,13 @@ def _sum(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, *
     return by_index(noise, func, x, dim, index, src, "sum", **self)
 
 
-def _mean(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:
+def _reduce_mean(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:
     ones = noise.torch.ones_like
     counts = func(ones(x), dim, index, ones(src), "sum", **self)
     return noise.rounded(_sum(noise, func, x, dim, index, src, **self) / counts)
 
 
-def _product(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:
+def _reduce_product(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:
     """Every factor but one rounds once: as so many roundings of the result."""
     y = func(x, dim, index, src, "prod", **self)
     ones = noise.torch.ones_like
@@ -164,9 +168,9 @@ def _product(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: An
     return noise.summed(y, noise.size("scattered", lambda: y.abs() * (factors - 1).clamp_min(0).sqrt()))
 
 
-_SUMMED: dict[str, Callable[..., Any]] = {"sum": _sum, "add": _sum, "mean": _mean, "prod": _product}
+_SUMMED: dict[str, Callable[..., Any]] = {"sum": _sum, "add": _sum, "mean": _reduce_mean, "prod": _reduce_product}
 
-SCATTERED: dict[str, Rule] = {"scatter_reduce": scattered, "index_reduce": by_rows}
+SCATTERED: dict[str, Rule] = {"scatter_reduce": reduce_scattered, "index_reduce": by_rows}
 
 
 _EMPTY = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": float("-inf"), "min": float("inf")}
@@ -183,7 +187,7 @@ class _Runs:
     shape: tuple[int, ...]  # of the result
 
 
-def _runs(torch: Any, x: Any, lengths: Any, offsets: Any, axis: int) -> _Runs:
+def _find_runs(torch: Any, x: Any, lengths: Any, offsets: Any, axis: int) -> _Runs:
     lengths = (offsets.diff(dim=-1) if lengths is None else lengths).long()
     batch, n, runs = x.shape[:axis].numel(), x.shape[axis], lengths.shape[-1]
     ends = lengths.reshape(batch, runs).cumsum(-1)
@@ -193,13 +197,13 @@ def _runs(torch: Any, x: Any, lengths: Any, offsets: Any, axis: int) -> _Runs:
     return _Runs(x.reshape(batch * n, -1), place.reshape(-1), lengths.reshape(-1, 1), shape)
 
 
-def reduced(
+def reduce_segments(
     noise: Arithmetic, func: Any, x: Any, reduce: str, *, lengths: Any = None, offsets: Any = None, axis: int = 0,
     initial: Any = None, **_: Any,
 ) -> Any:  # fmt: skip
     """segment_reduce; a mean of nothing is NaN, unless something is there before."""
     del func
-    runs = _runs(noise.torch, x, lengths, offsets, axis)
+    runs = _find_runs(noise.torch, x, lengths, offsets, axis)
     first = _EMPTY[reduce] if initial is None else float(initial)
     base = x.new_full((len(runs.lengths) + 1, runs.rows.shape[1]), first)
     if reduce in ("sum", "mean"):
@@ -212,14 +216,14 @@ def reduced(
     return y.reshape(runs.shape)
 
 
-def reduced_backward(
+def differentiate_segments(
     noise: Arithmetic, func: Any, g: Any, y: Any, x: Any, reduce: str, *, lengths: Any = None, offsets: Any = None,
     axis: int = 0, **_: Any,
 ) -> Any:  # fmt: skip
     """_segment_reduce_backward: equal extremes share; a product is divided by the factor, or made of the others."""
     del func
     torch = noise.torch
-    runs = _runs(torch, x, lengths, offsets, axis)
+    runs = _find_runs(torch, x, lengths, offsets, axis)
 
     def by_row(of: Any) -> Any:
         flat = of.reshape(len(runs.lengths), -1)
@@ -244,4 +248,4 @@ def reduced_backward(
     return torch.where(runs.place[:, None] < len(runs.lengths), each, 0.0).reshape(x.shape)
 
 
-SEGMENTS: dict[str, Rule] = {"segment_reduce": reduced, "_segment_reduce_backward": reduced_backward}
+SEGMENTS: dict[str, Rule] = {"segment_reduce": reduce_segments, "_segment_reduce_backward": differentiate_segments}

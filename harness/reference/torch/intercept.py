@@ -11,22 +11,22 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 #: The function, its arguments by place and by name; what it gives.
-Answer = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+FunctionHandler = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
 
-def functions(answer: Answer) -> AbstractContextManager[Any]:
+def with_intercepted_functions(answer: FunctionHandler) -> AbstractContextManager[Any]:
     """A mode of PyTorch's functions in which `answer` gives what they give; the mode itself is off meanwhile."""
-    mode: AbstractContextManager[Any] = _mode()(answer)
+    mode: AbstractContextManager[Any] = _make_function_mode()(answer)
     return mode
 
 
 @functools.cache
-def _mode() -> Any:
+def _make_function_mode() -> Any:
     """The class: made once, for an evaluation has several such blocks, and to make a class costs more than to call."""
     from torch.overrides import TorchFunctionMode
 
     class Mode(TorchFunctionMode):  # type: ignore[misc]
-        def __init__(self, answer: Answer) -> None:
+        def __init__(self, answer: FunctionHandler) -> None:
             super().__init__()
             self.answer = answer
 
@@ -38,31 +38,31 @@ def _mode() -> Any:
 
 
 #: The mode, the operation, its arguments by place and by name; what it gives.
-Answer_intercepted = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Any]
+OperationHandler = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Any]
 
 
-def intercepted(answer: Answer_intercepted) -> AbstractContextManager[Any]:
+def with_intercepted_operations(answer: OperationHandler) -> AbstractContextManager[Any]:
     """A mode of PyTorch's dispatch in which `answer` gives what operations give.
 
     Tensors of other classes (jagged ones) answer by themselves, out of operations on plain tensors, which come here.
     Operations that take functions come too: they have no schema.
     """
-    mode: AbstractContextManager[Any] = _make_mode()(answer)
+    mode: AbstractContextManager[Any] = _make_dispatch_mode()(answer)
     return mode
 
 
 @functools.cache
-def _make_mode() -> Any:
+def _make_dispatch_mode() -> Any:
     """The class: made once, as that of functions.py."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    plain, lazy = torch.Tensor.__torch_dispatch__, _lazy()
+    plain, lazy = torch.Tensor.__torch_dispatch__, _make_lazy_mode()
 
     class Mode(TorchDispatchMode):  # type: ignore[misc]
         supports_higher_order_operators = True
 
-        def __init__(self, answer: Answer_intercepted) -> None:
+        def __init__(self, answer: OperationHandler) -> None:
             super().__init__()
             self.answer = answer
 
@@ -79,7 +79,7 @@ def _make_mode() -> Any:
     return Mode
 
 
-def _lazy() -> Any:
+def _make_lazy_mode() -> Any:
     """The class of a block in which conjugates and negatives that are not made yet are made when they are read.
 
     PyTorch does not in a mode of its dispatch: an operator that is written in Python, as torch.library has them, reads

@@ -19,53 +19,55 @@ from dataclasses import dataclass
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.sums import Rule, accumulated
+from opproof.harness.reference.torch.sums import Rule, accumulate_error
 
 #: Keys' constant, as PyTorch has it, and with antialiasing.
-_CUBIC, _CUBIC_SMOOTH = -0.75, -0.5
+_CUBIC_COEFFICIENT, _SMOOTH_CUBIC_COEFFICIENT = -0.75, -0.5
 
 
-def resized(noise: Arithmetic, func: Any, x: Any, out: Sequence[int], align: bool, *scales: float | None) -> Any:
+def resize_cells(noise: Arithmetic, func: Any, x: Any, out: Sequence[int], align: bool, *scales: float | None) -> Any:
     """Interpolation to `out` cells along the last axes."""
     exact = func(x, out, align, *scales) if noise.exact else None
     made, cubic = _of(func)
-    axes = [made(noise, n, m, align, s, cubic) for n, m, s in _each(x.shape[2:], out, scales)]
-    y = _applied(noise, x, axes)
+    axes = [made(noise, n, m, align, s, cubic) for n, m, s in _list_resized_axes(x.shape[2:], out, scales)]
+    y = _apply_weights(noise, x, axes)
     return y if exact is None else exact
 
 
-def resized_backward(
+def differentiate_resize(
     noise: Arithmetic, func: Any, g: Any, out: Sequence[int], shape: Sequence[int], align: bool, *scales: float | None
 ) -> Any:
     """Its backward: the weights' transposes."""
     exact = func(g, out, shape, align, *scales) if noise.exact else None
     made, cubic = _of(func)
-    axes = [made(noise, n, m, align, s, cubic).mT for n, m, s in _each(shape[2:], out, scales)]
-    d = _applied(noise, g, axes)
+    axes = [made(noise, n, m, align, s, cubic).mT for n, m, s in _list_resized_axes(shape[2:], out, scales)]
+    d = _apply_weights(noise, g, axes)
     return d if exact is None else exact
 
 
 def _of(func: Any) -> tuple[Callable[..., Any], bool]:
     """What makes the weights, and whether they are cubic."""
-    return _smooth_weights if "_aa" in func._schema.name else _weights, "cubic" in func._schema.name
+    return _make_smooth_weights if "_aa" in func._schema.name else _make_weights, "cubic" in func._schema.name
 
 
-def _each(cells: Sequence[int], out: Sequence[int], scales: Sequence[float | None]) -> list[tuple[int, int, Any]]:
+def _list_resized_axes(
+    cells: Sequence[int], out: Sequence[int], scales: Sequence[float | None]
+) -> list[tuple[int, int, Any]]:
     return [(n, m, scales[i] if i < len(scales) else None) for i, (n, m) in enumerate(zip(cells, out, strict=True))]
 
 
-def _applied(noise: Arithmetic, x: Any, axes: Sequence[Any]) -> Any:
+def _apply_weights(noise: Arithmetic, x: Any, axes: Sequence[Any]) -> Any:
     """Each matrix along its axis; sizes go on the tape, in the exact evaluation too."""
     for i, w in enumerate(axes):
         moved = x.movedim(2 + i, -1)
         total, squares = moved @ w.mT, moved.square() @ w.square().mT
         terms = max(2, int((w != 0).sum(-1).max())) if w.numel() else 2
-        size = noise.size("resized", functools.partial(accumulated, total, squares, terms))
+        size = noise.size("resized", functools.partial(accumulate_error, total, squares, terms))
         x = noise.summed(total, size).movedim(-1, 2 + i)
     return x.contiguous()
 
 
-def _weights(noise: Arithmetic, n: int, out: int, align: bool, scale: float | None, cubic: bool) -> Any:
+def _make_weights(noise: Arithmetic, n: int, out: int, align: bool, scale: float | None, cubic: bool) -> Any:
     """(out, n); a tap outside the axis reads its nearest cell."""
     torch = noise.torch
     step = ((n - 1) / (out - 1) if out > 1 else 0.0) if align else (1 / scale if scale else n / out)
@@ -77,14 +79,14 @@ def _weights(noise: Arithmetic, n: int, out: int, align: bool, scale: float | No
         plain, place = plain.clamp_min(0), place.clamp_min(0)
     cell = plain.floor()
     t = place - cell
-    taps = _cubic(noise, t) if cubic else [(0, noise.rounded(1 - t)), (1, t)]
+    taps = _make_cubic_taps(noise, t) if cubic else [(0, noise.rounded(1 - t)), (1, t)]
     w = torch.zeros(out, n, dtype=torch.float64)
     for offset, weight in taps:
         w.scatter_add_(1, (cell.long() + offset).clamp(0, n - 1)[:, None], weight[:, None])
     return w
 
 
-def _smooth_weights(noise: Arithmetic, n: int, out: int, align: bool, scale: float | None, cubic: bool) -> Any:
+def _make_smooth_weights(noise: Arithmetic, n: int, out: int, align: bool, scale: float | None, cubic: bool) -> Any:
     """(out, n) with antialiasing; the window of cells is that of the exact centre."""
     torch, r = noise.torch, noise.rounded
     step = ((n - 1) / (out - 1) if out > 1 else 0.0) if align else (1 / scale if scale else n / out)
@@ -96,29 +98,37 @@ def _smooth_weights(noise: Arithmetic, n: int, out: int, align: bool, scale: flo
     last = (at * step + reach + 0.5).trunc().clamp_max(n)
     centre = r(at * r(torch.full((), step, dtype=torch.float64)))
     d = r(r(cells - centre + 0.5) / wide).abs()
-    w = torch.where(d < 1, _near(noise, d, _CUBIC_SMOOTH), _far(noise, d, _CUBIC_SMOOTH)) if cubic else r(1 - d)
+    w = (
+        torch.where(
+            d < 1,
+            _compute_near_weight(noise, d, _SMOOTH_CUBIC_COEFFICIENT),
+            _compute_far_weight(noise, d, _SMOOTH_CUBIC_COEFFICIENT),
+        )
+        if cubic
+        else r(1 - d)
+    )
     inside = (cells >= first) & (cells < last) & (d < (2 if cubic else 1))
     w = torch.where(inside, w, 0.0)
     return r(w / r(w.sum(-1, keepdim=True)))
 
 
-def _near(noise: Arithmetic, d: Any, a: float) -> Any:
+def _compute_near_weight(noise: Arithmetic, d: Any, a: float) -> Any:
     r = noise.rounded
     return r(r(r(r(r((a + 2) * d) - (a + 3)) * d) * d) + 1)
 
 
-def _far(noise: Arithmetic, d: Any, a: float) -> Any:
+def _compute_far_weight(noise: Arithmetic, d: Any, a: float) -> Any:
     r = noise.rounded
     return r(r(r(r(r(r(a * d) - 5 * a) * d) + 8 * a) * d) - 4 * a)
 
 
-def _cubic(noise: Arithmetic, t: Any) -> list[tuple[int, Any]]:
-    r, a = noise.rounded, _CUBIC
+def _make_cubic_taps(noise: Arithmetic, t: Any) -> list[tuple[int, Any]]:
+    r, a = noise.rounded, _CUBIC_COEFFICIENT
     return [
-        (-1, _far(noise, r(t + 1), a)),
-        (0, _near(noise, t, a)),
-        (1, _near(noise, r(1 - t), a)),
-        (2, _far(noise, r(2 - t), a)),
+        (-1, _compute_far_weight(noise, r(t + 1), a)),
+        (0, _compute_near_weight(noise, t, a)),
+        (1, _compute_near_weight(noise, r(1 - t), a)),
+        (2, _compute_far_weight(noise, r(2 - t), a)),
     ]
 
 
@@ -127,16 +137,16 @@ _NAMES = (
     "_upsample_bicubic2d_aa",
 )  # fmt: skip
 RESIZED: dict[str, Rule] = {
-    **dict.fromkeys(_NAMES, resized),
-    **dict.fromkeys((f"{name}_backward" for name in _NAMES), resized_backward),
+    **dict.fromkeys(_NAMES, resize_cells),
+    **dict.fromkeys((f"{name}_backward" for name in _NAMES), differentiate_resize),
 }
 
 
 #: PyTorch's numbers of the ways to interpolate and to pad.
-_NEAREST, _CUBIC_SAMPLED = 1, 2
-_ZEROS, _BORDER, _REFLECTION = 0, 1, 2
+_MODE_NEAREST, _MODE_CUBIC = 1, 2
+_PADDING_ZEROS, _PADDING_BORDER, _PADDING_REFLECTION = 0, 1, 2
 #: Keys' constant, as PyTorch has it.
-_KEYS = -0.75
+_KEYS_COEFFICIENT = -0.75
 
 
 @dataclass(frozen=True)
@@ -149,25 +159,25 @@ class _Tap:
     change: Any
 
 
-def sampled(noise: Arithmetic, func: Any, x: Any, grid: Any, way: int, padding: int, align: bool) -> Any:
+def sample_grid(noise: Arithmetic, func: Any, x: Any, grid: Any, way: int, padding: int, align: bool) -> Any:
     """grid_sampler_3d."""
     del func
     torch, flat = noise.torch, x.flatten(2)
     parts = []
-    for taps in itertools.product(*_axes(torch, x, grid, way, padding, align)):
+    for taps in itertools.product(*_make_axis_taps(torch, x, grid, way, padding, align)):
         index, exists = _index(taps, x.shape[2:])
         weight = torch.where(exists, math.prod(t.weight for t in taps), 0.0)
         parts.append(_read(flat, index) * weight[:, None])
     return torch.stack(parts).sum(0).reshape(*x.shape[:2], *grid.shape[1:-1])
 
 
-def sampled_backward(
+def differentiate_grid_sample(
     noise: Arithmetic, func: Any, g: Any, x: Any, grid: Any, way: int, padding: int, align: bool, wanted: Sequence[bool]
 ) -> tuple[Any, Any]:
     """grid_sampler_2d_backward and grid_sampler_3d_backward."""
     del func
     torch, flat, g = noise.torch, x.flatten(2), g.flatten(2)
-    axes = _axes(torch, x, grid, way, padding, align)
+    axes = _make_axis_taps(torch, x, grid, way, padding, align)
     indices, values = list[Any](), list[Any]()
     along: list[list[Any]] = [[] for _ in axes]
     for taps in itertools.product(*axes):
@@ -195,24 +205,24 @@ def _index(taps: Sequence[_Tap], shape: Sequence[int]) -> tuple[Any, Any]:
     return index, exists
 
 
-def _axes(torch: Any, x: Any, grid: Any, way: int, padding: int, align: bool) -> list[list[_Tap]]:
+def _make_axis_taps(torch: Any, x: Any, grid: Any, way: int, padding: int, align: bool) -> list[list[_Tap]]:
     """The taps of every axis, outermost first; the grid names the innermost first."""
     count = x.dim() - 2
     places = [grid[..., count - 1 - k].flatten(1) for k in range(count)]
-    return [_taps(torch, p, n, way, padding, align) for p, n in zip(places, x.shape[2:], strict=True)]
+    return [_make_taps(torch, p, n, way, padding, align) for p, n in zip(places, x.shape[2:], strict=True)]
 
 
-def _taps(torch: Any, grid: Any, n: int, way: int, padding: int, align: bool) -> list[_Tap]:
+def _make_taps(torch: Any, grid: Any, n: int, way: int, padding: int, align: bool) -> list[_Tap]:
     slope = (n - 1) / 2 if align else n / 2
     place, change = grid * slope + (n - 1) / 2, torch.full_like(grid, slope)
-    if way == _CUBIC_SAMPLED:
+    if way == _MODE_CUBIC:
         cell = place.floor()
-        weights = _keys(place - cell)
-        cells = [_padded(torch, cell + i - 1, n, padding, align)[0].round() for i in range(4)]
+        weights = _compute_keys_weights(place - cell)
+        cells = [_pad_places(torch, cell + i - 1, n, padding, align)[0].round() for i in range(4)]
     else:
-        place, toward = _padded(torch, place, n, padding, align)
+        place, toward = _pad_places(torch, place, n, padding, align)
         change = change * toward
-        if way == _NEAREST:
+        if way == _MODE_NEAREST:
             cells, weights = [place.round()], [(torch.ones_like(place), torch.zeros_like(place))]
         else:
             cell = place.floor()
@@ -225,18 +235,18 @@ def _taps(torch: Any, grid: Any, n: int, way: int, padding: int, align: bool) ->
     return taps
 
 
-def _padded(torch: Any, place: Any, n: int, padding: int, align: bool) -> tuple[Any, Any]:
+def _pad_places(torch: Any, place: Any, n: int, padding: int, align: bool) -> tuple[Any, Any]:
     """Places brought within the axis, and how they change with it: 1, -1 behind a mirror, 0 beyond the edge."""
     toward = torch.ones_like(place)
-    if padding == _ZEROS:
+    if padding == _PADDING_ZEROS:
         return place, toward
-    if padding == _REFLECTION:
-        place, toward = _mirrored(torch, place, n, align)
+    if padding == _PADDING_REFLECTION:
+        place, toward = _map_mirrored(torch, place, n, align)
     inside = (place > 0) & (place < n - 1)
     return place.clamp(0, n - 1), torch.where(inside, toward, 0.0)
 
 
-def _mirrored(torch: Any, place: Any, n: int, align: bool) -> tuple[Any, Any]:
+def _map_mirrored(torch: Any, place: Any, n: int, align: bool) -> tuple[Any, Any]:
     low, span = (0.0, n - 1) if align else (-0.5, n)
     if not span:
         return torch.zeros_like(place), torch.zeros_like(place)
@@ -247,9 +257,9 @@ def _mirrored(torch: Any, place: Any, n: int, align: bool) -> tuple[Any, Any]:
     return torch.where(odd, span - rest, rest) + low, toward
 
 
-def _keys(t: Any) -> list[tuple[Any, Any]]:
+def _compute_keys_weights(t: Any) -> list[tuple[Any, Any]]:
     """Weights and their slopes of the four cells around a place, `t` behind the second."""
-    a = _KEYS
+    a = _KEYS_COEFFICIENT
 
     def near(d: Any) -> tuple[Any, Any]:
         return ((a + 2) * d - (a + 3)) * d * d + 1, (3 * (a + 2) * d - 2 * (a + 3)) * d
@@ -262,7 +272,7 @@ def _keys(t: Any) -> list[tuple[Any, Any]]:
 
 
 SAMPLED: dict[str, Rule] = {
-    "grid_sampler_3d": sampled,
-    "grid_sampler_2d_backward": sampled_backward,
-    "grid_sampler_3d_backward": sampled_backward,
+    "grid_sampler_3d": sample_grid,
+    "grid_sampler_2d_backward": differentiate_grid_sample,
+    "grid_sampler_3d_backward": differentiate_grid_sample,
 }

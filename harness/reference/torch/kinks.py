@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Tape
-from opproof.harness.reference.torch.evaluate import Question, exact
+from opproof.harness.reference.torch.arithmetic import Arithmetic, BranchTape
+from opproof.harness.reference.torch.evaluate import TorchQuestion, evaluate_exact
 
 #: How far inputs are moved, relative to 1 or to their size; how often at random, and how often where that is too few:
 #: of five equal elements one of three hundred has not had each rank in 24 orders.
-STEP = 2.0**-38
-RANDOM, OFTEN = 24, 240
+RELATIVE_STEP = 2.0**-38
+RANDOM_POINTS, MANY_RANDOM_POINTS = 24, 240
 #: Derivatives on either side that differ by less, relatively, are one.
-_APART = 1e-7
+_MIN_RELATIVE_GAP = 1e-7
 
 
 @dataclass(frozen=True)
-class Between:
+class KinkGradients:
     """The gradients of one input at the point and at points beside it: their ends, and those of their sums."""
 
     low: NDArray[np.float64]
@@ -37,23 +37,23 @@ class Between:
     @property
     def at(self) -> NDArray[np.bool_]:
         """Which elements are at a kink."""
-        return _apart(self.low, self.high)
+        return _are_apart(self.low, self.high)
 
 
-def between(question: Question, times: int = RANDOM) -> list[Between | None]:
+def find_kink_gradients(question: TorchQuestion, times: int = RANDOM_POINTS) -> list[KinkGradients | None]:
     """Of every input, None where no gradient is asked for; from points at random, so many."""
-    found: list[list[Any]] = [_gradients(question)]
-    found += [_gradients(replace(question, inputs=inputs)) for inputs in _beside(question, times)]
+    found: list[list[Any]] = [_evaluate_gradients(question)]
+    found += [_evaluate_gradients(replace(question, inputs=inputs)) for inputs in _move_beside(question, times)]
     return [None if d is None else _of([np.asarray(f[i]) for f in found]) for i, d in enumerate(found[0])]
 
 
-def _gradients(question: Question) -> list[Any]:
+def _evaluate_gradients(question: TorchQuestion) -> list[Any]:
     import torch
 
-    return exact(Arithmetic(torch, Tape()), question)
+    return evaluate_exact(Arithmetic(torch, BranchTape()), question)
 
 
-def _beside(question: Question, times: int) -> Iterator[tuple[Array | None, ...]]:
+def _move_beside(question: TorchQuestion, times: int) -> Iterator[tuple[Array | None, ...]]:
     rng = np.random.default_rng(7)
 
     def moved(x: Array | None, need: bool, how: str) -> Array | None:
@@ -62,19 +62,19 @@ def _beside(question: Question, times: int) -> Iterator[tuple[Array | None, ...]
         along = rng.standard_normal(x.shape)
         if how != "random":  # all up, or all down, no two by the same
             along = (1 + np.arange(x.size).reshape(x.shape) / max(1, x.size)) * (1.0 if how == "up" else -1.0)
-        return np.asarray(x + STEP * np.maximum(1, np.abs(x)) * along)
+        return np.asarray(x + RELATIVE_STEP * np.maximum(1, np.abs(x)) * along)
 
     for how in ("up", "down", *["random"] * times):
         yield tuple(moved(x, n, how) for x, n in zip(question.inputs, question.needs, strict=True))
 
 
-def _of(gradients: Sequence[Array]) -> Between:
+def _of(gradients: Sequence[Array]) -> KinkGradients:
     low, high = np.min(gradients, axis=0), np.max(gradients, axis=0)
-    mask = _apart(low, high)
+    mask = _are_apart(low, high)
     sums = [float(np.sum(d, where=mask)) for d in gradients]
-    return Between(low, high, (min(sums), max(sums)))
+    return KinkGradients(low, high, (min(sums), max(sums)))
 
 
-def _apart(low: Array, high: Array) -> NDArray[np.bool_]:
+def _are_apart(low: Array, high: Array) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
-        return np.asarray(high - low > _APART * (np.abs(low) + np.abs(high)))
+        return np.asarray(high - low > _MIN_RELATIVE_GAP * (np.abs(low) + np.abs(high)))

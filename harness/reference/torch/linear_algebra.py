@@ -17,18 +17,18 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.intercept import functions
+from opproof.harness.reference.torch.intercept import with_intercepted_functions
 from opproof.harness.reference.torch.sums import Rule
 
 
-def off(noise: Arithmetic, a: Any) -> Any:
+def draw_row_roundings(noise: Arithmetic, a: Any) -> Any:
     """What roundings of its rows add to a matrix."""
     assert noise.amplitudes is not None
     size = a.square().sum(-1, keepdim=True).sqrt().nan_to_num(0.0, 0.0, 0.0)
     return noise.amplitudes.summing * size * noise.drawn(a)
 
 
-def off_as_a_whole(noise: Arithmetic, a: Any) -> Any:
+def draw_whole_roundings(noise: Arithmetic, a: Any) -> Any:
     """What roundings add to a matrix whose rows are turned into each other: as much as `off` in all, to every row."""
     assert noise.amplitudes is not None
     squares = a.square().sum(-1, keepdim=True)
@@ -36,7 +36,7 @@ def off_as_a_whole(noise: Arithmetic, a: Any) -> Any:
     return noise.amplitudes.summing * size * noise.drawn(a)
 
 
-def off_by_columns(noise: Arithmetic, a: Any) -> Any:
+def draw_column_roundings(noise: Arithmetic, a: Any) -> Any:
     """What roundings of its columns add to a matrix, and of its rows (Higham, Accuracy and Stability, 19.4)."""
     assert noise.amplitudes is not None
     squares = a.square()
@@ -52,19 +52,19 @@ def norm_of(a: Any) -> Any:
     return (largest.squeeze(-1) * narrow.square().sum((-2, -1)).sqrt().sqrt().unsqueeze(-1)).nan_to_num(0.0, 0.0, 0.0)
 
 
-def factored(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+def factor_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """A function of one matrix: inverse, determinant, Cholesky's factor; whole numbers stay as they come."""
     if noise.exact:
         return func(a, *args, **options)
-    found = func(a if noise.scattered else a + off(noise, a), *args, **options)
+    found = func(a if noise.scattered else a + draw_row_roundings(noise, a), *args, **options)
     return tuple(noise.rounded(y) if y.is_floating_point() else y for y in found)
 
 
-def reduced(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+def compute_qr(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """linalg_qr: rows of zeros are turned into others. Signs stay: that of a zero which leads is noise alone."""
-    q, r = func(a if noise.exact or noise.scattered else a + off_by_columns(noise, a), *args, **options)
+    q, r = func(a if noise.exact or noise.scattered else a + draw_column_roundings(noise, a), *args, **options)
     own = r.diagonal(dim1=-2, dim2=-1).sign()
-    turned = noise.decided("signs of linalg_qr", lambda: own) * own < 0
+    turned = noise.decide("signs of linalg_qr", lambda: own) * own < 0
     if noise.exact:
         return q, r
     signs = 1.0 - 2.0 * turned.double()
@@ -75,18 +75,18 @@ def reduced(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) ->
     return noise.rounded(q), noise.rounded(r)
 
 
-def decomposed(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+def decompose_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """_linalg_svd (u, s, vh) and _linalg_eigh (s, u)."""
     if noise.exact:
         return func(a, *args, **options)
-    moved = a if noise.scattered or not a.numel() else a + off_as_a_whole(noise, a)
+    moved = a if noise.scattered or not a.numel() else a + draw_whole_roundings(noise, a)
     found = [noise.rounded(y) for y in func(moved, *args, **options)]
     if noise.scattered or not a.numel():
         return tuple(found)
     assert noise.amplitudes is not None
     of = 1 if len(found) == 3 else 0
     values = found[of] = found[of] + noise.amplitudes.summing * norm_of(a) * noise.drawn(found[of])
-    signs, count = noise.signs(values).sign(), values.shape[-1]
+    signs, count = noise.draw_signs(values).sign(), values.shape[-1]
     for i, columns in ((0, True), (2, False)) if len(found) == 3 else ((1, True),):
         if found[i].numel():
             some = found[i][..., :count] if columns else found[i][..., :count, :]
@@ -94,79 +94,79 @@ def decomposed(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any)
     return tuple(found)
 
 
-def inverted(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+def invert_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """linalg_pinv: by singular vectors, so that its zeros are off by the size of the largest.
 
     Noise on rows of zeros would give the matrix another rank.
     """
-    found = mapped(noise, func, a, *args, **options)
+    found = map_matrix(noise, func, a, *args, **options)
     if noise.exact or noise.scattered or not found.numel():
         return found
     assert noise.amplitudes is not None
     return found + noise.amplitudes.summing * norm_of(found).unsqueeze(-1) * noise.drawn(found)
 
 
-def mapped(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+def map_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """A matrix made of one matrix: its exponential."""
     if noise.exact or noise.scattered:
         return func(a, *args, **options)
-    return noise.rounded(func(a + off(noise, a), *args, **options))
+    return noise.rounded(func(a + draw_row_roundings(noise, a), *args, **options))
 
 
-def fitted(noise: Arithmetic, func: Any, a: Any, b: Any, *args: Any, **options: Any) -> Any:
+def fit_least_squares(noise: Arithmetic, func: Any, a: Any, b: Any, *args: Any, **options: Any) -> Any:
     """linalg_lstsq: the solution, and what is told of it; a rank is a whole number."""
     if noise.exact or noise.scattered:
         return func(a, b, *args, **options)
-    found = func(a + off(noise, a), b, *args, **options)
+    found = func(a + draw_row_roundings(noise, a), b, *args, **options)
     return tuple(noise.rounded(y) if y.is_floating_point() and y.numel() else y for y in found)
 
 
-def solved(noise: Arithmetic, func: Any, a: Any, b: Any, **options: Any) -> Any:
+def solve_system(noise: Arithmetic, func: Any, a: Any, b: Any, **options: Any) -> Any:
     """_linalg_solve_ex."""
     if noise.exact or noise.scattered:
         return func(a, b, **options)
-    x, *rest = func(a + off(noise, a), b, **options)
+    x, *rest = func(a + draw_row_roundings(noise, a), b, **options)
     return noise.rounded(x), *rest
 
 
-def solved_by_factors(noise: Arithmetic, func: Any, lu: Any, pivots: Any, b: Any, **options: Any) -> Any:
+def solve_by_lu(noise: Arithmetic, func: Any, lu: Any, pivots: Any, b: Any, **options: Any) -> Any:
     """linalg_lu_solve: x of a x = b is off by a^-1 (da x)."""
     x = func(lu, pivots, b, **options)
     if noise.exact or noise.scattered:
         return x
     p, lower, upper = noise.torch.lu_unpack(lu, pivots)
-    da = off(noise, p @ lower @ upper)
+    da = draw_row_roundings(noise, p @ lower @ upper)
     da = da.mH if options.get("adjoint") else da
     residual = da @ x if options.get("left", True) else x @ da
     return noise.rounded(x - func(lu, pivots, residual, **options))
 
 
-def solved_by_factor(noise: Arithmetic, func: Any, b: Any, factor: Any, upper: bool = False) -> Any:
+def solve_by_cholesky(noise: Arithmetic, func: Any, b: Any, factor: Any, upper: bool = False) -> Any:
     """cholesky_solve."""
     if noise.exact or noise.scattered:
         return func(b, factor, upper)
-    return noise.rounded(func(b, factor + off(noise, factor), upper))
+    return noise.rounded(func(b, factor + draw_row_roundings(noise, factor), upper))
 
 
 MATRICES: dict[str, Rule] = {
-    **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_cholesky_ex"), factored),
-    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_ldl_factor_ex"), factored),
-    "linalg_qr": reduced,
-    **dict.fromkeys(("_linalg_svd", "_linalg_eigh"), decomposed),
-    "linalg_matrix_exp": mapped,
-    "linalg_pinv": inverted,
-    "linalg_lstsq": fitted,
-    "_linalg_solve_ex": solved,
-    "linalg_lu_solve": solved_by_factors,
-    "cholesky_solve": solved_by_factor,
+    **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_cholesky_ex"), factor_matrix),
+    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_ldl_factor_ex"), factor_matrix),
+    "linalg_qr": compute_qr,
+    **dict.fromkeys(("_linalg_svd", "_linalg_eigh"), decompose_matrix),
+    "linalg_matrix_exp": map_matrix,
+    "linalg_pinv": invert_matrix,
+    "linalg_lstsq": fit_least_squares,
+    "_linalg_solve_ex": solve_system,
+    "linalg_lu_solve": solve_by_lu,
+    "cholesky_solve": solve_by_cholesky,
 }
 
 
 #: The name of a contraction, and the sizes that its operands have in each letter or pair of axes.
-Told = Callable[[str, Sequence[Sequence[int]]], None]
+ReportSizes = Callable[[str, Sequence[Sequence[int]]], None]
 
 
-def contracting(told: Told) -> AbstractContextManager[Any]:
+def with_reported_contractions(told: ReportSizes) -> AbstractContextManager[Any]:
     """A block in which every contraction is told of."""
 
     def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -176,20 +176,20 @@ def contracting(told: Told) -> AbstractContextManager[Any]:
             told(name, SIZES[name](*args, **kwargs))
         return y
 
-    return functions(answered)
+    return with_intercepted_functions(answered)
 
 
 def by_letter(equation: Any, *operands: Any) -> list[list[int]]:
     """Of every letter of an einsum that was accepted the sizes that its operands have there."""
     if not isinstance(equation, str):  # operands and lists of axes in turn
         given = (equation, *operands)
-        return _sizes(list(zip(given[0::2], given[1::2], strict=False)))
+        return _collect_sizes(list(zip(given[0::2], given[1::2], strict=False)))
     flat = operands[0] if len(operands) == 1 and isinstance(operands[0], tuple | list) else operands
     terms = equation.replace(" ", "").partition("->")[0].split(",")
-    return _sizes([(x, term.replace("...", ".")) for x, term in zip(flat, terms, strict=True)])
+    return _collect_sizes([(x, term.replace("...", ".")) for x, term in zip(flat, terms, strict=True)])
 
 
-def _sizes(pairs: Sequence[tuple[Any, Any]]) -> list[list[int]]:
+def _collect_sizes(pairs: Sequence[tuple[Any, Any]]) -> list[list[int]]:
     """Sizes by letter; axes that stand for any number are broadcast by all operations, which tell of it themselves."""
     found: dict[Any, list[int]] = {}
     for x, letters in pairs:

@@ -11,9 +11,9 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Way, copied
-from opproof.harness.reference.torch.dtype_leaks import line
-from opproof.harness.reference.torch.intercept import functions
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, copy_nested
+from opproof.harness.reference.torch.dtype_leaks import find_line
+from opproof.harness.reference.torch.intercept import with_intercepted_functions
 
 #: Methods that make Python numbers of tensors; the first two keep their noise.
 _KEEP = ("item", "tolist")
@@ -22,7 +22,7 @@ _TAKE = (*_KEEP, "__float__", "__int__", "__bool__", "__index__", "__complex__",
 _ARITHMETIC = "add radd sub rsub mul rmul truediv rtruediv pow rpow".split()
 
 
-class Number(float):
+class NoisyNumber(float):
     """A number of the exact evaluation, and the noisy one in its place."""
 
     noisy: float
@@ -32,54 +32,54 @@ class Number(float):
         made.noisy = noisy
         return made
 
-    def __neg__(self) -> Number:
-        return Number(-float(self), -self.noisy)
+    def __neg__(self) -> NoisyNumber:
+        return NoisyNumber(-float(self), -self.noisy)
 
-    def __abs__(self) -> Number:
-        return Number(abs(float(self)), abs(self.noisy) if float(self) else self.noisy)
+    def __abs__(self) -> NoisyNumber:
+        return NoisyNumber(abs(float(self)), abs(self.noisy) if float(self) else self.noisy)
 
 
-def _arithmetic(name: str) -> Callable[[Number, Any], Any]:
+def _make_arithmetic_method(name: str) -> Callable[[NoisyNumber, Any], Any]:
     method = getattr(float, f"__{name}__")
 
-    def computed(self: Number, other: Any) -> Any:
+    def computed(self: NoisyNumber, other: Any) -> Any:
         if not isinstance(other, int | float):  # a tensor answers by itself, with the noisy number
             return NotImplemented
         exact = method(float(self), float(other))
         noisy = method(self.noisy, noisy_of(other) * 1.0)
-        return Number(exact, noisy) if isinstance(exact, float) and isinstance(noisy, float) else exact
+        return NoisyNumber(exact, noisy) if isinstance(exact, float) and isinstance(noisy, float) else exact
 
     return computed
 
 
 for _name in _ARITHMETIC:
-    setattr(Number, f"__{_name}__", _arithmetic(_name))
+    setattr(NoisyNumber, f"__{_name}__", _make_arithmetic_method(_name))
 
 
 def noisy_of(value: Any) -> Any:
     """The noisy number of one that has it; all else as it is."""
-    return value.noisy if isinstance(value, Number) else value
+    return value.noisy if isinstance(value, NoisyNumber) else value
 
 
-def unwrapped(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def unpack_numbers(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments of an operation, noisy numbers in place of exact ones."""
-    return tuple(_deep(v) for v in args), {k: _deep(v) for k, v in kwargs.items()}
+    return tuple(_unpack_nested(v) for v in args), {k: _unpack_nested(v) for k, v in kwargs.items()}
 
 
-def _deep(value: Any) -> Any:
-    if isinstance(value, tuple | list) and any(isinstance(v, Number | tuple | list) for v in value):
-        return type(value)(map(_deep, value)) if type(value) in (tuple, list) else value
+def _unpack_nested(value: Any) -> Any:
+    if isinstance(value, tuple | list) and any(isinstance(v, NoisyNumber | tuple | list) for v in value):
+        return type(value)(map(_unpack_nested, value)) if type(value) in (tuple, list) else value
     return noisy_of(value)
 
 
-def _both(exact: Any, noisy: Any) -> Any:
+def _combine_numbers(exact: Any, noisy: Any) -> Any:
     """Numbers, in nested lists or alone, of both."""
     if isinstance(exact, list):
-        return [_both(e, n) for e, n in zip(exact, noisy, strict=True)]
-    return Number(exact, noisy) if isinstance(exact, float) else exact
+        return [_combine_numbers(e, n) for e, n in zip(exact, noisy, strict=True)]
+    return NoisyNumber(exact, noisy) if isinstance(exact, float) else exact
 
 
-def taking(noise: Arithmetic) -> Any:
+def with_noisy_numbers(noise: Arithmetic) -> Any:
     """A block that names the lines which take numbers out of float tensors, and keeps their noise.
 
     Noisy evaluations look where the exact one found such a line.
@@ -91,17 +91,17 @@ def taking(noise: Arithmetic) -> Any:
     takes = {getattr(noise.torch.Tensor, name): name for name in _TAKE}
 
     def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        args, kwargs = unwrapped(args, kwargs)
+        args, kwargs = unpack_numbers(args, kwargs)
         if func not in takes or not args[0].is_floating_point():
             return func(*args, **kwargs)
         if noise.exact:
-            noise.tape.taken.setdefault(line())
+            noise.tape.taken.setdefault(find_line())
         with _disable_current_modes():
             plain = args[0].detach()
-            kept = noise.tape.kept("taken", lambda: copied(plain))
+            kept = noise.tape.kept("taken", lambda: copy_nested(plain))
             exact, noisy = (func(v, *args[1:], **kwargs) for v in (kept, plain))
-        if noise.exact or noise.way is Way.TAKEN:
+        if noise.exact or noise.way is Algorithm.TAKEN:
             return noisy
-        return _both(exact, noisy) if takes[func] in _KEEP else exact
+        return _combine_numbers(exact, noisy) if takes[func] in _KEEP else exact
 
-    return functions(answered)
+    return with_intercepted_functions(answered)

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opproof.harness.reference.torch.arithmetic import copied
-from opproof.harness.reference.torch.intercept import intercepted
+from opproof.harness.reference.torch.arithmetic import copy_nested
+from opproof.harness.reference.torch.intercept import with_intercepted_operations
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def draws(func: Any) -> bool:
 
 
 @contextlib.contextmanager
-def recorded() -> Iterator[list[Draw]]:
+def with_recorded_draws() -> Iterator[list[Draw]]:
     """A block of which the random draws are kept, in order. Raises IndexError; see `ranges`."""
     found: list[Draw] = []
 
@@ -51,10 +51,10 @@ def recorded() -> Iterator[list[Draw]]:
         look(func, args, kwargs)
         y = func(*args, **kwargs)
         if draws(func):
-            found.append(Draw(func._schema.name, copied(y if isinstance(y, tuple) else (y,))))
+            found.append(Draw(func._schema.name, copy_nested(y if isinstance(y, tuple) else (y,))))
         return y
 
-    with intercepted(kept):
+    with with_intercepted_operations(kept):
         yield found
 
 
@@ -64,7 +64,7 @@ _GATES = 4
 _BIASES = (2, 3)
 
 
-def _labels(x: Any, targets: Any, *_: Any, **__: Any) -> str:
+def _check_labels(x: Any, targets: Any, *_: Any, **__: Any) -> str:
     """_ctc_loss: of x (steps, sequences, classes). It looks at the lengths alone (LossCTC.cpp)."""
     classes = x.shape[-1]
     if targets.numel() and not 0 <= int(targets.min()) <= int(targets.max()) < classes:
@@ -72,14 +72,14 @@ def _labels(x: Any, targets: Any, *_: Any, **__: Any) -> str:
     return ""
 
 
-def _attended(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> str:
+def _check_attention(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> str:
     """_scaled_dot_product_flash_attention_for_cpu: of (batch, heads, length, features)."""
     if k.shape[-2] != v.shape[-2]:
         return f"{k.shape[-2]} keys have {v.shape[-2]} values"
     return "keys have no head" if q.shape[1] and not k.shape[1] else ""
 
 
-def _recurrent(x: Any, *args: Any, **__: Any) -> str:
+def _check_recurrent(x: Any, *args: Any, **__: Any) -> str:
     """mkldnn_rnn_layer: of x (steps, sequences, inputs), two weights, two biases and two states of an LSTM."""
     size, biased = args[9], args[11]
     gates = _GATES * size
@@ -89,7 +89,7 @@ def _recurrent(x: Any, *args: Any, **__: Any) -> str:
     return f"weights or states of shape {wrong[0][0]}, expected {wrong[0][1]}" if wrong else ""
 
 
-def _pieces(x: Any, *_: Any, lengths: Any = None, offsets: Any = None, axis: int = 0, **__: Any) -> str:
+def _check_segments(x: Any, *_: Any, lengths: Any = None, offsets: Any = None, axis: int = 0, **__: Any) -> str:
     """segment_reduce."""
     ends = offsets if offsets is not None else lengths.sum(-1) if lengths is not None else None
     if ends is None or not ends.numel() or int(ends.max()) <= x.shape[axis]:
@@ -97,24 +97,24 @@ def _pieces(x: Any, *_: Any, lengths: Any = None, offsets: Any = None, axis: int
     return f"pieces end at {int(ends.max())} of {x.shape[axis]}"
 
 
-def _bags(_weight: Any, _indices: Any, offsets: Any, *_: Any, **__: Any) -> str:
+def _check_bags(_weight: Any, _indices: Any, offsets: Any, *_: Any, **__: Any) -> str:
     """_embedding_bag; it is its backward that reads the first of no offsets."""
     return "" if offsets.numel() else "there are no offsets"
 
 
-def _lengths(v: Any, g: Any, dim: int = 0, **_: Any) -> str:
+def _check_lengths(v: Any, g: Any, dim: int = 0, **_: Any) -> str:
     """_weight_norm_interface."""
     n = math.prod(g.shape)
     return "" if n == v.shape[dim] > 0 else f"{n} lengths of {v.shape[dim]} vectors"
 
 
 _LOOKS: dict[str, Callable[..., str]] = {
-    "_ctc_loss": _labels,
-    "_scaled_dot_product_flash_attention_for_cpu": _attended,
-    "mkldnn_rnn_layer": _recurrent,
-    "segment_reduce": _pieces,
-    "_embedding_bag": _bags,
-    "_weight_norm_interface": _lengths,
+    "_ctc_loss": _check_labels,
+    "_scaled_dot_product_flash_attention_for_cpu": _check_attention,
+    "mkldnn_rnn_layer": _check_recurrent,
+    "segment_reduce": _check_segments,
+    "_embedding_bag": _check_bags,
+    "_weight_norm_interface": _check_lengths,
 }
 
 

@@ -22,39 +22,39 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Way
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
 
 #: Operations with such numbers, and where these stand.
-_PLACES = {
+_NUMBER_PLACES = {
     "add": (0, 1), "sub": (0, 1), "rsub": (0, 1), "clamp": (1, 2), "clamp_min": (1,), "clamp_max": (1,),
     "hardtanh": (1, 2), "threshold": (1, 2), "masked_fill": (2,), "where": (1, 2), "full": (1,), "full_like": (1,),
     "scalar_tensor": (0,),
 }  # fmt: skip
-_NAMES = ("min", "max", "value", "other", "fill_value")
+_NUMBER_NAMES = ("min", "max", "value", "other", "fill_value")
 #: Roundoffs of interior arithmetic that is no finer than float32.
-_COARSE = 2.0**-30
+_MAX_FINE_ROUNDOFF = 2.0**-30
 
 
 def round_constant(
     noise: Arithmetic, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """The arguments of an operation; in the other way numbers that float32 has not have a roundoff of their own."""
-    places = _PLACES.get(name)
-    if places is None or noise.way is not Way.OTHER or noise.amplitudes is None or noise.scattered:
+    places = _NUMBER_PLACES.get(name)
+    if places is None or noise.way is not Algorithm.OTHER or noise.amplitudes is None or noise.scattered:
         return args, kwargs
-    if noise.amplitudes.u < _COARSE:
+    if noise.amplitudes.u < _MAX_FINE_ROUNDOFF:
         return args, kwargs
-    moved = [_moved(noise, v) if i in places else v for i, v in enumerate(args)]
-    return moved, {k: _moved(noise, v) if k in _NAMES else v for k, v in kwargs.items()}
+    moved = [_move_constant(noise, v) if i in places else v for i, v in enumerate(args)]
+    return moved, {k: _move_constant(noise, v) if k in _NUMBER_NAMES else v for k, v in kwargs.items()}
 
 
-def _moved(noise: Arithmetic, value: Any) -> Any:
-    if not isinstance(value, float) or not math.isfinite(value) or noise.amplitudes is None or _single(value):
+def _move_constant(noise: Arithmetic, value: Any) -> Any:
+    if not isinstance(value, float) or not math.isfinite(value) or noise.amplitudes is None or _is_float32(value):
         return value
-    return value * (1 + noise.drawn_once("in float32", value) * noise.amplitudes.summing)
+    return value * (1 + noise.draw_once("in float32", value) * noise.amplitudes.summing)
 
 
-def _single(value: float) -> bool:
+def _is_float32(value: float) -> bool:
     """Whether float32 has the number."""
     try:
         return bool(struct.unpack("f", struct.pack("f", value))[0] == value)
@@ -63,37 +63,37 @@ def _single(value: float) -> bool:
 
 
 #: Operations with factors, and where these stand: by place and by name.
-_PLACES_COMPLEMENTS = {"mul": (0, 1), "div": (1,), "lerp": (2,)}
-_NAMES_COMPLEMENTS = {"add": "alpha", "sub": "alpha", "lerp": "weight", "addcmul": "value", "addcdiv": "value"}
+_FACTOR_PLACES = {"mul": (0, 1), "div": (1,), "lerp": (2,)}
+_FACTOR_NAMES = {"add": "alpha", "sub": "alpha", "lerp": "weight", "addcmul": "value", "addcdiv": "value"}
 #: Powers beyond are no step's number.
-_STEPS = 1 << 20
+_MAX_STEP_POWER = 1 << 20
 
 
 def made_of_others(
     noise: Arithmetic, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """The arguments of an operation; in the other way its factors have the roundoff of what they may be made of."""
-    if name not in _PLACES_COMPLEMENTS and name not in _NAMES_COMPLEMENTS:
+    if name not in _FACTOR_PLACES and name not in _FACTOR_NAMES:
         return args, kwargs
-    places = [i for i in _PLACES_COMPLEMENTS.get(name, ()) if i < len(args) and isinstance(args[i], float)]
-    named = [k for k in (_NAMES_COMPLEMENTS.get(name, ""),) if isinstance(kwargs.get(k), float)]
+    places = [i for i in _FACTOR_PLACES.get(name, ()) if i < len(args) and isinstance(args[i], float)]
+    named = [k for k in (_FACTOR_NAMES.get(name, ""),) if isinstance(kwargs.get(k), float)]
     if noise.exact:
         found = [abs(v) for v in (*(args[i] for i in places), *(kwargs[k] for k in named))]
         noise.tape.factors.update(found if name != "lerp" else (*found, *(1 - v for v in found)))
-    if noise.exact or noise.way is not Way.OTHER or noise.amplitudes is None or noise.scattered:
+    if noise.exact or noise.way is not Algorithm.OTHER or noise.amplitudes is None or noise.scattered:
         return args, kwargs
-    moved = [_moved_complements(noise, v) if i in places else v for i, v in enumerate(args)]
-    return moved, {k: _moved_complements(noise, v) if k in named else v for k, v in kwargs.items()}
+    moved = [_move_factor(noise, v) if i in places else v for i, v in enumerate(args)]
+    return moved, {k: _move_factor(noise, v) if k in named else v for k, v in kwargs.items()}
 
 
-def _moved_complements(noise: Arithmetic, factor: float) -> float:
-    size = roundoffs(abs(factor), noise.tape.factors)
+def _move_factor(noise: Arithmetic, factor: float) -> float:
+    size = count_roundoffs(abs(factor), noise.tape.factors)
     if not size or noise.amplitudes is None:
         return factor
-    return factor + math.copysign(size, factor) * noise.drawn_once("of others", factor) * noise.amplitudes.interior
+    return factor + math.copysign(size, factor) * noise.draw_once("of others", factor) * noise.amplitudes.interior
 
 
-def roundoffs(factor: float, factors: Iterable[float]) -> float:
+def count_roundoffs(factor: float, factors: Iterable[float]) -> float:
     """How many roundoffs of 1 `factor` has where it is made of the others; 0 where it is made of none.
 
     It is 1 - b, 1 - b^t, which has t b^t of them and one more, or the root of either.
@@ -106,7 +106,7 @@ def roundoffs(factor: float, factors: Iterable[float]) -> float:
             if not 0.5 < b < 1:
                 continue
             steps = round(math.log(power) / math.log(b))
-            if 1 <= steps <= _STEPS and math.isclose(b**steps, power, rel_tol=1e-12):
+            if 1 <= steps <= _MAX_STEP_POWER and math.isclose(b**steps, power, rel_tol=1e-12):
                 return slope * (steps * power + (steps > 1))
     return 0.0
 
@@ -127,7 +127,7 @@ def in_places(noise: Arithmetic, name: str, args: Sequence[Any], y: Any, rounded
 
     Inputs with noise are no powers of two; where they have none, x / scale is a half for everyone or nobody.
     """
-    if noise.way not in (Way.GIVEN, Way.ANEW) or not y.is_floating_point():
+    if noise.way not in (Algorithm.GIVEN, Algorithm.ANEW) or not y.is_floating_point():
         return rounded
     torch = noise.torch
     exact = torch.zeros((), dtype=torch.bool)

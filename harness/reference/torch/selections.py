@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Way
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
 from opproof.harness.reference.torch.sums import Rule, axes_of
 
 #: What PyTorch leaves open where elements are equal: which of them comes first.
@@ -16,58 +16,58 @@ _ANY_OF_EQUALS = frozenset(("aten::sort", "aten::topk", "aten::kthvalue", "aten:
 _IN_ORDER = frozenset(("aten::sort", "aten::topk"))
 
 
-def chosen(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
+def choose_operand(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
     """`a` where the result `y` of the exact evaluation is a's, else b."""
-    mask = noise.decided("chosen", lambda: y == a)
+    mask = noise.decide("chosen", lambda: y == a)
     return y if noise.exact else noise.torch.where(mask, a, b)
 
 
-def larger(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
+def choose_larger(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
     """maximum, minimum, fmax, fmin."""
-    return chosen(noise, func(a, b), a, b)
+    return choose_operand(noise, func(a, b), a, b)
 
 
-def clamp(noise: Arithmetic, func: Any, x: Any, low: Any = None, high: Any = None) -> Any:
+def bound_values(noise: Arithmetic, func: Any, x: Any, low: Any = None, high: Any = None) -> Any:
     """clamp, also by tensors."""
     del func
     torch = noise.torch
     for limit, pick in ((low, torch.maximum), (high, torch.minimum)):
         if limit is not None:
             bound = limit if hasattr(limit, "shape") else torch.tensor(limit, dtype=x.dtype)
-            x = larger(noise, pick, x, bound)
+            x = choose_larger(noise, pick, x, bound)
     return x
 
 
-def clamp_max(noise: Arithmetic, func: Any, x: Any, high: Any) -> Any:
+def bound_from_above(noise: Arithmetic, func: Any, x: Any, high: Any) -> Any:
     """clamp_max."""
-    return clamp(noise, func, x, None, high)
+    return bound_values(noise, func, x, None, high)
 
 
-def relu(noise: Arithmetic, func: Any, x: Any) -> Any:
+def compute_relu(noise: Arithmetic, func: Any, x: Any) -> Any:
     """Relu."""
     del func
-    return x.masked_fill(noise.decided("relu", lambda: x <= 0), 0.0)
+    return x.masked_fill(noise.decide("relu", lambda: x <= 0), 0.0)
 
 
-def hardtanh(noise: Arithmetic, func: Any, x: Any, low: Any = -1, high: Any = 1) -> Any:
+def compute_hardtanh(noise: Arithmetic, func: Any, x: Any, low: Any = -1, high: Any = 1) -> Any:
     """Hardtanh."""
-    return clamp(noise, func, x, low, high)
+    return bound_values(noise, func, x, low, high)
 
 
-def parted(noise: Arithmetic, func: Any, x: Any) -> tuple[Any, Any]:
+def split_mantissa(noise: Arithmetic, func: Any, x: Any) -> tuple[Any, Any]:
     """frexp: the exponent is decided, the mantissa is x by a power of two."""
-    exponent = noise.decided("frexp", lambda: func(x)[1])
+    exponent = noise.decide("frexp", lambda: func(x)[1])
     return x * noise.torch.exp2(-exponent.double()), exponent
 
 
-def absolute(noise: Arithmetic, func: Any, x: Any) -> Any:
+def compute_absolute(noise: Arithmetic, func: Any, x: Any) -> Any:
     """Abs."""
     if x.is_complex():
         return noise.rounded(func(x))
-    return x * noise.decided("sign", lambda: noise.torch.where(x < 0, -1.0, 1.0))
+    return x * noise.decide("sign", lambda: noise.torch.where(x < 0, -1.0, 1.0))
 
 
-def extreme(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def find_extreme(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """amax, amin, and max, min of all elements."""
     if not x.dim():
         return x.clone()
@@ -75,34 +75,34 @@ def extreme(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool
     axes = axes_of(x, dim)
     kept = [a for a in range(x.dim()) if a not in axes]
     flat = x.permute(*kept, *axes).flatten(len(kept))
-    where = noise.decided("extreme", lambda: flat.argmax(-1, True) if largest else flat.argmin(-1, True))
+    where = noise.decide("extreme", lambda: flat.argmax(-1, True) if largest else flat.argmin(-1, True))
     y = flat.gather(-1, where).squeeze(-1)
     return y.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if keepdim else y
 
 
-def maximum(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def find_maximum(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """Max and min in all their forms: of all elements, along an axis, of two tensors."""
     if not args and not options:
-        return extreme(noise, func, x)
+        return find_extreme(noise, func, x)
     if args and hasattr(args[0], "shape"):
-        return larger(noise, func, x, args[0])
-    return ordered(noise, func, x, *args, **options)
+        return choose_larger(noise, func, x, args[0])
+    return order_elements(noise, func, x, *args, **options)
 
 
-def ordered(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def order_elements(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """sort, topk, kthvalue, median, mode, cummax: values and their positions along an axis."""
     given = {**dict(zip((a.name for a in func._schema.arguments[1:]), args, strict=False)), **options}
     dim = given.get("dim", -1)
 
     def made() -> Any:
-        if noise.way is Way.LAST and x.dim() and func._schema.name in _ANY_OF_EQUALS and not given.get("stable"):
+        if noise.way is Algorithm.LAST and x.dim() and func._schema.name in _ANY_OF_EQUALS and not given.get("stable"):
             if func._schema.name in _IN_ORDER:
-                return _others(noise, x, given, func(x, *args, **options)[1])
+                return _find_last_of_equals(noise, x, given, func(x, *args, **options)[1])
             return x.shape[dim] - 1 - func(x.flip(dim), *args, **options)[1]
         return func(x, *args, **options)[1]
 
-    places = noise.decided("ordered", made)
-    if noise.exact and noise.way is not Way.LAST:
+    places = noise.decide("ordered", made)
+    if noise.exact and noise.way is not Algorithm.LAST:
         return func(x, *args, **options)
     if not x.dim():
         return x.clone(), places
@@ -111,7 +111,7 @@ def ordered(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) ->
     return x.gather(dim, places), places
 
 
-def _others(noise: Arithmetic, x: Any, given: dict[str, Any], places: Any) -> Any:
+def _find_last_of_equals(noise: Arithmetic, x: Any, given: dict[str, Any], places: Any) -> Any:
     """Of elements in order the places of the last of equals; where these are taken already, of the first."""
     dim, down = given.get("dim", -1), bool(given.get("largest", given.get("descending", "k" in given)))
     count = places.shape[dim]
@@ -123,52 +123,75 @@ def _others(noise: Arithmetic, x: Any, given: dict[str, Any], places: Any) -> An
     return noise.torch.where(last == places, stable(x), last)
 
 
-def middle(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def find_median(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """Median and nanmedian, also of all elements."""
     if args or options:
-        return ordered(noise, func, x, *args, **options)
+        return order_elements(noise, func, x, *args, **options)
     y, flat = func(x), x.reshape(-1)
-    return flat[noise.decided("median", lambda: (flat - y).abs().nan_to_num(math.inf).argmin())].clone()
+    return flat[noise.decide("median", lambda: (flat - y).abs().nan_to_num(math.inf).argmin())].clone()
 
 
-def distinct(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+def find_distinct(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """_unique2: each number once, where it comes first; which element is which of them, how often each comes."""
     found = func(x, *args, **options)
     flat = x.reshape(-1)
-    places = noise.decided("unique", lambda: (flat[:, None] == found[0]).to(noise.torch.int8).argmax(0))
-    rest = [noise.decided("unique", partial(_itself, y)) for y in found[1:]]
+    places = noise.decide("unique", lambda: (flat[:, None] == found[0]).to(noise.torch.int8).argmax(0))
+    rest = [noise.decide("unique", partial(_return_itself, y)) for y in found[1:]]
     return flat[places], *rest
 
 
-def _itself(y: Any) -> Any:
+def _return_itself(y: Any) -> Any:
     return y
 
 
-def shrunk_backward(noise: Arithmetic, func: Any, g: Any, x: Any, size: Any) -> Any:
+def differentiate_shrink(noise: Arithmetic, func: Any, g: Any, x: Any, size: Any) -> Any:
     """The gradient of hardshrink and softshrink: g where x is larger than `size`."""
     del func
-    return g.masked_fill(noise.decided("shrunk", lambda: x.abs() <= size), 0.0)
+    return g.masked_fill(noise.decide("shrunk", lambda: x.abs() <= size), 0.0)
 
 
-def remainder(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
+def compute_remainder(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
     """Fmod and remainder: a - q b without rounding, the whole number q of the exact evaluation."""
     y = func(a, b)
-    q = noise.decided("quotient", lambda: ((a - y) / b).round())
+    q = noise.decide("quotient", lambda: ((a - y) / b).round())
     return y if noise.exact else a - q * b
 
 
-def fraction(noise: Arithmetic, func: Any, x: Any) -> Any:
+def compute_fraction(noise: Arithmetic, func: Any, x: Any) -> Any:
     """Frac."""
-    whole = noise.decided("trunc", x.trunc)
+    whole = noise.decide("trunc", x.trunc)
     return func(x) if noise.exact else x - whole
 
 
 SELECTIONS: dict[str, Rule] = {
-    "frexp": parted,
-    "maximum": larger, "minimum": larger, "fmax": larger, "fmin": larger, "clamp": clamp, "clamp_min": clamp,
-    "clamp_max": clamp_max, "clip": clamp, "relu": relu, "hardtanh": hardtanh, "abs": absolute, "amax": extreme,
-    "amin": extreme, "max": maximum, "min": maximum, "sort": ordered, "topk": ordered, "kthvalue": ordered,
-    "mode": ordered, "cummax": ordered, "cummin": ordered, "median": middle, "nanmedian": middle,
-    "hardshrink_backward": shrunk_backward, "softshrink_backward": shrunk_backward, "fmod": remainder,
-    "remainder": remainder, "frac": fraction, "_unique2": distinct,
-}  # fmt: skip
+    "frexp": split_mantissa,
+    "maximum": choose_larger,
+    "minimum": choose_larger,
+    "fmax": choose_larger,
+    "fmin": choose_larger,
+    "clamp": bound_values,
+    "clamp_min": bound_values,
+    "clamp_max": bound_from_above,
+    "clip": bound_values,
+    "relu": compute_relu,
+    "hardtanh": compute_hardtanh,
+    "abs": compute_absolute,
+    "amax": find_extreme,
+    "amin": find_extreme,
+    "max": find_maximum,
+    "min": find_maximum,
+    "sort": order_elements,
+    "topk": order_elements,
+    "kthvalue": order_elements,
+    "mode": order_elements,
+    "cummax": order_elements,
+    "cummin": order_elements,
+    "median": find_median,
+    "nanmedian": find_median,
+    "hardshrink_backward": differentiate_shrink,
+    "softshrink_backward": differentiate_shrink,
+    "fmod": compute_remainder,
+    "remainder": compute_remainder,
+    "frac": compute_fraction,
+    "_unique2": find_distinct,
+}

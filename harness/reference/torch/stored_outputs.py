@@ -22,7 +22,7 @@ _SAVES = ("aten.detach.default", "aten.alias.default")
 
 
 @dataclass(frozen=True)
-class Store:
+class NarrowStore:
     """One store in 16 bits: the amplitude of its rounding, which is absolute below `tiny`."""
 
     once: float
@@ -40,13 +40,13 @@ class Operations:
 
     count: int = 0
     within: bool = False  # whether one is on its way
-    stores: dict[int, Store] = field(default_factory=dict)  # of outputs, by the operation that made them
+    stores: dict[int, NarrowStore] = field(default_factory=dict)  # of outputs, by the operation that made them
     made: dict[int, int] = field(default_factory=dict)  # operations by the id of what they made
     taken: set[int] = field(default_factory=set)  # operations whose result another one took
     changed: set[int] = field(default_factory=set)  # memory that was written to later
 
 
-def counted(noise: Any, func: Any, given: Iterable[Any], made: Callable[[], Any]) -> Any:
+def count_operation(noise: Any, func: Any, given: Iterable[Any], made: Callable[[], Any]) -> Any:
     """What an operation makes; where it is an output that others take, and noise enters, stored once.
 
     `unrounded` of such an output is what it was before: it is rounded where it is judged.
@@ -62,7 +62,7 @@ def counted(noise: Any, func: Any, given: Iterable[Any], made: Callable[[], Any]
     if noise.exact:
         _note(own, func, list(given), y)
     elif own.count in own.stores:
-        return _stored(noise, y, own.stores[own.count])
+        return _store_output(noise, y, own.stores[own.count])
     return y
 
 
@@ -96,14 +96,14 @@ def _place(value: Any) -> int:
     return place
 
 
-def _stored(noise: Any, y: Any, store: Store) -> Any:
+def _store_output(noise: Any, y: Any, store: NarrowStore) -> Any:
     z = store.of(noise, y)
     z.unrounded = y
     return z
 
 
 #: By so much less than the largest, a score has no share.
-_NO_SHARE = 100.0
+_NO_SHARE_DISTANCE = 100.0
 
 
 @dataclass
@@ -130,7 +130,9 @@ class Products:
         from torch.utils._python_dispatch import _disable_current_modes
 
         with _disable_current_modes():
-            return next((most for p, most in reversed(self.shares) if p.shape == y.shape and _same(p, y)), None)
+            return next(
+                (most for p, most in reversed(self.shares) if p.shape == y.shape and _has_same_elements(p, y)), None
+            )
 
     def rounding(self, g: Any, y: Any) -> Any:
         """By how many roundoffs of o sum(g o) is off in each row of the shares `y`, whose gradient is `g`; None: no o.
@@ -140,22 +142,22 @@ class Products:
         from torch.utils._python_dispatch import _disable_current_modes
 
         with _disable_current_modes():
-            return self._rounding(g, y)
+            return self._measure_rounding(g, y)
 
-    def _rounding(self, g: Any, y: Any) -> Any:
+    def _measure_rounding(self, g: Any, y: Any) -> Any:
         o = next((o for p, o in reversed(self.weighed) if _holds(y, p)), None)
         incoming = next((a for product, a in reversed(self.pulled) if _holds(g, product)), None)
         if (
             o is None
             or incoming is None
             or o.shape != incoming.shape
-            or not any(_stored_attended(o, y) for y in self.outputs)
+            or not any(_has_elements_of(o, y) for y in self.outputs)
         ):
             return None
         return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
 
 
-def largest_score(x: Any, dim: int) -> Any:
+def find_largest_score(x: Any, dim: int) -> Any:
     """The size of the largest score of each row, of those that have a share: e^-100 is none, nor is a mask's -1e9."""
     from torch.utils._python_dispatch import _disable_current_modes
 
@@ -163,25 +165,27 @@ def largest_score(x: Any, dim: int) -> Any:
         plain = x.detach().nan_to_num(0.0, 0.0, float("-inf"))
         if not plain.numel() or not plain.dim():
             return plain.abs()
-        seen = plain >= plain.amax(dim, keepdim=True) - _NO_SHARE
+        seen = plain >= plain.amax(dim, keepdim=True) - _NO_SHARE_DISTANCE
         return plain.masked_fill(~seen | plain.isinf(), 0.0).abs().amax(dim, keepdim=True)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _has_same_elements(a: Any, b: Any) -> bool:
     return a.numel() == b.numel() and bool((a.detach().reshape(-1) == b.detach().reshape(-1)).all())
 
 
 def _holds(rows: Any, part: Any) -> bool:
     """Whether `part` has the elements of `rows`, all or those of the first columns, or the last."""
     if rows.numel() == part.numel():
-        return _same(rows, part)
+        return _has_same_elements(rows, part)
     count = part.shape[-1] if part.dim() else 0
     if not count or not rows.numel() or not rows.dim() or rows.numel() // rows.shape[-1] * count != part.numel():
         return False
     columns = rows.reshape(-1, rows.shape[-1])
-    return _same(columns[:, :count], part) or _same(columns[:, -count:], part)
+    return _has_same_elements(columns[:, :count], part) or _has_same_elements(columns[:, -count:], part)
 
 
-def _stored_attended(o: Any, output: Any) -> bool:
+def _has_elements_of(o: Any, output: Any) -> bool:
     """Whether the output holds the elements of `o`, in any order: heads come side by side in it."""
-    return o.numel() == output.numel() and _same(*(v.detach().reshape(-1).sort().values for v in (o, output)))
+    return o.numel() == output.numel() and _has_same_elements(
+        *(v.detach().reshape(-1).sort().values for v in (o, output))
+    )

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from opproof.core.errors import OpError
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Way
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
 
 Rule = Callable[..., Any]
 
 
-def accumulated(total: Any, squares: Any, terms: int) -> Any:
+def accumulate_error(total: Any, squares: Any, terms: int) -> Any:
     """RMS rounding error, in roundings, of a sequential sum of `terms` terms."""
     if terms <= 1:
         return total.abs() * 0
     return (terms * (total.abs().square() / 3 + squares / 2)).sqrt_()
 
 
-def squared(x: Any) -> Any:
+def compute_squares(x: Any) -> Any:
     """|x|^2, real."""
     return x.abs().square() if x.is_complex() else x.square()
 
@@ -42,7 +42,7 @@ def count(x: Any, axes: Sequence[int]) -> int:
     return math.prod(x.shape[a] for a in axes) if x.dim() else 1
 
 
-def one_by_one(x: Any, axes: Sequence[int]) -> Any:
+def sum_one_by_one(x: Any, axes: Sequence[int]) -> Any:
     """The sum along `axes`, which stay, in float32, term after term: of equal terms all roundings may go one way."""
     last = x.movedim(list(axes), list(range(-len(axes), 0))).flatten(-len(axes))
     terms = last.detach().numpy().astype("complex64" if x.is_complex() else "float32")
@@ -52,7 +52,7 @@ def one_by_one(x: Any, axes: Sequence[int]) -> Any:
     return found
 
 
-def total(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
+def sum_elements(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
     """Sum."""
     del func, options
     axes = axes_of(x, dim)
@@ -60,24 +60,28 @@ def total(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool =
     terms = count(x, axes)
     if terms <= 1:
         return y
-    size = noise.size("sum", lambda: accumulated(y, squared(x).sum(axes, keepdim=keepdim), terms))
-    return noise.summed(y, size) if noise.way is not Way.SEQUENTIAL else one_by_one(x, axes).reshape(y.shape)
+    size = noise.size("sum", lambda: accumulate_error(y, compute_squares(x).sum(axes, keepdim=keepdim), terms))
+    return noise.summed(y, size) if noise.way is not Algorithm.SEQUENTIAL else sum_one_by_one(x, axes).reshape(y.shape)
 
 
-def mean(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
+def take_mean(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
     """The mean; of one element rounded once all the same: some fold x - mean(x) into x a - mean(x) a."""
     terms = count(x, axes_of(x, dim))
-    y = total(noise, func, x, dim, keepdim, **options)
+    y = sum_elements(noise, func, x, dim, keepdim, **options)
     return noise.rounded(y / terms if terms else y / 0)
 
 
-def nansum(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
+def sum_without_nan(
+    noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any
+) -> Any:
     """Nansum."""
-    missing = noise.decided("isnan", x.isnan)
-    return total(noise, func, x.masked_fill(missing, 0), dim, keepdim, **options)
+    missing = noise.decide("isnan", x.isnan)
+    return sum_elements(noise, func, x.masked_fill(missing, 0), dim, keepdim, **options)
 
 
-def product(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
+def multiply_elements(
+    noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any
+) -> Any:
     """Prod."""
     del options
     y = func(x) if dim is None else x.prod(dim, keepdim=keepdim)
@@ -85,22 +89,24 @@ def product(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool
     return noise.summed(y, noise.size("prod", lambda: y.abs() * math.sqrt(max(terms - 1, 0))))
 
 
-def matrices(noise: Arithmetic, func: Any, a: Any, b: Any, *_: Any) -> Any:
+def multiply_matrices(noise: Arithmetic, func: Any, a: Any, b: Any, *_: Any) -> Any:
     """mm, bmm, mv, dot."""
     y, terms = func(a, b), a.shape[-1]
     if noise.exact:
         noise.products.met(a, y)
-    size = noise.size("mm", lambda: accumulated(y, func(squared(a), squared(b)), terms if terms != 1 else 2))
+    size = noise.size(
+        "mm", lambda: accumulate_error(y, func(compute_squares(a), compute_squares(b)), terms if terms != 1 else 2)
+    )
     return noise.summed(y, size)
 
 
-def added_matrices(product_of: str) -> Rule:
+def make_addmm_rule(product_of: str) -> Rule:
     """Addmm and its kin: beta c + alpha a b."""
 
     def rule(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
         del func
         inner = getattr(noise.torch.ops.aten, product_of).default
-        y = matrices(noise, inner, a, b)
+        y = multiply_matrices(noise, inner, a, b)
         y = y if alpha == 1 else noise.rounded(y * alpha)
         c = c if beta == 1 else noise.rounded(c * beta)
         return y if beta == 0 else noise.rounded(y + c)
@@ -108,47 +114,47 @@ def added_matrices(product_of: str) -> Rule:
     return rule
 
 
-def added_batches(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, **options: Any) -> Any:
+def add_batches(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, **options: Any) -> Any:
     """addbmm: products of matrices added up, which is one product of them side by side."""
     del func
     side = a.transpose(0, 1).reshape(a.shape[1], -1)
-    return added_matrices("mm")(noise, None, c, side, b.reshape(-1, b.shape[2]), **options)
+    return make_addmm_rule("mm")(noise, None, c, side, b.reshape(-1, b.shape[2]), **options)
 
 
-def outer_added(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def add_outer_product(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Addr."""
     del func
     y = noise.rounded(a[:, None] * b[None] * alpha)
     return noise.rounded(y + c * beta) if beta else y
 
 
-def cumulated(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
+def accumulate_sum(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
     """Cumsum."""
     del func, options
     y = x.cumsum(dim)
 
     def size() -> Any:
-        terms = _counting(noise, x, dim)
-        return ((terms * (terms > 1)) * (squared(y) / 3 + squared(x).cumsum(dim) / 2)).sqrt()
+        terms = _count_along(noise, x, dim)
+        return ((terms * (terms > 1)) * (compute_squares(y) / 3 + compute_squares(x).cumsum(dim) / 2)).sqrt()
 
     return noise.summed(y, noise.size("cumsum", size))
 
 
-def multiplied(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
+def accumulate_product(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
     """Cumprod."""
     del func, options
     y = x.cumprod(dim)
-    return noise.summed(y, noise.size("cumprod", lambda: y.abs() * (_counting(noise, x, dim) - 1).sqrt()))
+    return noise.summed(y, noise.size("cumprod", lambda: y.abs() * (_count_along(noise, x, dim) - 1).sqrt()))
 
 
-def log_cumulated(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
+def accumulate_log_sum(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
     """logcumsumexp: a sum of shares of the last, whose logarithm is added to the largest so far."""
     del options
     y = func(x, dim)
-    return noise.summed(y, noise.size("logcumsumexp", lambda: _counting(noise, x, dim).sqrt() + y.abs()))
+    return noise.summed(y, noise.size("logcumsumexp", lambda: _count_along(noise, x, dim).sqrt() + y.abs()))
 
 
-def _counting(noise: Arithmetic, x: Any, dim: int) -> Any:
+def _count_along(noise: Arithmetic, x: Any, dim: int) -> Any:
     if not x.dim():
         return noise.torch.ones((), dtype=noise.torch.float64)
     shape = [1] * x.dim()
@@ -163,11 +169,11 @@ def by_index(noise: Arithmetic, func: Any, target: Any, *args: Any, **options: A
 
     def size() -> Any:
         plain = {k: v for k, v in options.items() if k != "alpha"}
-        others = [squared(v) if i == at else v for i, v in enumerate(args)]
-        squares = func(squared(target), *others, **plain)
+        others = [compute_squares(v) if i == at else v for i, v in enumerate(args)]
+        squares = func(compute_squares(target), *others, **plain)
         counts = [noise.torch.ones_like(squares.new_empty(v.shape)) if i == at else v for i, v in enumerate(args)]
         terms = func(noise.torch.ones_like(squares), *counts, **plain)
-        return ((terms * (terms > 1)) * (squared(y) / 3 + squares / 2)).sqrt()
+        return ((terms * (terms > 1)) * (compute_squares(y) / 3 + squares / 2)).sqrt()
 
     return noise.summed(y, noise.size("by_index", size))
 
@@ -187,7 +193,9 @@ def put_at(noise: Arithmetic, func: Any, x: Any, index: Any, values: Any, accumu
     return put(noise, func, flat, [at], values.reshape(-1), accumulate).reshape(x.shape)
 
 
-def embedded(noise: Arithmetic, func: Any, g: Any, indices: Any, rows: int, padding: int, by_count: bool) -> Any:
+def differentiate_embedding(
+    noise: Arithmetic, func: Any, g: Any, indices: Any, rows: int, padding: int, by_count: bool
+) -> Any:
     """embedding_dense_backward."""
     del func
     if by_count:
@@ -198,37 +206,60 @@ def embedded(noise: Arithmetic, func: Any, g: Any, indices: Any, rows: int, padd
     return by_index(noise, noise.torch.ops.aten.index_add.default, target, 0, places[kept], flat[kept])
 
 
-def transformed(noise: Arithmetic, func: Any, x: Any, dim: Sequence[int], normalization: int, *rest: Any) -> Any:
+def transform_fourier(noise: Arithmetic, func: Any, x: Any, dim: Sequence[int], normalization: int, *rest: Any) -> Any:
     """_fft_c2c, _fft_r2c, _fft_c2r: every result is a sum over all elements along `dim`."""
     y = func(x, dim, normalization, *rest)
     terms = max(count(x, dim), count(y, dim))
 
     def size() -> Any:
-        each = squared(x).sum(list(dim), keepdim=True) * (1.0, 1 / terms, 1 / terms**2)[normalization]
-        return (terms * (squared(y) / 3 + each / 2)).sqrt()
+        each = compute_squares(x).sum(list(dim), keepdim=True) * (1.0, 1 / terms, 1 / terms**2)[normalization]
+        return (terms * (compute_squares(y) / 3 + each / 2)).sqrt()
 
     return noise.summed(y, noise.size("fft", size))
 
 
-def solved(noise: Arithmetic, func: Any, a: Any, b: Any, *, upper: bool, left: bool = True, **options: Any) -> Any:
+def solve_triangular(
+    noise: Arithmetic, func: Any, a: Any, b: Any, *, upper: bool, left: bool = True, **options: Any
+) -> Any:
     """linalg_solve_triangular: substitution, in which every row is a sum of what is known by then."""
     y = func(a, b, upper=upper, left=left, **options)
 
     def size() -> Any:
-        inside = squared(a).triu() if upper else squared(a).tril()
-        squares = inside @ squared(y) if left else squared(y) @ inside
-        return accumulated(b, squares, max(2, a.shape[-1]))
+        inside = compute_squares(a).triu() if upper else compute_squares(a).tril()
+        squares = inside @ compute_squares(y) if left else compute_squares(y) @ inside
+        return accumulate_error(b, squares, max(2, a.shape[-1]))
 
     rows = noise.summed(b.expand(y.shape), noise.size("solve", size))
     return y if noise.exact else noise.rounded(func(a, rows, upper=upper, left=left, **options))
 
 
 SUMS: dict[str, Rule] = {
-    "sum": total, "mean": mean, "nansum": nansum, "prod": product, "mm": matrices, "bmm": matrices, "mv": matrices,
-    "dot": matrices, "vdot": matrices, "addmm": added_matrices("mm"), "baddbmm": added_matrices("bmm"),
-    "addmv": added_matrices("mv"), "addr": outer_added, "cumsum": cumulated, "cumprod": multiplied,
-    "logcumsumexp": log_cumulated, "index_add": by_index, "scatter_add": by_index, "index_put": put,
-    "addbmm": added_batches, "put": put_at, "_index_put_impl": put, "_unsafe_index_put": put,
-    "embedding_dense_backward": embedded,
-    "linalg_solve_triangular": solved, "_fft_c2c": transformed, "_fft_r2c": transformed, "_fft_c2r": transformed,
-}  # fmt: skip
+    "sum": sum_elements,
+    "mean": take_mean,
+    "nansum": sum_without_nan,
+    "prod": multiply_elements,
+    "mm": multiply_matrices,
+    "bmm": multiply_matrices,
+    "mv": multiply_matrices,
+    "dot": multiply_matrices,
+    "vdot": multiply_matrices,
+    "addmm": make_addmm_rule("mm"),
+    "baddbmm": make_addmm_rule("bmm"),
+    "addmv": make_addmm_rule("mv"),
+    "addr": add_outer_product,
+    "cumsum": accumulate_sum,
+    "cumprod": accumulate_product,
+    "logcumsumexp": accumulate_log_sum,
+    "index_add": by_index,
+    "scatter_add": by_index,
+    "index_put": put,
+    "addbmm": add_batches,
+    "put": put_at,
+    "_index_put_impl": put,
+    "_unsafe_index_put": put,
+    "embedding_dense_backward": differentiate_embedding,
+    "linalg_solve_triangular": solve_triangular,
+    "_fft_c2c": transform_fourier,
+    "_fft_r2c": transform_fourier,
+    "_fft_c2r": transform_fourier,
+}

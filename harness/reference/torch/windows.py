@@ -6,31 +6,33 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Way
-from opproof.harness.reference.torch.sums import Rule, accumulated, by_index, one_by_one
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
+from opproof.harness.reference.torch.sums import Rule, accumulate_error, by_index, sum_one_by_one
 
 
-def convolution(noise: Arithmetic, func: Any, x: Any, w: Any, bias: Any, *rest: Any) -> Any:
+def compute_convolution(noise: Arithmetic, func: Any, x: Any, w: Any, bias: Any, *rest: Any) -> Any:
     """convolution, transposed too; `rest`: stride, padding, dilation, transposed, output padding, groups."""
     y = func(x, w, None, *rest)
     transposed, groups = rest[3], rest[5]
-    terms = _landing(w, rest[0]) * (w.shape[0] // groups) if transposed else math.prod(w.shape[2:]) * w.shape[1]
-    size = noise.size("conv", lambda: accumulated(y, func(x.square(), w.square(), None, *rest), max(terms, 2)))
+    terms = (
+        _count_landing_taps(w, rest[0]) * (w.shape[0] // groups) if transposed else math.prod(w.shape[2:]) * w.shape[1]
+    )
+    size = noise.size("conv", lambda: accumulate_error(y, func(x.square(), w.square(), None, *rest), max(terms, 2)))
     y = noise.summed(y, size)
     return y if bias is None else noise.rounded(y + bias.reshape(-1, *(1,) * (w.dim() - 2)))
 
 
-def _landing(w: Any, stride: Sequence[int]) -> int:
+def _count_landing_taps(w: Any, stride: Sequence[int]) -> int:
     """Taps of a kernel that land on one place where it moves by `stride`."""
     steps = [*stride] * (w.dim() - 2) if len(stride) == 1 else stride
     return math.prod(-(-n // s) for n, s in zip(w.shape[2:], steps, strict=True))
 
 
-def convolution_backward(noise: Arithmetic, func: Any, g: Any, x: Any, w: Any, sizes: Any, *rest: Any) -> Any:
+def differentiate_convolution(noise: Arithmetic, func: Any, g: Any, x: Any, w: Any, sizes: Any, *rest: Any) -> Any:
     """convolution_backward: gradients of input, weight and bias, each a sum of products."""
     transposed, groups, wanted = rest[3], rest[5], list(rest[6])
     exact = func(g, x, w, sizes, *rest)
-    taps = math.prod(w.shape[2:]) if transposed else _landing(w, rest[0])
+    taps = math.prod(w.shape[2:]) if transposed else _count_landing_taps(w, rest[0])
     places = math.prod(x.shape[2:] if transposed else g.shape[2:])
     channels = w.shape[1] if transposed else w.shape[0] // groups
     terms = (max(2, channels * taps), max(2, g.shape[0] * places), g.shape[0] * math.prod(g.shape[2:]))
@@ -38,23 +40,23 @@ def convolution_backward(noise: Arithmetic, func: Any, g: Any, x: Any, w: Any, s
     def sizes_of() -> Any:
         squares = func(g.square(), x.square(), w.square(), sizes, *rest)
         return tuple(
-            accumulated(y, s, n) if m else None for y, s, n, m in zip(exact, squares, terms, wanted, strict=True)
+            accumulate_error(y, s, n) if m else None for y, s, n, m in zip(exact, squares, terms, wanted, strict=True)
         )
 
     found = noise.size("conv_backward", sizes_of)
-    if noise.way is Way.SEQUENTIAL and wanted[2]:
-        exact = (*exact[:2], one_by_one(g, [0, *range(2, g.dim())]).reshape(exact[2].shape))
+    if noise.way is Algorithm.SEQUENTIAL and wanted[2]:
+        exact = (*exact[:2], sum_one_by_one(g, [0, *range(2, g.dim())]).reshape(exact[2].shape))
     return tuple(noise.summed(y, s) if m else None for y, s, m in zip(exact, found, wanted, strict=True))
 
 
-def pooled(noise: Arithmetic, func: Any, x: Any, kernel: Any, *rest: Any) -> Any:
+def compute_avg_pool(noise: Arithmetic, func: Any, x: Any, kernel: Any, *rest: Any) -> Any:
     """avg_pool: means of windows."""
     y, terms = func(x, kernel, *rest), math.prod(kernel) if isinstance(kernel, Sequence) else kernel
     size = noise.size("pool", lambda: (terms * y.square() / 3 + func(x.square(), kernel, *rest) / 2).sqrt())
     return noise.summed(y, size)
 
 
-def pooled_backward(noise: Arithmetic, func: Any, g: Any, x: Any, kernel: Any, *rest: Any) -> Any:
+def differentiate_avg_pool(noise: Arithmetic, func: Any, g: Any, x: Any, kernel: Any, *rest: Any) -> Any:
     """avg_pool backward: every element is the sum of its windows' shares."""
     y, terms = func(g, x, kernel, *rest), math.prod(kernel) if isinstance(kernel, Sequence) else kernel
     steps = [*rest[0]] if rest and rest[0] else kernel
@@ -66,19 +68,19 @@ def pooled_backward(noise: Arithmetic, func: Any, g: Any, x: Any, kernel: Any, *
     return noise.rounded(noise.summed(y, size))
 
 
-def adapted(noise: Arithmetic, func: Any, x: Any, sizes: Any) -> Any:
+def compute_adaptive_pool(noise: Arithmetic, func: Any, x: Any, sizes: Any) -> Any:
     """adaptive_avg_pool: means of windows."""
     y = func(x, sizes)
     terms = math.prod(-(-n // max(1, m)) for n, m in zip(x.shape[-len(sizes) :], sizes, strict=True))
     return noise.summed(y, noise.size("pool", lambda: (terms * y.square() / 3 + func(x.square(), sizes) / 2).sqrt()))
 
 
-def adapted_backward(noise: Arithmetic, func: Any, g: Any, *rest: Any) -> Any:
+def differentiate_adaptive_pool(noise: Arithmetic, func: Any, g: Any, *rest: Any) -> Any:
     """adaptive_avg_pool backward: shares, of which few meet."""
     return noise.rounded(noise.rounded(func(g, *rest)))
 
 
-def gathered(noise: Arithmetic, func: Any, g: Any, *rest: Any, **options: Any) -> Any:
+def gather_nearest(noise: Arithmetic, func: Any, g: Any, *rest: Any, **options: Any) -> Any:
     """Backward of the nearest cell: a sum of a few elements."""
     y = func(g, *rest, **options)
 
@@ -88,15 +90,15 @@ def gathered(noise: Arithmetic, func: Any, g: Any, *rest: Any, **options: Any) -
     return noise.summed(y, noise.size("gathered", size))
 
 
-def maxima(noise: Arithmetic, func: Any, x: Any, kernel: Any, *rest: Any) -> Any:
+def find_maxima(noise: Arithmetic, func: Any, x: Any, kernel: Any, *rest: Any) -> Any:
     """max_pool with indices, adaptive too: positions within the last axes."""
     axes = {"1": 1, "2": 2, "3": 3}[func._schema.name.partition("pool")[2][0]]
-    places = noise.decided("max_pool", lambda: func(x, kernel, *rest)[1])
+    places = noise.decide("max_pool", lambda: func(x, kernel, *rest)[1])
     flat = places.reshape(*places.shape[:-axes], -1)
     return x.reshape(*x.shape[:-axes], -1).gather(-1, flat).reshape(places.shape), places
 
 
-def maxima_backward(noise: Arithmetic, func: Any, g: Any, x: Any, *rest: Any) -> Any:
+def differentiate_max_pool(noise: Arithmetic, func: Any, g: Any, x: Any, *rest: Any) -> Any:
     """max_pool backward: additions to the places of the maxima."""
     places = rest[-1]
     axes = 3 if "3d" in func._schema.name else 2
@@ -106,7 +108,7 @@ def maxima_backward(noise: Arithmetic, func: Any, g: Any, x: Any, *rest: Any) ->
     return by_index(noise, noise.torch.ops.aten.scatter_add.default, flat, -1, index, values).reshape(x.shape)
 
 
-def folded(noise: Arithmetic, func: Any, x: Any, *rest: Any) -> Any:
+def fold_overlaps(noise: Arithmetic, func: Any, x: Any, *rest: Any) -> Any:
     """col2im, unfold_backward, reflection and replication backward: sums of elements that land on one place."""
     y = func(x, *rest)
 
@@ -117,24 +119,44 @@ def folded(noise: Arithmetic, func: Any, x: Any, *rest: Any) -> Any:
     return noise.summed(y, noise.size("folded", size))
 
 
-def padded_backward(noise: Arithmetic, func: Any, g: Any, x: Any, padding: Any) -> Any:
+def differentiate_padding(noise: Arithmetic, func: Any, g: Any, x: Any, padding: Any) -> Any:
     """reflection_pad and replication_pad backward."""
-    return folded(noise, lambda v, *_: func(v, x, padding), g)
+    return fold_overlaps(noise, lambda v, *_: func(v, x, padding), g)
 
 
 WINDOWS: dict[str, Rule] = {
-    "convolution": convolution, "convolution_overrideable": convolution, "convolution_backward": convolution_backward,
-    "avg_pool1d": pooled, "avg_pool2d": pooled, "avg_pool3d": pooled, "avg_pool2d_backward": pooled_backward,
-    "avg_pool3d_backward": pooled_backward, "_adaptive_avg_pool2d": adapted, "_adaptive_avg_pool3d": adapted,
-    "_adaptive_avg_pool2d_backward": adapted_backward, "_adaptive_avg_pool3d_backward": adapted_backward,
-    "upsample_nearest1d_backward": gathered, "upsample_nearest2d_backward": gathered,
-    "upsample_nearest3d_backward": gathered, "_upsample_nearest_exact1d_backward": gathered,
-    "_upsample_nearest_exact2d_backward": gathered, "_upsample_nearest_exact3d_backward": gathered,
-    "max_pool2d_with_indices": maxima, "max_pool3d_with_indices": maxima,
-    "adaptive_max_pool2d": maxima, "adaptive_max_pool3d": maxima, "max_pool2d_with_indices_backward": maxima_backward,
-    "max_pool3d_with_indices_backward": maxima_backward, "adaptive_max_pool2d_backward": maxima_backward,
-    "adaptive_max_pool3d_backward": maxima_backward, "col2im": folded, "unfold_backward": folded,
-    "reflection_pad1d_backward": padded_backward, "reflection_pad2d_backward": padded_backward,
-    "reflection_pad3d_backward": padded_backward, "replication_pad1d_backward": padded_backward,
-    "replication_pad2d_backward": padded_backward, "replication_pad3d_backward": padded_backward,
-}  # fmt: skip
+    "convolution": compute_convolution,
+    "convolution_overrideable": compute_convolution,
+    "convolution_backward": differentiate_convolution,
+    "avg_pool1d": compute_avg_pool,
+    "avg_pool2d": compute_avg_pool,
+    "avg_pool3d": compute_avg_pool,
+    "avg_pool2d_backward": differentiate_avg_pool,
+    "avg_pool3d_backward": differentiate_avg_pool,
+    "_adaptive_avg_pool2d": compute_adaptive_pool,
+    "_adaptive_avg_pool3d": compute_adaptive_pool,
+    "_adaptive_avg_pool2d_backward": differentiate_adaptive_pool,
+    "_adaptive_avg_pool3d_backward": differentiate_adaptive_pool,
+    "upsample_nearest1d_backward": gather_nearest,
+    "upsample_nearest2d_backward": gather_nearest,
+    "upsample_nearest3d_backward": gather_nearest,
+    "_upsample_nearest_exact1d_backward": gather_nearest,
+    "_upsample_nearest_exact2d_backward": gather_nearest,
+    "_upsample_nearest_exact3d_backward": gather_nearest,
+    "max_pool2d_with_indices": find_maxima,
+    "max_pool3d_with_indices": find_maxima,
+    "adaptive_max_pool2d": find_maxima,
+    "adaptive_max_pool3d": find_maxima,
+    "max_pool2d_with_indices_backward": differentiate_max_pool,
+    "max_pool3d_with_indices_backward": differentiate_max_pool,
+    "adaptive_max_pool2d_backward": differentiate_max_pool,
+    "adaptive_max_pool3d_backward": differentiate_max_pool,
+    "col2im": fold_overlaps,
+    "unfold_backward": fold_overlaps,
+    "reflection_pad1d_backward": differentiate_padding,
+    "reflection_pad2d_backward": differentiate_padding,
+    "reflection_pad3d_backward": differentiate_padding,
+    "replication_pad1d_backward": differentiate_padding,
+    "replication_pad2d_backward": differentiate_padding,
+    "replication_pad3d_backward": differentiate_padding,
+}

@@ -20,23 +20,23 @@ from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.chunks.question import Pair
-from opproof.harness.reference.data import arguments
-from opproof.harness.reference.finite_differences import Estimated
-from opproof.harness.reference.kinks import Kinked, Limits
-from opproof.harness.reference.question import Expected, Posed, redrawn
-from opproof.harness.run.cache.judgements import MOST, Passed, Told
+from opproof.harness.reference.chunks.question import LargeQuestionPair
+from opproof.harness.reference.data import list_arguments
+from opproof.harness.reference.finite_differences import EstimatedGradient
+from opproof.harness.reference.kinks import KinkIntervals, SlopeInterval
+from opproof.harness.reference.question import Expected, Question, draw_other_case
+from opproof.harness.run.cache.judgements import MAX_KEPT_ANSWERS, CachedDiagnosis, Passed
 from opproof.reference_ops import Op
 
 
-class Facts(TypedDict, total=False):
+class CachedFacts(TypedDict, total=False):
     """What Posed.once knows of a question, by the first word of its name and by its name."""
 
     expected: dict[str, list[Expected | None]]
     vacuous: dict[str, str]
-    kinked: dict[str, dict[int, Kinked]]
-    limits: dict[str, list[Limits]]
-    differences: dict[str, list[Estimated | None]]
+    kinked: dict[str, dict[int, KinkIntervals]]
+    limits: dict[str, list[SlopeInterval]]
+    differences: dict[str, list[EstimatedGradient | None]]
     reached: dict[str, list[tuple[Array, Array] | None]]
 
 
@@ -57,31 +57,31 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Kept:
+class CacheEntry:
     """What the store holds of a question; no data of one whose data are drawn again."""
 
     facts: msgspec.Raw  # Facts, which nobody asks for where the answer is that of before;
     count: int  # so many
     data: Data | None
     passed: dict[bytes, Passed]
-    told: dict[bytes, Told]
+    told: dict[bytes, CachedDiagnosis]
 
 
 #: Without arrays: nothing is read of these before it is asked for.
-KEPT = msgspec.msgpack.Decoder(Kept)
+KEPT = msgspec.msgpack.Decoder(CacheEntry)
 
 
 def facts_of(found: Packed, tree: msgspec.Raw) -> Mapping[str, Any]:
     """The facts that were kept, by name; none where they cannot be read."""
     try:
-        by_kind: Mapping[str, Any] = found.read(Facts, tree)
+        by_kind: Mapping[str, Any] = found.read(CachedFacts, tree)
     except NotKept:
         return {}
     return {name: fact for facts in by_kind.values() for name, fact in facts.items()}
 
 
 @dataclass(frozen=True)
-class Answers:
+class CachedAnswers:
     """What was said of answers to a question; it holds none of the question's data."""
 
     passed: dict[bytes, Any]
@@ -94,24 +94,24 @@ class Answers:
 
     def last(self) -> dict[str, dict[bytes, Any]]:
         """Those that are kept, as the fields of an entry."""
-        return {"passed": _last(self.passed), "told": _last(self.told)}
+        return {"passed": _take_last(self.passed), "told": _take_last(self.told)}
 
 
-def answers_to(asked: Posed) -> Answers:
+def answers_of(asked: Question) -> CachedAnswers:
     """Those to a question, which grow with it."""
-    return Answers(asked.passed, asked.told)
+    return CachedAnswers(asked.passed, asked.told)
 
 
-def of_answers(answers: Answers) -> bytes:
+def of_answers(answers: CachedAnswers) -> bytes:
     """An entry of what was said of answers, and of nothing else."""
-    return encoded({"count": 0, "facts": {}, "data": None, **answers.last()}, "f64")
+    return encode({"count": 0, "facts": {}, "data": None, **answers.last()}, "f64")
 
 
-def _last(answers: dict[bytes, Any]) -> dict[bytes, Any]:
-    return dict([*answers.items()][-MOST:])
+def _take_last(answers: dict[bytes, Any]) -> dict[bytes, Any]:
+    return dict([*answers.items()][-MAX_KEPT_ANSWERS:])
 
 
-def of_question(pair: Pair, *, data: bool) -> bytes:
+def of_question(pair: LargeQuestionPair, *, data: bool) -> bytes:
     """An entry of all that is known of a question, with its `data` where they are not to be drawn again.
 
     Raises NotKept.
@@ -121,7 +121,7 @@ def of_question(pair: Pair, *, data: bool) -> bytes:
     facts: dict[str, dict[str, Any]] = {}
     for name, fact in asked.facts.items():
         kind = name.partition(" ")[0]
-        if kind not in Facts.__annotations__:
+        if kind not in CachedFacts.__annotations__:
             raise NotKept(f"the fact {name!r}")
         facts.setdefault(kind, {})[name] = fact
     drawn = {
@@ -129,24 +129,24 @@ def of_question(pair: Pair, *, data: bool) -> bytes:
         "cotangents": asked.cotangents, "other_cotangents": other.cotangents,
         "needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs],
     }  # fmt: skip
-    whole = {"count": len(asked.facts), "facts": facts, "data": drawn if data else None, **answers_to(asked).last()}
-    return encoded(whole, asked.case.dtype)
+    whole = {"count": len(asked.facts), "facts": facts, "data": drawn if data else None, **answers_of(asked).last()}
+    return encode(whole, asked.case.dtype)
 
 
-def pair_of(found: Packed, data: Data, case: Case, op: Op, mode: Mode) -> Pair:
+def pair_of(found: Packed, data: Data, case: Case, op: Op, mode: Mode) -> LargeQuestionPair:
     """The question of these data. Raises NotKept and IndexError."""
-    names = tuple(arguments(case, op))
+    names = tuple(list_arguments(case, op))
 
     def arrays(numbers: tuple[Numbered, ...]) -> tuple[Array | None, ...]:
         return tuple(None if n is None else found.array(n) for n in numbers)
 
-    asked = Posed(case, op, mode, names, arrays(data.inputs), arrays(data.cotangents), data.needs)
+    asked = Question(case, op, mode, names, arrays(data.inputs), arrays(data.cotangents), data.needs)
     others = arrays(data.other_inputs), arrays(data.other_cotangents)
-    other = Posed(redrawn(case, op), op, mode, names, *others, data.needs)
-    return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in data.outputs))
+    other = Question(draw_other_case(case, op), op, mode, names, *others, data.needs)
+    return LargeQuestionPair(asked, other, tuple(_make_like(dtype, shape) for dtype, shape in data.outputs))
 
 
-def _like(dtype: str, shape: tuple[int, ...]) -> Array:
+def _make_like(dtype: str, shape: tuple[int, ...]) -> Array:
     """An array of this dtype and shape; its values are nobody's to look at."""
     return np.ndarray(shape, dtype, bytes(np.dtype(dtype).itemsize), strides=(0,) * len(shape))
 
@@ -164,7 +164,7 @@ _SHORT = DTYPES["bf16"]
 #: Arrays begin at a multiple of so many bytes.
 _ALIGNED = 16
 #: What reading bytes of something else raises.
-_OTHER = (KeyError, IndexError, TypeError, ValueError, OverflowError, msgspec.DecodeError)
+_READ_ERRORS = (KeyError, IndexError, TypeError, ValueError, OverflowError, msgspec.DecodeError)
 _FRONT = msgspec.msgpack.Decoder(tuple[list[_Described], msgspec.Raw])
 
 
@@ -172,7 +172,7 @@ class NotKept(Exception):
     """Something that has no form here, or bytes that are none of ours."""
 
 
-def encoded(value: object, dtype: str) -> bytes:
+def encode(value: object, dtype: str) -> bytes:
     """`value`, of records, lists, mappings and arrays, as bytes; `dtype` may hold some arrays. Raises NotKept."""
     described: list[_Described] = []
     chunks: list[bytes] = []
@@ -188,7 +188,7 @@ def encoded(value: object, dtype: str) -> bytes:
         if id(found) not in seen:
             seen[id(found)] = len(described)
             alive.append(found)
-            stored, data = _packed(np.asarray(found), DTYPES[dtype])
+            stored, data = _pack_array(np.asarray(found), DTYPES[dtype])
             described.append((_NAMES[found.dtype], stored, found.shape, end, len(data)))
             chunks.append(data + bytes(-len(data) % _ALIGNED))
             end += len(chunks[-1])
@@ -219,32 +219,32 @@ class Packed:
         try:
             tree = self.tree if part is None else part
             return msgspec.msgpack.decode(tree, type=kind, dec_hook=lambda _, number: self.array(number))
-        except _OTHER as error:
+        except _READ_ERRORS as error:
             raise NotKept(str(error)) from None
 
     def array(self, number: int) -> Array:
         """That of a number; one that comes twice is one."""
         if number not in self.arrays:
-            self.arrays[number] = _unpacked(self.described[number], self.data, self.start)
+            self.arrays[number] = _unpack_array(self.described[number], self.data, self.start)
         return self.arrays[number]
 
 
-def packed(data: bytes) -> Packed:
+def parse_packed(data: bytes) -> Packed:
     """What `encoded` made, to be read. Raises NotKept."""
     try:
         end = 8 + int.from_bytes(data[:8], "little")
         described, tree = _FRONT.decode(memoryview(data)[8:end])
         return Packed(data, described, tree, end + -end % _ALIGNED)
-    except _OTHER as error:
+    except _READ_ERRORS as error:
         raise NotKept(str(error)) from None
 
 
-def decoded(data: bytes, kind: type[T]) -> T:
+def decode(data: bytes, kind: type[T]) -> T:
     """The whole value of this type that `encoded` made bytes of. Raises NotKept."""
-    return packed(data).read(kind)
+    return parse_packed(data).read(kind)
 
 
-def _packed(value: Array, small: Dtype) -> tuple[str, bytes]:
+def _pack_array(value: Array, small: Dtype) -> tuple[str, bytes]:
     """The name of a dtype that holds the elements, and their bytes; none where all are zero."""
     if value.dtype not in _NAMES:
         raise NotKept(f"an array of {value.dtype}")
@@ -263,7 +263,7 @@ def _packed(value: Array, small: Dtype) -> tuple[str, bytes]:
     return "float64", plain.tobytes()
 
 
-def _unpacked(described: _Described, data: bytes, start: int) -> Array:
+def _unpack_array(described: _Described, data: bytes, start: int) -> Array:
     name, stored, shape, offset, size = described
     if not size:
         zeros: Array = np.zeros(shape, _DTYPES[name])

@@ -17,15 +17,15 @@ from hashlib import blake2b
 from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array, bytes_of
 from opproof.core.verdicts import Verdict
-from opproof.harness.judge.array_statistics import Figures
+from opproof.harness.judge.array_statistics import ArrayStatistics
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.question import Posed
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.question import Question
 from opproof.harness.run.cache.sources import of_diagnoses
 from opproof.reports import Worst
 
 #: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.
-MOST = 8
+MAX_KEPT_ANSWERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class Passed:
     message: str
     units: float | None
     limit: float | None
-    figures: Figures
+    figures: ArrayStatistics
     share: float | None
     worst: Worst | None
     left_out: tuple[str, ...]
 
 
-def judged(
-    posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judgement], beside: Posed | None = None
+def judge_or_recall(
+    posed: Question, answer: Outputs, rules: Rules, judge: Callable[[], Judgement], beside: Question | None = None
 ) -> Judgement:
     """The judgement of the answer: that of the same answer before, or what `judge` says of it.
 
@@ -64,7 +64,7 @@ def judged(
     return judgement
 
 
-def key_of(answer: Answer, rules: Rules, *, before: bool, data: Sequence[Array | None] = ()) -> bytes:
+def key_of(answer: Outputs, rules: Rules, *, before: bool, data: Sequence[Array | None] = ()) -> bytes:
     """Of the bits of every array, their dtypes and shapes, and of how they are judged; with `before` also of what the
     answer is held against: that of the call before, and the other draws; `data`: those of another question.
     """
@@ -80,7 +80,7 @@ def key_of(answer: Answer, rules: Rules, *, before: bool, data: Sequence[Array |
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CachedDiagnosis:
     """What an error looks like, and what fits beside it."""
 
     label: str
@@ -88,10 +88,12 @@ class Told:
     beside: tuple[tuple[str, str], ...]  # label and sentence of each
 
 
-def told(posed: Posed, answer: Answer, rules: Rules | None, explain: Callable[[], Told]) -> Told:
+def explain_or_recall(
+    posed: Question, answer: Outputs, rules: Rules | None, explain: Callable[[], CachedDiagnosis]
+) -> CachedDiagnosis:
     """The diagnosis of a wrong answer: that of the same answer before, or what `explain` says of it."""
     key = of_diagnoses() + key_of(answer, Rules() if rules is None else rules, before=True)
-    known: Told | None = posed.told.get(key)
+    known: CachedDiagnosis | None = posed.told.get(key)
     if known is None:
         known = posed.told[key] = explain()
     return known

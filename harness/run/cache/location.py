@@ -1,8 +1,8 @@
 """Where the cache lies, and the key with which this user's opproof marks what it writes there.
 
 A backend runs as the same user, so no file is hidden from it for certain. It is not told where the cache is: hosts'
-environments do not say so, and their Python opens nothing under the folder of the user's caches (backends/worker/sandbox/import_guard).
-What something without the key wrote is not believed.
+environments do not say so, and their Python opens nothing under the folder of the user's caches
+(backends/worker/sandbox/import_guard). What something without the key wrote is not believed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opproof.core.system import caches
+from opproof.core.system import find_cache_folder
 
 #: Names the folder of the cache, where it is to be another than the user's.
 VARIABLE = "OPPROOF_CACHE"
@@ -22,7 +22,7 @@ _KEY_BYTES = 32
 
 
 @dataclass(frozen=True)
-class Place:
+class CacheLocation:
     """A cache that a run may use; small and picklable."""
 
     folder: Path
@@ -30,28 +30,28 @@ class Place:
     size: int = SIZE  # bytes that it may take
 
 
-def folder() -> Path:
+def locate_folder() -> Path:
     """The folder of the cache: the user's, or that of the environment."""
     named = os.environ.get(VARIABLE, "")
-    return Path(named) if named else caches() / "golden"
+    return Path(named) if named else find_cache_folder() / "golden"
 
 
-def place(size: int = SIZE) -> Place | None:
+def place(size: int = SIZE) -> CacheLocation | None:
     """The cache of this user; None where no key can be read or written: a home without room, or none at all."""
-    if (own := known_key()) is None:
+    if (own := find_key()) is None:
         return None
     try:
-        made = Place(folder(), own, size)
+        made = CacheLocation(locate_folder(), own, size)
         made.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # hosts learn which folder is not theirs to open
     except OSError:
         return None
     return made
 
 
-def known_key() -> bytes | None:
+def find_key() -> bytes | None:
     """The key of this user; None where it can be neither read nor written."""
     try:
-        return key()
+        return ensure_key()
     except OSError:
         return None
 
@@ -61,9 +61,9 @@ def clear_cache_env() -> None:
     os.environ.pop(VARIABLE, None)
 
 
-def key() -> bytes:
+def ensure_key() -> bytes:
     """The key of this user, made when first asked for. Raises OSError."""
-    file = caches() / "key"
+    file = find_cache_folder() / "key"
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = file.with_name(f"key.{os.getpid()}")
     for _ in range(2):

@@ -13,25 +13,25 @@ import msgspec
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.chunks.memory_budget import MEMORY
-from opproof.harness.reference.chunks.question import Pair, pose
+from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES
+from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fitting_question
 from opproof.harness.reference.roundoff import RUNS
 from opproof.harness.run.cache import entry
-from opproof.harness.run.cache.entry import NotKept, packed
-from opproof.harness.run.cache.sources import digest
-from opproof.harness.run.cache.store import Store
+from opproof.harness.run.cache.entry import NotKept, parse_packed
+from opproof.harness.run.cache.sources import digest_of_operator
+from opproof.harness.run.cache.store import CacheStore
 from opproof.reference_ops import Op
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
 #: takes less room than they do. Unless it took so many seconds an element, as sorting for kinks does.
-LARGE, SLOW = 2**13, 4e-7
+MAX_KEPT_ELEMENTS, SLOW_SECONDS_PER_ELEMENT = 2**13, 4e-7
 
 
 @dataclass
 class Drawn:
     """A question, the name under which it is kept, and how many of its facts and answers are kept already."""
 
-    pair: Pair
+    pair: LargeQuestionPair
     name: bytes | None  # None: it is not kept
     facts: int = 0
     answers: int = 0
@@ -46,17 +46,17 @@ class Questions:
     What is judged in slices is drawn again: to hold it takes more memory than there is.
     """
 
-    store: Store | None = None
+    store: CacheStore | None = None
     drawn: dict[tuple[str, Mode, int], Drawn] = field(default_factory=dict)
-    sliced: list[tuple[bytes, int, entry.Answers]] = field(default_factory=list)  # name, answers kept, answers
+    sliced: list[tuple[bytes, int, entry.CachedAnswers]] = field(default_factory=list)  # name, answers kept, answers
 
-    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = DEFAULT_MEMORY_BYTES) -> LargeQuestionPair:
         """See Posing."""
         key = (str(case), mode, memory)
         if key not in self.drawn:
-            one = self._kept(case, op, mode, memory) or self._fresh(case, op, mode, memory)
+            one = self._kept(case, op, mode, memory) or self._draw_anew(case, op, mode, memory)
             if one.pair.room is not None:
-                self.sliced += [] if one.name is None else [(one.name, one.answers, entry.answers_to(one.pair.asked))]
+                self.sliced += [] if one.name is None else [(one.name, one.answers, entry.answers_of(one.pair.asked))]
                 return one.pair
             self.drawn[key] = one
         return self.drawn[key].pair
@@ -64,9 +64,9 @@ class Questions:
     def keep(self) -> None:
         """Leave with the store what it does not hold yet of the questions drawn, and forget them."""
         for one in self.drawn.values():
-            if self.store is not None and one.name is not None and _grown(one):
+            if self.store is not None and one.name is not None and _has_grown(one):
                 try:
-                    self.store.put(one.name, _encoded(one))
+                    self.store.put(one.name, _encode(one))
                 except NotKept:
                     continue
         for name, kept, answers in self.sliced:
@@ -81,60 +81,62 @@ class Questions:
         if data is None:
             return None
         try:
-            found = packed(data)
+            found = parse_packed(data)
             kept = entry.KEPT.decode(found.tree)
             of = (case, op, mode)
-            pair = self._posed(*of, memory) if kept.data is None else entry.pair_of(found, kept.data, *of)
+            pair = self._make_question(*of, memory) if kept.data is None else entry.pair_of(found, kept.data, *of)
         except (NotKept, LookupError, TypeError, ValueError, msgspec.DecodeError):
             return None
         pair.asked.unread.append(lambda: entry.facts_of(found, kept.facts))
         pair.asked.passed.update(kept.passed)
         pair.asked.told.update(kept.told)
         seconds = 0.0 if kept.data is None else math.inf  # what was worth keeping is
-        return Drawn(pair, name, kept.count, entry.answers_to(pair.asked).count, seconds, whole=_is_whole(pair))
+        return Drawn(pair, name, kept.count, entry.answers_of(pair.asked).count, seconds, whole=_is_whole(pair))
 
-    def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
+    def _draw_anew(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
         begun = time.process_time()
-        pair = self._posed(case, op, mode, memory)
+        pair = self._make_question(case, op, mode, memory)
         seconds = time.process_time() - begun
         name = _name(case, op, mode, memory) if self.store is not None else None
         return Drawn(pair, name, seconds=seconds, whole=_is_whole(pair))
 
-    def _posed(self, case: Case, op: Op, mode: Mode, memory: int) -> Pair:
+    def _make_question(self, case: Case, op: Op, mode: Mode, memory: int) -> LargeQuestionPair:
         other = self.drawn.get((str(case), Mode.GRADIENT if mode is Mode.FORWARD else Mode.FORWARD, memory))
-        return pose(case, op, mode, memory, None if other is None else other.pair)
+        return make_fitting_question(case, op, mode, memory, None if other is None else other.pair)
 
 
 def _name(case: Case, op: Op, mode: Mode, memory: int) -> bytes | None:
     """Under which the question is kept: of the case, the mode, the room for it, and the sources that answer it."""
-    made_by = _digest(op.source, op.reference is not None)
+    made_by = _digest_of_sources(op.source, op.reference is not None)
     if made_by is None:
         return None
     return blake2b(f"{case}|{mode}|{memory}|".encode() + made_by, digest_size=16).digest()
 
 
 @functools.cache
-def _digest(source: Path, torch: bool) -> bytes | None:
-    return digest(source, torch=torch)
+def _digest_of_sources(source: Path, torch: bool) -> bytes | None:
+    return digest_of_operator(source, torch=torch)
 
 
-def _grown(one: Drawn) -> bool:
+def _has_grown(one: Drawn) -> bool:
     """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
     asked = one.pair.asked
-    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or entry.answers_to(
+    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or entry.answers_of(
         asked
     ).count > one.answers
 
 
-def _is_whole(pair: Pair) -> bool:
+def _is_whole(pair: LargeQuestionPair) -> bool:
     """Whether noise has room for all its runs at once."""
     return pair.room is None and pair.asked.together == pair.asked.runs == RUNS
 
 
-def _encoded(one: Drawn) -> bytes:
+def _encode(one: Drawn) -> bytes:
     """All that is known of a question, as far as there is room for it. Raises NotKept."""
     asked = one.pair.asked
     if not one.whole:
-        return entry.of_answers(entry.answers_to(asked))
+        return entry.of_answers(entry.answers_of(asked))
     elements = sum(v.size for v in asked.inputs if v is not None)
-    return entry.of_question(one.pair, data=elements <= LARGE or one.seconds >= SLOW * elements)
+    return entry.of_question(
+        one.pair, data=elements <= MAX_KEPT_ELEMENTS or one.seconds >= SLOW_SECONDS_PER_ELEMENT * elements
+    )

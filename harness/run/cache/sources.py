@@ -30,31 +30,31 @@ _DOTTED = re.compile(rb"opproof\.reference_ops\.(\w+)")
 _FROM_ITSELF = re.compile(rb"opproof\.reference_ops\s+(import|as)|from\s+opproof\s+import|\\\n")
 
 
-def digest(operator: Path, *, torch: bool) -> bytes | None:
+def digest_of_operator(operator: Path, *, torch: bool) -> bytes | None:
     """Of the operator in the file `operator`; `torch` says that PyTorch evaluates it.
 
     None of an operator from outside the tree, which may import anything.
     """
-    if operator.parent != _folder(opproof.reference_ops):
+    if operator.parent != _folder_of(opproof.reference_ops):
         return None
     files = sorted(_with_imports(operator))
-    return _digest([_shared(), *(_version("torch"),) * torch, *map(_content, files)])
+    return _digest_of([_digest_of_shared(), *(_version_of("torch"),) * torch, *map(_content_of, files)])
 
 
 @functools.cache
-def _shared() -> bytes:
+def _digest_of_shared() -> bytes:
     """Of what makes every entry."""
-    files = [f for package in _PACKAGES for f in _folder(package).rglob("*.py")]
-    files += [f for package in (opproof.cases, opproof.reference_ops) for f in _folder(package).glob("_*.py")]
+    files = [f for package in _PACKAGES for f in _folder_of(package).rglob("*.py")]
+    files += [f for package in (opproof.cases, opproof.reference_ops) for f in _folder_of(package).glob("_*.py")]
     machine = f"{platform.python_version()} {platform.machine()}".encode()
-    return _digest([machine, *map(_version, _LIBRARIES), *map(_content, sorted(files))])
+    return _digest_of([machine, *map(_version_of, _LIBRARIES), *map(_content_of, sorted(files))])
 
 
 @functools.cache
 def of_diagnoses() -> bytes:
     """Of what says how an error looks: it tries other operators than the one that failed."""
-    folders = _folder(opproof.harness.diagnose), _folder(opproof.reference_ops)
-    return _digest(map(_content, sorted(f for folder in folders for f in folder.rglob("*.py"))))
+    folders = _folder_of(opproof.harness.diagnose), _folder_of(opproof.reference_ops)
+    return _digest_of(map(_content_of, sorted(f for folder in folders for f in folder.rglob("*.py"))))
 
 
 def _with_imports(file: Path) -> set[Path]:
@@ -66,24 +66,24 @@ def _with_imports(file: Path) -> set[Path]:
         if one in seen:
             continue
         seen.add(one)
-        candidates = (one.with_name(f"{name}.py") for name in _operators_in(one.read_bytes()))
+        candidates = (one.with_name(f"{name}.py") for name in _find_operators(one.read_bytes()))
         left += [c for c in candidates if c.exists()]
     return seen
 
 
-def _operators_in(source: bytes) -> set[str]:
+def _find_operators(source: bytes) -> set[str]:
     """Names that a file may import of the operators' package: those after its dotted name, wherever that stands.
 
     Only a file that imports from the package itself is parsed, which takes a hundred times as long.
     """
     names = {name.decode() for name in _DOTTED.findall(source)}
     if _FROM_ITSELF.search(source):
-        found = (name for statement in _statements(ast.parse(source)) for name in _imported(statement))
+        found = (name for statement in _iterate_statements(ast.parse(source)) for name in _list_imports(statement))
         names |= {name[len(_OPERATORS) :] for name in found if name.startswith(_OPERATORS)}
     return names
 
 
-def _statements(module: ast.Module) -> Iterator[ast.AST]:
+def _iterate_statements(module: ast.Module) -> Iterator[ast.AST]:
     """All statements of a module, also those within others: an expression imports nothing."""
     left: list[ast.AST] = [module]
     while left:
@@ -93,7 +93,7 @@ def _statements(module: ast.Module) -> Iterator[ast.AST]:
             left += getattr(one, part, ())
 
 
-def _imported(node: ast.AST) -> list[str]:
+def _list_imports(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -101,23 +101,23 @@ def _imported(node: ast.AST) -> list[str]:
     return []
 
 
-def _folder(package: object) -> Path:
+def _folder_of(package: object) -> Path:
     return Path(str(getattr(package, "__file__", ""))).parent
 
 
-def _content(file: Path) -> bytes:
+def _content_of(file: Path) -> bytes:
     return file.name.encode() + b"\0" + file.read_bytes()
 
 
 @functools.cache
-def _version(library: str) -> bytes:
+def _version_of(library: str) -> bytes:
     try:
         return f"{library} {metadata.version(library)}".encode()
     except metadata.PackageNotFoundError:
         return library.encode()
 
 
-def _digest(parts: Iterable[bytes]) -> bytes:
+def _digest_of(parts: Iterable[bytes]) -> bytes:
     total = blake2b(digest_size=16)
     for part in parts:
         total.update(len(part).to_bytes(8, "little"))

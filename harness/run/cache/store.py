@@ -23,15 +23,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.cache.location import Place
+from opproof.harness.run.cache.location import CacheLocation
 
 FILE = "entries.sqlite"
 #: Of the file; one of another version is made anew.
 _VERSION = 1
 #: Seconds to wait for another process that writes, and after which an entry's last use is written down again.
-_PATIENCE, _AGE = 10.0, 3600
+_MAX_WAIT_SECONDS, _USE_NOTED_SECONDS = 10.0, 3600
 #: So many bytes written between two looks at the size of all, and the share that is left where it is too large.
-_LOOK, _LEFT = 2**22, 0.8
+_BYTES_BETWEEN_SIZE_CHECKS, _KEPT_SIZE_SHARE = 2**22, 0.8
 #: Entries, and uses, that are written down at once, at most.
 _AT_ONCE = 64
 
@@ -51,16 +51,16 @@ class Info:
     foreign: int  # entries that were not believed, since it was made or cleared
 
 
-class Store:
+class CacheStore:
     """The entries of one place, through one connection: of one process, and one thread."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: CacheLocation) -> None:
         self.place = place
         self.path = place.folder / FILE
-        self._written, self._full = _LOOK, False  # the size is looked at with the first entry
+        self._written, self._full = _BYTES_BETWEEN_SIZE_CHECKS, False  # the size is looked at with the first entry
         self._uses: list[bytes] = []
         self._waiting: dict[bytes, bytes] = {}  # entries that are not in the file yet
-        self._connection = self._opened()
+        self._connection = self._open()
 
     def get(self, name: bytes) -> bytes | None:
         """The bytes of an entry; None where there is none that can be believed."""
@@ -78,10 +78,10 @@ class Store:
                     self._connection.execute("DELETE FROM entries WHERE name = ?", (name,))
                     self._connection.execute("INSERT INTO foreign_entries VALUES (?)", (int(time.time()),))
                 return None
-            if not isinstance(used, int) or used < time.time() - _AGE:
+            if not isinstance(used, int) or used < time.time() - _USE_NOTED_SECONDS:
                 self._use(name)
         except sqlite3.Error as error:
-            self._failed(error)
+            self._close_failed(error)
             return None
         return data
 
@@ -91,7 +91,7 @@ class Store:
             return
         self._waiting[name] = data
         self._written += len(data)
-        if len(self._waiting) >= _AT_ONCE or self._written >= min(_LOOK, self.place.size // 8):
+        if len(self._waiting) >= _AT_ONCE or self._written >= min(_BYTES_BETWEEN_SIZE_CHECKS, self.place.size // 8):
             self.write()
 
     def write(self) -> None:
@@ -104,11 +104,11 @@ class Store:
         try:
             with self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", rows)
-            if self._written >= min(_LOOK, self.place.size // 8):
+            if self._written >= min(_BYTES_BETWEEN_SIZE_CHECKS, self.place.size // 8):
                 self._written = 0
                 self._shrink()
         except sqlite3.Error as error:
-            self._failed(error)
+            self._close_failed(error)
 
     def names(self) -> list[bytes]:
         """Of all entries, the last used first."""
@@ -118,7 +118,7 @@ class Store:
         try:
             return [n for (n,) in self._connection.execute("SELECT name FROM entries ORDER BY used DESC, name")]
         except sqlite3.Error as error:
-            self._failed(error)
+            self._close_failed(error)
             return []
 
     def info(self) -> Info:
@@ -130,7 +130,7 @@ class Store:
                 selected = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM foreign_entries)"
                 counts = self._connection.execute(selected).fetchone()
             except sqlite3.Error as error:
-                self._failed(error)
+                self._close_failed(error)
         size = sum(f.stat().st_size for f in self._files() if f.exists())
         return Info(self.path, counts[0], size, counts[1])
 
@@ -156,7 +156,7 @@ class Store:
     def _is_own(self, name: bytes, data: bytes, mark: bytes) -> bool:
         return hmac.compare_digest(mark, self._mark(name, data))
 
-    def _opened(self) -> sqlite3.Connection | None:
+    def _open(self) -> sqlite3.Connection | None:
         for _ in range(2):
             try:
                 self.place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -168,7 +168,7 @@ class Store:
         return None
 
     def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=_PATIENCE)
+        connection = sqlite3.connect(self.path, timeout=_MAX_WAIT_SECONDS)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = OFF")  # a cache: what is lost is made again
@@ -184,7 +184,7 @@ class Store:
             raise
         return connection
 
-    def _failed(self, error: sqlite3.Error) -> None:
+    def _close_failed(self, error: sqlite3.Error) -> None:
         """Nothing more to and from a file that failed; one that is damaged is removed."""
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             return
@@ -215,14 +215,14 @@ class Store:
         """
         assert self._connection is not None
         self._write_uses()
-        excess = self._taken() - int(_LEFT * self.place.size)
+        excess = self._taken() - int(_KEPT_SIZE_SHARE * self.place.size)
         self._full = self._taken() > self.place.size
         if not self._full:
             return
         with self._connection:
             gone = []
             selected = "SELECT name, length(data) FROM entries WHERE used < ? ORDER BY used, rowid"
-            for name, size in self._connection.execute(selected, (int(time.time()) - _AGE,)):
+            for name, size in self._connection.execute(selected, (int(time.time()) - _USE_NOTED_SECONDS,)):
                 gone.append((name,))
                 excess -= size
                 if excess <= 0:
@@ -251,10 +251,10 @@ class Store:
 _HEAD = b"opproof cache 1\n"
 _SUM = 16
 #: Bytes that a name, and an entry, may have.
-_NAME, _DATA = 64, 2**28
+_MAX_NAME_BYTES, _MAX_ENTRY_BYTES = 64, 2**28
 
 
-def write(store: Store, path: Path) -> int:
+def write(store: CacheStore, path: Path) -> int:
     """Write all entries to `path`, which appears when it is whole, and return how many. Raises OSError."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     count = 0
@@ -265,7 +265,7 @@ def write(store: Store, path: Path) -> int:
                 data = store.get(name)
                 if data is not None:
                     lengths = len(name).to_bytes(4, "little") + len(data).to_bytes(4, "little")
-                    file.write(lengths + name + data + _checksum(lengths + name + data))
+                    file.write(lengths + name + data + _checksum_of(lengths + name + data))
                     count += 1
         part.replace(path)
     finally:
@@ -274,7 +274,7 @@ def write(store: Store, path: Path) -> int:
     return count
 
 
-def read(store: Store, path: Path) -> int:
+def read(store: CacheStore, path: Path) -> int:
     """Keep all entries of `path`, and return how many. Raises UsageError for what is no whole file of `write`.
 
     The file is read to its end before the first entry is kept.
@@ -282,27 +282,27 @@ def read(store: Store, path: Path) -> int:
     with path.open("rb") as file:
         if file.read(len(_HEAD)) != _HEAD:
             raise UsageError(f"{path} is no cache that `opproof cache export` of this version wrote.")
-        for _ in _entries(file, path):
+        for _ in _read_entries(file, path):
             pass
         file.seek(len(_HEAD))
         count = 0
-        for name, data in _entries(file, path):
+        for name, data in _read_entries(file, path):
             store.put(name, data)
             count += 1
     store.write()
     return count
 
 
-def _entries(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, bytes]]:
+def _read_entries(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, bytes]]:
     while lengths := file.read(8):
         n, d = int.from_bytes(lengths[:4], "little"), int.from_bytes(lengths[4:], "little")
-        if len(lengths) == 8 and n <= _NAME and d <= _DATA:
+        if len(lengths) == 8 and n <= _MAX_NAME_BYTES and d <= _MAX_ENTRY_BYTES:
             content, checksum = file.read(n + d), file.read(_SUM)
-            if len(content) == n + d and checksum == _checksum(lengths + content):
+            if len(content) == n + d and checksum == _checksum_of(lengths + content):
                 yield content[:n], content[n:]
                 continue
         raise UsageError(f"{path} is damaged or cut short; fetch it again, or export it anew.")
 
 
-def _checksum(data: bytes) -> bytes:
+def _checksum_of(data: bytes) -> bytes:
     return blake2b(data, digest_size=_SUM).digest()

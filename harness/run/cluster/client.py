@@ -21,19 +21,19 @@ from opproof.core.errors import BackendError, UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
 from opproof.harness.run import hardening
-from opproof.harness.run.cluster.worker import Answer, Chunk, Order, shipped
-from opproof.harness.run.hardening import withdrawn
-from opproof.harness.run.record import settled
-from opproof.harness.run.task import Limits, Task, by_case
+from opproof.harness.run.cluster.worker import Chunk, ChunkRecords, Order, make_uploads
+from opproof.harness.run.hardening import with_hardened_process
+from opproof.harness.run.record import make_early_record
+from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reports import Result
 
 LOCAL = "local"
 #: Chunks that lie ready for each worker beside the one that it is at.
 _READY = 2
 #: Seconds that a chunk is to take, and the most cases that it may hold.
-_CHUNK, _MOST = 2.0, 256
+_CHUNK_SECONDS, _MAX_CHUNK_CASES = 2.0, 256
 #: Seconds to wait for a scheduler, for its first worker, and for a scheduler that was lost.
-_CONNECT, _WORKERS, _RECONNECT = 10.0, 60.0, 120.0
+_CONNECT_SECONDS, _FIRST_WORKER_SECONDS, _RECONNECT_SECONDS = 10.0, 60.0, 120.0
 
 
 class Cluster:
@@ -42,7 +42,7 @@ class Cluster:
     def __init__(
         self,
         address: str,
-        limits: Limits,
+        limits: HostLimits,
         cache: int | None = None,
         files: Sequence[str] = (),
         resources: Mapping[str, float] | None = None,
@@ -50,7 +50,7 @@ class Cluster:
         """`cache` is in bytes, of each worker's own. Raises UsageError where there is no cluster."""
         self._address, self._limits = address, limits
         self._resources = dict(resources or {})
-        self._order = Order(__version__, limits, cache, shipped(files))
+        self._order = Order(__version__, limits, cache, make_uploads(files))
         self._refused: dict[str, str] = {}
         self._seconds = 0.0  # of a case, lately
         self._latest: Mapping[str, Any] = {}  # workers
@@ -60,11 +60,11 @@ class Cluster:
         self._reach = ExitStack()
 
     def __enter__(self) -> Self:
-        distributed = _distributed()
+        distributed = _load_distributed()
         if self._address == LOCAL:
-            self._cluster = _local(distributed, self._limits.jobs, self._resources)
+            self._cluster = _start_local(distributed, self._limits.jobs, self._resources)
         self._connect()
-        self._reach.enter_context(withdrawn())
+        self._reach.enter_context(with_hardened_process())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -76,11 +76,13 @@ class Cluster:
 
     def describe(self, backend: str) -> dict[str, str]:
         """Name, version, device, as the first worker has it. Raises BackendError where no worker can load it."""
-        from opproof.harness.run.cluster.worker import described
+        from opproof.harness.run.cluster.worker import describe_backend
 
         while True:
-            where = self._where()
-            answer: Answer = self._client.submit(described, self._order, backend, pure=False, **where).result()
+            where = self._place_of_calls()
+            answer: ChunkRecords = self._client.submit(
+                describe_backend, self._order, backend, pure=False, **where
+            ).result()
             if not answer.refusal:
                 about = answer.about
                 known = (*self._order.backends, (backend, about["name"], about["version"]))
@@ -98,32 +100,32 @@ class Cluster:
                     self._submit(left, pending)
                     for future in self._ended(pending):
                         yield from self._records(future, pending.pop(future), left)
-                except _lost() as error:
+                except _errors_of_loss() as error:
                     if not self._is_gone():
                         raise
                     left.extendleft(case for chunk in pending.values() for case in chunk.cases)
                     pending.clear()
-                    self._reconnect(error)
+                    self._restore_connection(error)
         finally:
             with suppress(Exception):
                 self._client.cancel(list(pending))
 
     def _submit(self, left: deque[tuple[Task, ...]], pending: dict[Any, Chunk]) -> None:
-        from opproof.harness.run.cluster.worker import judged
+        from opproof.harness.run.cluster.worker import judge_chunk
 
-        workers = max(1, len(self._allowed()))
+        workers = max(1, len(self._count_allowed()))
         while left and len(pending) < _READY * workers:
             size = self._size(-(-len(left) // (_READY * workers)))
             chunk = Chunk(tuple(task for _ in range(size) for task in left.popleft()))
-            pending[self._client.submit(judged, self._order, chunk, pure=False, **self._where())] = chunk
+            pending[self._client.submit(judge_chunk, self._order, chunk, pure=False, **self._place_of_calls())] = chunk
 
     def _size(self, share: int) -> int:
         """How many cases a chunk gets, its `share` of those that are left at most; the first chunks have one."""
-        return max(1, min(share, _MOST, round(_CHUNK / self._seconds))) if self._seconds else 1
+        return max(1, min(share, _MAX_CHUNK_CASES, round(_CHUNK_SECONDS / self._seconds))) if self._seconds else 1
 
     def _ended(self, pending: Mapping[Any, Chunk]) -> list[Any]:
         """Those that have an answer, one at least unless the scheduler is slow."""
-        distributed = _distributed()
+        distributed = _load_distributed()
         with suppress(TimeoutError):
             distributed.wait(list(pending), timeout=5, return_when="FIRST_COMPLETED")
         if self._is_gone():
@@ -131,16 +133,16 @@ class Cluster:
         return [future for future in pending if future.status in ("finished", "error", "cancelled", "lost")]
 
     def _records(self, future: Any, chunk: Chunk, left: deque[tuple[Task, ...]]) -> Iterator[Result]:
-        distributed = _distributed()
+        distributed = _load_distributed()
         try:
-            answer: Answer = future.result()
+            answer: ChunkRecords = future.result()
         except distributed.scheduler.KilledWorker:
             cases = chunk.cases
             if len(cases) == 1:
                 reason = "workers were killed while they were at this case, several times"
-                yield from (settled(task, Verdict.HARNESS_ERROR, reason) for task in chunk.tasks)
+                yield from (make_early_record(task, Verdict.HARNESS_ERROR, reason) for task in chunk.tasks)
             left.extendleft(cases if len(cases) > 1 else [])
-            self._seconds = _CHUNK  # one case at a time
+            self._seconds = _CHUNK_SECONDS  # one case at a time
             return
         except ImportError as error:
             raise UsageError(f"a worker cannot load opproof: {error}; install it there, as here.") from None
@@ -154,26 +156,26 @@ class Cluster:
         self._seconds = latest if self._seconds == 0 else 0.7 * self._seconds + 0.3 * latest
         yield from answer.results
 
-    def _refuse(self, answer: Answer) -> None:
+    def _refuse(self, answer: ChunkRecords) -> None:
         """Go on without a worker. Raises BackendError where none is left, at once where all are of this machine."""
         if self._address == LOCAL:
             raise BackendError(answer.refusal)
         if answer.worker not in self._refused:
             self._refused[answer.worker] = answer.refusal
             sys.stderr.write(f"opproof: worker {answer.worker} is left out: {answer.refusal}\n")
-        if not self._allowed():
+        if not self._count_allowed():
             every = "; ".join(f"{worker}: {said}" for worker, said in self._refused.items())
             raise BackendError(f"no worker of {self._address} can judge: {every.rstrip('.')}.")
 
-    def _allowed(self) -> list[str]:
-        return [worker for worker in self._workers() if worker not in self._refused]
+    def _count_allowed(self) -> list[str]:
+        return [worker for worker in self._list_workers() if worker not in self._refused]
 
-    def _where(self) -> dict[str, Any]:
+    def _place_of_calls(self) -> dict[str, Any]:
         """On which workers a call may go, and what it needs of them."""
         given: dict[str, Any] = {"resources": self._resources} if self._resources else {}
-        return {**given, "workers": self._allowed(), "allow_other_workers": False} if self._refused else given
+        return {**given, "workers": self._count_allowed(), "allow_other_workers": False} if self._refused else given
 
-    def _workers(self) -> Mapping[str, Any]:
+    def _list_workers(self) -> Mapping[str, Any]:
         """Those that there are, as the scheduler said a second ago at most."""
         now = time.monotonic()
         if now - self._asked > 1.0:
@@ -182,9 +184,9 @@ class Cluster:
 
     def _connect(self) -> None:
         """Have a client, and a worker that has what is needed. Raises UsageError."""
-        distributed = _distributed()
+        distributed = _load_distributed()
         try:
-            client = distributed.Client(self._cluster or self._address, timeout=_CONNECT)
+            client = distributed.Client(self._cluster or self._address, timeout=_CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise UsageError(
                 f"no Dask scheduler answers at {self._address}: expected one started by `dask scheduler`; "
@@ -197,7 +199,7 @@ class Cluster:
             ) from None
         self._client, self._asked = client, -math.inf
         try:
-            client.wait_for_workers(1, timeout=_WORKERS)
+            client.wait_for_workers(1, timeout=_FIRST_WORKER_SECONDS)
         except TimeoutError:
             raise UsageError(
                 f"the scheduler at {self._address} has no workers; start some: dask worker ADDRESS --nthreads 1."
@@ -206,7 +208,7 @@ class Cluster:
 
     def _check_resources(self) -> None:
         for name, amount in self._resources.items():
-            if not any(w["resources"].get(name, 0) >= amount for w in self._workers().values()):
+            if not any(w["resources"].get(name, 0) >= amount for w in self._list_workers().values()):
                 raise UsageError(
                     f"no worker of {self._address} offers {name}={amount:g}; "
                     f"start one with --resources '{name}={amount:g}', or leave --resource out."
@@ -215,13 +217,13 @@ class Cluster:
     def _is_gone(self) -> bool:
         return self._client is None or self._client.status not in ("running", "newly-created")
 
-    def _reconnect(self, error: BaseException) -> None:
+    def _restore_connection(self, error: BaseException) -> None:
         sys.stderr.write(
             f"opproof: the scheduler at {self._address} is gone ({type(error).__name__}); waiting for it.\n"
         )
         with suppress(Exception):
             self._client.close(timeout=2)
-        until = time.monotonic() + _RECONNECT
+        until = time.monotonic() + _RECONNECT_SECONDS
         while True:
             try:
                 self._connect()
@@ -234,7 +236,7 @@ class Cluster:
                 return
 
 
-def _distributed() -> Any:
+def _load_distributed() -> Any:
     """The library. Raises UsageError where it is not installed."""
     try:
         import distributed
@@ -249,14 +251,14 @@ def _distributed() -> Any:
     return distributed
 
 
-def _lost() -> tuple[type[BaseException], ...]:
+def _errors_of_loss() -> tuple[type[BaseException], ...]:
     """What is raised where the scheduler went away."""
     from concurrent.futures import CancelledError
 
     return (OSError, TimeoutError, CancelledError, RuntimeError)
 
 
-def _local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
+def _start_local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
     """Workers on this machine, processes of one thread that may start others."""
     import dask
 
@@ -268,6 +270,6 @@ def _local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     return distributed.LocalCluster(
         n_workers=jobs, threads_per_worker=1, processes=True, scheduler_kwargs=no_pages, dashboard_address=None,
-        resources=dict(resources) or None, security=hardening.temporary(distributed), protocol="tls://",
+        resources=dict(resources) or None, security=hardening.make_temporary_keys(distributed), protocol="tls://",
         silence_logs=logging.CRITICAL,
     )  # fmt: skip

@@ -16,50 +16,54 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from opproof.core.capabilities import renamed
+from opproof.core.capabilities import rename_backend
 from opproof.core.errors import BackendError, OpError, UsageError
 from opproof.harness import __version__
 from opproof.harness.run.cache.location import place
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task, by_case
+from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reports import Result
 
 #: The judge of this worker, by what it may use.
-_POOLS: dict[tuple[Limits, int | None], Pool] = {}
+_POOLS: dict[tuple[HostLimits, int | None], Pool] = {}
 #: What backends here call themselves, by spec.
-_ABOUT: dict[tuple[Limits, str], dict[str, str]] = {}
+_ABOUT: dict[tuple[HostLimits, str], dict[str, str]] = {}
 
 
-def described(order: Order, spec: str) -> Answer:
+def describe_backend(order: Order, spec: str) -> ChunkRecords:
     """Name, version and device of a backend as this worker has it."""
-    name, refusal = _worker(order)
+    name, refusal = _check_worker(order)
     if refusal:
-        return Answer(name, refusal=refusal)
-    at = placed(order.files)
+        return ChunkRecords(name, refusal=refusal)
+    at = store_uploads(order.files)
     try:
-        return Answer(name, about=_about(order, spec, renamed(spec, at)))
+        return ChunkRecords(name, about=_describe(order, spec, rename_backend(spec, at)))
     except BackendError as error:
-        return Answer(name, refusal=str(error).replace(renamed(spec, at), spec))  # the run's own name of the file
+        return ChunkRecords(
+            name, refusal=str(error).replace(rename_backend(spec, at), spec)
+        )  # the run's own name of the file
 
 
-def judged(order: Order, chunk: Chunk) -> Answer:
+def judge_chunk(order: Order, chunk: Chunk) -> ChunkRecords:
     """The records of a chunk."""
-    name, refusal = _worker(order)
+    name, refusal = _check_worker(order)
     try:
-        at = placed(order.files)
-        refusal = refusal or _other_backend(order, at)
+        at = store_uploads(order.files)
+        refusal = refusal or _compare_backends(order, at)
         if refusal:
-            return Answer(name, refusal=refusal)
+            return ChunkRecords(name, refusal=refusal)
         begun = time.perf_counter()
-        results = [back(r, at) for r in _pool(order).run([there(task, at) for task in chunk.tasks])]
+        results = [
+            to_call_names(r, at) for r in _open_pool(order).run([to_local_names(task, at) for task in chunk.tasks])
+        ]
     except BackendError as error:
-        return Answer(name, refusal=str(error))
+        return ChunkRecords(name, refusal=str(error))
     except (OpError, UsageError) as error:
-        return Answer(name, error=str(error))
-    return Answer(name, results, time.perf_counter() - begun)
+        return ChunkRecords(name, error=str(error))
+    return ChunkRecords(name, results, time.perf_counter() - begun)
 
 
-def _worker(order: Order) -> tuple[str, str]:
+def _check_worker(order: Order) -> tuple[str, str]:
     """The worker's address, and what keeps it from judging."""
     from distributed import get_worker
 
@@ -74,7 +78,7 @@ def _worker(order: Order) -> tuple[str, str]:
     return worker.address, ""
 
 
-def _pool(order: Order) -> Pool:
+def _open_pool(order: Order) -> Pool:
     key = (order.limits, order.cache)
     if key not in _POOLS:
         pool = Pool(replace(order.limits, jobs=1), None if order.cache is None else place(order.cache))
@@ -83,17 +87,17 @@ def _pool(order: Order) -> Pool:
     return _POOLS[key]
 
 
-def _about(order: Order, spec: str, path: str) -> dict[str, str]:
+def _describe(order: Order, spec: str, path: str) -> dict[str, str]:
     key = (order.limits, path)
     if key not in _ABOUT:
-        _ABOUT[key] = {**_pool(order).describe(path), "spec": spec}
+        _ABOUT[key] = {**_open_pool(order).describe(path), "spec": spec}
     return _ABOUT[key]
 
 
-def _other_backend(order: Order, at: dict[str, str]) -> str:
+def _compare_backends(order: Order, at: dict[str, str]) -> str:
     """How a backend here differs from that of the run."""
     for spec, name, version in order.backends:
-        about = _about(order, spec, renamed(spec, at))
+        about = _describe(order, spec, rename_backend(spec, at))
         if (about["name"], about["version"]) != (name, version):
             here = f"{about['name']} {about['version']}"
             return f"its {spec} is {here}; expected {name} {version}, as the run has it"
@@ -105,9 +109,9 @@ class Order:
     """Whose judges, what they may use, and files that a worker may lack."""
 
     opproof: str  # the version of the run
-    limits: Limits
+    limits: HostLimits
     cache: int | None  # bytes of the worker's own cache; None for no cache
-    files: tuple[Shipped, ...] = ()
+    files: tuple[Upload, ...] = ()
     backends: tuple[tuple[str, str, str], ...] = ()  # spec, name and version, as the run knows them
 
 
@@ -124,7 +128,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChunkRecords:
     """The records of a chunk, or why this worker gives none."""
 
     worker: str
@@ -140,7 +144,7 @@ LARGEST = 2**26
 
 
 @dataclass(frozen=True)
-class Shipped:
+class Upload:
     """A file, or the Python files of a folder, under the name that the call has for it."""
 
     name: str
@@ -155,12 +159,12 @@ class Shipped:
         return whole.hexdigest()
 
 
-def shipped(names: Iterable[str]) -> tuple[Shipped, ...]:
+def make_uploads(names: Iterable[str]) -> tuple[Upload, ...]:
     """Those of `names` that are files or folders here, small enough to travel."""
     return tuple(one for name in dict.fromkeys(names) if (one := _read(name)) is not None)
 
 
-def placed(files: Iterable[Shipped]) -> dict[str, str]:
+def store_uploads(files: Iterable[Upload]) -> dict[str, str]:
     """Where each lies on this machine, by its name: written once, under a name that its content has."""
     at: dict[str, str] = {}
     for one in files:
@@ -176,25 +180,25 @@ def placed(files: Iterable[Shipped]) -> dict[str, str]:
     return at
 
 
-def there(task: Task, at: Mapping[str, str]) -> Task:
+def to_local_names(task: Task, at: Mapping[str, str]) -> Task:
     """The task by the names that its files have on this machine."""
-    return replace(task, backend=renamed(task.backend, at), ops=tuple(at.get(o, o) for o in task.ops))
+    return replace(task, backend=rename_backend(task.backend, at), ops=tuple(at.get(o, o) for o in task.ops))
 
 
-def back(result: Result, at: Mapping[str, str]) -> Result:
+def to_call_names(result: Result, at: Mapping[str, str]) -> Result:
     """The record by the names that the call has for its files."""
     names = {path: name for name, path in at.items()}
     repro, message = result.repro, result.message
     for path, name in names.items():
         repro, message = repro.replace(path, name), message.replace(path, name)
-    return replace(result, backend=renamed(result.backend, names), repro=repro, message=message)
+    return replace(result, backend=rename_backend(result.backend, names), repro=repro, message=message)
 
 
-def _read(name: str) -> Shipped | None:
+def _read(name: str) -> Upload | None:
     path = Path(name)
     if path.is_dir():
         found = sorted(path.rglob("*.py"))
-        return Shipped(name, tuple((str(p.relative_to(path)), p.read_bytes()) for p in found))
+        return Upload(name, tuple((str(p.relative_to(path)), p.read_bytes()) for p in found))
     if path.is_file() and path.stat().st_size <= LARGEST:
-        return Shipped(name, (("", path.read_bytes()),))
+        return Upload(name, (("", path.read_bytes()),))
     return None

@@ -23,13 +23,13 @@ from opproof.backends.worker.protocol import LONGEST, FrameError, decode
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED, Declaration
 from opproof.core.errors import BackendError, UsageError
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import Verdict
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Question
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import Question, Returned, Settled, received
+from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned
 
 KIND = "answers"
 ABOUT = "about.json"
@@ -45,7 +45,7 @@ class Identity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounding: dict[str, str] = {}
 
 
-class Filed:
+class AnswerFiles:
     """Answers in files."""
 
     in_process = False
@@ -56,7 +56,7 @@ class Filed:
         self._answers, self._identity = answers, identity
         self._records = {(r.case, r.mode): r for r in exported.records}
         self._left = {(r.case, r.mode): r.reason for r in exported.left_out}
-        name, version, device = plain(identity.name), plain(identity.version), plain(identity.device)
+        name, version, device = make_plain(identity.name), make_plain(identity.version), make_plain(identity.device)
         self.about = About(name, version, device, dtypes=frozenset(DECLARED), mixed=True, once=True)
 
     def support(
@@ -66,46 +66,50 @@ class Filed:
         del dtype, mode, params, shapes
         return Support("", Declaration(self._identity.compute.get(op), self._identity.rounding.get(op)))
 
-    def call(self, question: Question, timeout: float) -> list[Array | None]:
+    def call(self, question: Request, timeout: float) -> list[Array | None]:
         """See Host. No file is what nobody wrote: NOT_WRITTEN; one that says nothing is an ERROR."""
         del timeout
         record = self._record(question)
         path = self._answers / record.answer
         try:
-            metadata, tensors = decode(bytes(8) + _whole(path))
+            metadata, tensors = decode(bytes(8) + _read_whole(path))
         except FileNotFoundError:
-            raise Settled(Verdict.NOT_WRITTEN, f"there is no answer: no file {record.answer}") from None
+            raise EarlyVerdict(Verdict.NOT_WRITTEN, f"there is no answer: no file {record.answer}") from None
         except (FrameError, OSError) as error:
-            raise Settled(Verdict.ERROR, f"{record.answer} cannot be read: {plain(str(error))}") from None
+            raise EarlyVerdict(Verdict.ERROR, f"{record.answer} cannot be read: {make_plain(str(error))}") from None
         if metadata.get("kind") == "unsupported":
-            raise Settled(Verdict.UNSUPPORTED, plain(metadata.get("reason", "")) or "it declined, and gave no reason")
+            raise EarlyVerdict(
+                Verdict.UNSUPPORTED, make_plain(metadata.get("reason", "")) or "it declined, and gave no reason"
+            )
         if metadata.get("kind") == "failed":
-            raise Settled(Verdict.ERROR, plain(metadata.get("message", "")) or "it failed, and gave no message")
+            raise EarlyVerdict(
+                Verdict.ERROR, make_plain(metadata.get("message", "")) or "it failed, and gave no message"
+            )
         names = [None if r is None else r.answer for r in record.results]
         for name in names:
             if name is not None and name not in tensors:
                 there = ", ".join(sorted(tensors)[:4]) or "none"
-                raise Settled(Verdict.ERROR, f"{record.answer} has no tensor {name}; it has: {plain(there)}")
+                raise EarlyVerdict(Verdict.ERROR, f"{record.answer} has no tensor {name}; it has: {make_plain(there)}")
         arrays = [None if name is None else tensors[name] for name in names]
-        return received([None if a is None else Returned(a.shape, _dtype(a), a) for a in arrays], question)
+        return check_returned([None if a is None else Returned(a.shape, _dtype_of(a), a) for a in arrays], question)
 
-    def _record(self, question: Question) -> Vector:
+    def _record(self, question: Request) -> Vector:
         posed = question.posed
         key = (str(posed.case), str(posed.mode))
         if key in self._left:
-            raise Settled(Verdict.UNSUPPORTED, f"it was not exported: {self._left[key]}")
+            raise EarlyVerdict(Verdict.UNSUPPORTED, f"it was not exported: {self._left[key]}")
         if key not in self._records:
-            raise Settled(Verdict.UNSUPPORTED, "it was not exported")
-        if self._records[key].question != digest(posed):
+            raise EarlyVerdict(Verdict.UNSUPPORTED, "it was not exported")
+        if self._records[key].question != digest_of_question(posed):
             said = "the inputs in the files are not those that this opproof draws: export the cases anew"
-            raise Settled(Verdict.HARNESS_ERROR, said)
+            raise EarlyVerdict(Verdict.HARNESS_ERROR, said)
         return self._records[key]
 
     def fault(self) -> HostFault:
         """See Host. It does not die."""
         return HostFault(Verdict.CRASH, "the files are gone")
 
-    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
         """See Host."""
         return (self.call(question, timeout) for question in questions)
 
@@ -116,7 +120,7 @@ class Filed:
         """See Host."""
 
 
-def start(rest: str) -> Filed:
+def start(rest: str) -> AnswerFiles:
     """The answers that `rest`, DIR:ANSWERS, names. Raises BackendError."""
     exported, colon, given = rest.partition(os.pathsep)
     if not colon or not exported or not given:
@@ -125,18 +129,18 @@ def start(rest: str) -> Filed:
     if not answers.is_dir():
         raise BackendError(f"there is no folder {answers}: give --answers the folder that holds the answers.")
     try:
-        whole = _manifest(Path(exported).resolve())
+        whole = _load_manifest(Path(exported).resolve())
     except UsageError as error:
         raise BackendError(str(error)) from None
-    return Filed(whole, answers, _identity(answers))
+    return AnswerFiles(whole, answers, _read_identity(answers))
 
 
 @functools.lru_cache(1)
-def _manifest(folder: Path) -> Manifest:
+def _load_manifest(folder: Path) -> Manifest:
     return read(folder)
 
 
-def _identity(answers: Path) -> Identity:
+def _read_identity(answers: Path) -> Identity:
     path = answers / ABOUT
     try:
         return msgspec.json.decode(_read(path), type=Identity)
@@ -146,7 +150,7 @@ def _identity(answers: Path) -> Identity:
         raise BackendError(f"{path} is not as expected: {error}; give name, version, device, compute.") from None
 
 
-def _whole(path: Path) -> bytes:
+def _read_whole(path: Path) -> bytes:
     """The bytes of a file that begins as safetensors does. Raises FrameError."""
     blob = _read(path)
     if len(blob) < 8 or int.from_bytes(blob[:8], "little") > len(blob) - 8:
@@ -165,7 +169,7 @@ def _read(path: Path) -> bytes:
         return file.read(status.st_size)
 
 
-def _dtype(array: Array) -> str:
+def _dtype_of(array: Array) -> str:
     return np.dtype(array.dtype).name
 
 
@@ -175,7 +179,7 @@ CASES = "cases.toml"
 SCHEMA = 1
 
 
-class Tensor(msgspec.Struct, frozen=True, omit_defaults=True):
+class VectorTensor(msgspec.Struct, frozen=True, omit_defaults=True):
     """An input or a cotangent. Strides and offset count elements of the tensor in the file.
 
     Where they are those of a row-major array, the tensor in the file has the shape given here; else it has one axis,
@@ -190,7 +194,7 @@ class Tensor(msgspec.Struct, frozen=True, omit_defaults=True):
     offset: int = 0
 
 
-class Wanted(msgspec.Struct, frozen=True, omit_defaults=True):
+class VectorResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """An output or a gradient: how it is to come back, and the tensors in the case's file that say what is right.
 
     An element is right where low - bound <= it <= high + bound, and where it equals `expected` rounded to `dtype`. Low
@@ -217,9 +221,9 @@ class Vector(msgspec.Struct, frozen=True):
     params: dict[str, Any]  # infinities are the strings Infinity, -Infinity and NaN
     file: str  # relative to the manifest
     answer: str  # where the answer is to be, relative to the folder of answers
-    inputs: tuple[Tensor | None, ...]
-    cotangents: tuple[Tensor | None, ...]
-    results: tuple[Wanted | None, ...]  # None: a gradient that is not asked for
+    inputs: tuple[VectorTensor | None, ...]
+    cotangents: tuple[VectorTensor | None, ...]
+    results: tuple[VectorResult | None, ...]  # None: a gradient that is not asked for
     question: str  # SHA-256 of the inputs and cotangents
     note: str = ""  # what else is right, which `opproof judge` knows and no bound says
 
@@ -271,7 +275,7 @@ def read(folder: Path) -> Manifest:
     return manifest
 
 
-def digest(posed: Posed) -> str:
+def digest_of_question(posed: Question) -> str:
     """SHA-256 of what is asked: inputs and cotangents in their dtypes, row by row."""
     known = hashlib.sha256()
     named = (*zip(posed.names, posed.inputs, strict=True), *((None, g) for g in posed.cotangents))

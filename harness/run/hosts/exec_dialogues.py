@@ -14,12 +14,12 @@ import numpy as np
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
 from opproof.backends.protocol import BackendFailed as BackendFailed_of_protocol
-from opproof.backends.protocol import float_name
+from opproof.backends.protocol import short_name_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import BackendError
 from opproof.harness.run.hosts import exec_protocol
-from opproof.harness.run.hosts.exec_protocol import Foreign
+from opproof.harness.run.hosts.exec_protocol import ExecHost
 from opproof.harness.run.hosts.process import HostFault
 from opproof.reference_ops import Trait, load, names
 
@@ -29,7 +29,7 @@ _LOOSE = {"f64": 1e-6, "f32": 1e-3, "f16": 3e-2, "bf16": 1e-1}
 
 
 @dataclass(frozen=True)
-class Step:
+class DialogueStep:
     """One dialogue. `state` is "ok", "declined" (which is allowed) or "wrong"."""
 
     what: str
@@ -38,48 +38,50 @@ class Step:
     got: str
 
 
-class Wrong(Exception):
+class DialogueFailure(Exception):
     """The answer is not what the step expects; the text says what came instead."""
 
 
-def check(backend: Command, op: str = "") -> Iterator[Step]:
+def check(backend: Command, op: str = "") -> Iterator[DialogueStep]:
     """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first of `simple` answered."""
-    hello = _step("hello", "a frame of kind hello, with name and, if you like, version, device, ops", _hello, backend)
+    hello = _run_step(
+        "hello", "a frame of kind hello, with name and, if you like, version, device, ops", _check_hello, backend
+    )
     yield hello
     if hello.state == "wrong":
         return
-    chosen = op or next((name for name in simple() if _answers(backend, name)), "")
+    chosen = op or next((name for name in list_simple_operators() if _answers(backend, name)), "")
     if not chosen:
         expected = "some pointwise operator of one tensor without parameters computed; name one of yours with --op"
-        yield Step("an operator to ask for", "wrong", expected, _reasons(backend))
+        yield DialogueStep("an operator to ask for", "wrong", expected, _ask_reason(backend))
         return
-    for dialogue in (*_tensors(backend, chosen), *_behaviour(backend, chosen)):
-        yield _step(*dialogue)
+    for dialogue in (*_list_tensor_steps(backend, chosen), *_list_behaviour_steps(backend, chosen)):
+        yield _run_step(*dialogue)
 
 
-def simple() -> Iterator[str]:
+def list_simple_operators() -> Iterator[str]:
     """Operators to ask for where none is named: pointwise, of one tensor, without parameters, defined on `_values`."""
     for op in map(load, names()):
         plain = Trait.POINTWISE in op.traits and op.tensors == ("x",) and not op.params
         if plain and op.vjp is not None and not op.trivial("forward") and not op.trivial("gradient"):
-            (y,) = NumPy().forward(op.name, [_values((3, 4), "f64")], {})
+            (y,) = NumPy().forward(op.name, [_make_values((3, 4), "f64")], {})
             if np.isfinite(y).all():
                 yield op.name
 
 
-def _step(what: str, expected: str, action: Callable[..., str], *arguments: Any) -> Step:
+def _run_step(what: str, expected: str, action: Callable[..., str], *arguments: Any) -> DialogueStep:
     try:
-        return Step(what, "ok", expected, action(*arguments))
+        return DialogueStep(what, "ok", expected, action(*arguments))
     except Unsupported as reason:
-        return Step(what, "declined", expected, str(reason))
-    except (Wrong, BackendFailed, BackendError) as error:
-        return Step(what, "wrong", expected, str(error))
+        return DialogueStep(what, "declined", expected, str(reason))
+    except (DialogueFailure, BackendFailed, BackendError) as error:
+        return DialogueStep(what, "wrong", expected, str(error))
 
 
-def _tensors(backend: Command, op: str) -> list[tuple[Any, ...]]:
+def _list_tensor_steps(backend: Command, op: str) -> list[tuple[Any, ...]]:
     def forward(what: str, shape: tuple[int, ...], dtype: str) -> tuple[Any, ...]:
         expected = f"outputs, with output.0 of shape {list(shape)} in {dtype}"
-        return (f"{op}, {what}", expected, _forward, backend, op, _values(shape, dtype))
+        return (f"{op}, {what}", expected, _check_forward, backend, op, _make_values(shape, dtype))
 
     return [
         forward("f32", (3, 4), "f32"),
@@ -88,21 +90,21 @@ def _tensors(backend: Command, op: str) -> list[tuple[Any, ...]]:
         forward("a 0-d tensor", (), "f32"),
         *(forward(dtype, (3, 4), dtype) for dtype in ("bf16", "f16", "f64")),
         forward("1 MiB, more than a pipe holds", (512, 512), "f32"),
-        (f"{op}, vjp", "gradients, with gradient.0 of the input's shape and dtype", _vjp, backend, op),
+        (f"{op}, vjp", "gradients, with gradient.0 of the input's shape and dtype", _check_vjp, backend, op),
     ]
 
 
-def _behaviour(backend: Command, op: str) -> list[tuple[Any, ...]]:
+def _list_behaviour_steps(backend: Command, op: str) -> list[tuple[Any, ...]]:
     return [
-        ("the same call after another", "the same bytes as the first time", _twice, backend, op),
-        ("an operator that nobody has", "a frame of kind unsupported, with a reason", _declines, backend),
-        ("going on after declining", "outputs", _forward, backend, op, _values((3, 4), "f32")),
-        ("standard error", "anything, or nothing; it is read all the time", _stderr, backend),
-        ("the end of standard input", "the command exits within 5 s", _ends, backend),
+        ("the same call after another", "the same bytes as the first time", _check_repeat, backend, op),
+        ("an operator that nobody has", "a frame of kind unsupported, with a reason", _check_decline, backend),
+        ("going on after declining", "outputs", _check_forward, backend, op, _make_values((3, 4), "f32")),
+        ("standard error", "anything, or nothing; it is read all the time", _read_stderr, backend),
+        ("the end of standard input", "the command exits within 5 s", _check_end, backend),
     ]
 
 
-def _hello(backend: Command) -> str:
+def _check_hello(backend: Command) -> str:
     version = f" {backend.version}" if backend.version else ""
     return f"{backend.name}{version} on {backend.device}"
 
@@ -110,7 +112,7 @@ def _hello(backend: Command) -> str:
 def _answers(backend: Command, op: str) -> bool:
     """Whether the operator is computed; a fault counts, since the steps will show it."""
     try:
-        _ask(backend, op, _values((3, 4), "f32"))
+        _ask(backend, op, _make_values((3, 4), "f32"))
     except Unsupported:
         return False
     except BackendFailed:
@@ -118,53 +120,53 @@ def _answers(backend: Command, op: str) -> bool:
     return True
 
 
-def _reasons(backend: Command) -> str:
-    first = next(simple())
+def _ask_reason(backend: Command) -> str:
+    first = next(list_simple_operators())
     try:
-        _ask(backend, first, _values((3, 4), "f32"))
+        _ask(backend, first, _make_values((3, 4), "f32"))
     except Unsupported as reason:
         return f"all were declined, {first} because: {reason}"
     return "all were declined"
 
 
 def _ask(backend: Command, op: str, x: Array) -> list[Array]:
-    if declined := backend.declines(op, float_name(x.dtype)):
+    if declined := backend.declines(op, short_name_of(x.dtype)):
         raise Unsupported(declined)
     return backend.forward(op, [x], {})
 
 
-def _values(shape: tuple[int, ...], dtype: str) -> Array:
+def _make_values(shape: tuple[int, ...], dtype: str) -> Array:
     """Numbers between 1/4 and 2, row by row, in the dtype."""
     count = int(np.prod(shape))
     return np.asarray((1 + np.arange(count) % 8) / 4).reshape(shape).astype(DTYPES[dtype].numpy)
 
 
-def _forward(backend: Command, op: str, x: Array) -> str:
-    return _compared("output.0", _ask(backend, op, x), NumPy().forward(op, [x], {}))
+def _check_forward(backend: Command, op: str, x: Array) -> str:
+    return _compare_answer("output.0", _ask(backend, op, x), NumPy().forward(op, [x], {}))
 
 
-def _vjp(backend: Command, op: str) -> str:
-    x = _values((3, 4), "f32")
+def _check_vjp(backend: Command, op: str) -> str:
+    x = _make_values((3, 4), "f32")
     g = x[::-1].copy()
     gradients = backend.vjp(op, [x], {}, [g], [True])
-    return _compared("gradient.0", [d for d in gradients if d is not None], NumPy().vjp(op, [x], {}, [g], [True]))
+    return _compare_answer("gradient.0", [d for d in gradients if d is not None], NumPy().vjp(op, [x], {}, [g], [True]))
 
 
-def _compared(name: str, answer: Sequence[Array], right: Sequence[Array | None]) -> str:
+def _compare_answer(name: str, answer: Sequence[Array], right: Sequence[Array | None]) -> str:
     """What came, in words. Raises Wrong where it is not what the reference gives."""
     if len(answer) != 1:
-        raise Wrong(f"{len(answer)} tensors")
+        raise DialogueFailure(f"{len(answer)} tensors")
     a, b = answer[0], right[0]
     assert b is not None
     if a.shape != b.shape:
-        raise Wrong(f"{name} of shape {list(a.shape)}, expected {list(b.shape)}")
+        raise DialogueFailure(f"{name} of shape {list(a.shape)}, expected {list(b.shape)}")
     if a.dtype != b.dtype:
-        raise Wrong(f"{name} in {float_name(a.dtype)}, expected {float_name(b.dtype)}")
+        raise DialogueFailure(f"{name} in {short_name_of(a.dtype)}, expected {short_name_of(b.dtype)}")
     wide, expected = a.astype(np.float64), b.astype(np.float64)
-    off = ~np.isclose(wide, expected, rtol=_LOOSE[float_name(b.dtype)], atol=1e-6)
+    off = ~np.isclose(wide, expected, rtol=_LOOSE[short_name_of(b.dtype)], atol=1e-6)
     if off.any():
         at = tuple(int(i) for i in np.argwhere(off)[0])
-        raise Wrong(
+        raise DialogueFailure(
             f"{name}{list(at)} is {wide[at]:g}, expected {expected[at]:g}{_guess(wide, expected)}; "
             f"{int(off.sum())} of {off.size} elements are off"
         )
@@ -180,35 +182,35 @@ def _guess(got: Array, expected: Array) -> str:
     return ""
 
 
-def _twice(backend: Command, op: str) -> str:
-    x, other = _values((3, 4), "f32"), -_values((3, 4), "f32")[::-1]
+def _check_repeat(backend: Command, op: str) -> str:
+    x, other = _make_values((3, 4), "f32"), -_make_values((3, 4), "f32")[::-1]
     first = _ask(backend, op, x)
     _ask(backend, op, other)
     if first[0].tobytes() != _ask(backend, op, x)[0].tobytes():
-        raise Wrong("other numbers: the call in between left something behind")
+        raise DialogueFailure("other numbers: the call in between left something behind")
     return "the same bytes"
 
 
-def _declines(backend: Command) -> str:
+def _check_decline(backend: Command) -> str:
     try:
         if not backend.declines(UNKNOWN, "f32"):
-            backend.forward(UNKNOWN, [_values((3, 4), "f32")], {})
+            backend.forward(UNKNOWN, [_make_values((3, 4), "f32")], {})
     except Unsupported as reason:
         return f"unsupported: {reason}"
     except BackendFailed as error:
-        raise Wrong(f"{error} (declining must not look like a failure)") from None
+        raise DialogueFailure(f"{error} (declining must not look like a failure)") from None
     if backend.declines(UNKNOWN, "f32"):
         return "its list of operators does not have it"
-    raise Wrong(f"outputs for {UNKNOWN}")
+    raise DialogueFailure(f"outputs for {UNKNOWN}")
 
 
-def _stderr(backend: Command) -> str:
+def _read_stderr(backend: Command) -> str:
     return backend.last_line().removeprefix("; ") if backend.last_line() else "silent"
 
 
-def _ends(backend: Command) -> str:
+def _check_end(backend: Command) -> str:
     if not backend.stop(5.0):
-        raise Wrong("it goes on, and had to be killed")
+        raise DialogueFailure("it goes on, and had to be killed")
     return "it exited"
 
 
@@ -221,7 +223,7 @@ class Command:
     def __init__(self, text: str, timeout: float) -> None:
         exec_protocol.command_of(text)
         self.text, self.timeout = text, timeout
-        self._host: Foreign | None = None
+        self._host: ExecHost | None = None
 
     @property
     def name(self) -> str:
@@ -262,7 +264,7 @@ class Command:
         host, self._host = self._host, None
         return host is None or host.close(grace)
 
-    def _asked(self, question: Callable[[Foreign], _Answer]) -> _Answer:
+    def _asked(self, question: Callable[[ExecHost], _Answer]) -> _Answer:
         try:
             return question(self._started())
         except BackendError as error:
@@ -271,14 +273,14 @@ class Command:
             self.stop()
             raise BackendFailed_of_protocol(f"{fault.message}.") from None
 
-    def _started(self) -> Foreign:
+    def _started(self) -> ExecHost:
         if self._host is not None and not self._host.alive:
             fault = self._host.fault()
             self.stop()
             raise BackendFailed_of_protocol(f"{fault.message}.")
         if self._host is None:
             host = exec_protocol.start(self.text, 0, self.timeout)
-            if not isinstance(host, Foreign):
+            if not isinstance(host, ExecHost):
                 host.close()
                 raise BackendError(f"exec:{self.text} is opproof's own host, which `opproof run` speaks to; run it.")
             self._host = host

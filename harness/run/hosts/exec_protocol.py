@@ -22,18 +22,18 @@ import numpy as np
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.protocol import BackendFailed, Unsupported
-from opproof.backends.worker.protocol import LONGEST, params_text
+from opproof.backends.worker.protocol import LONGEST, params_to_json
 from opproof.core.arrays import Array, bytes_of
-from opproof.core.capabilities import variables_text
+from opproof.core.capabilities import format_variables
 from opproof.core.dtypes import DECLARED, DTYPES, Declaration
 from opproof.core.errors import BackendError
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.run.hosts.host import About, Support
-from opproof.harness.run.hosts.native import PROTOCOL, Placed
-from opproof.harness.run.hosts.process import HostFault, HostProcess, exchanged, references_allowed
-from opproof.harness.run.request import Question, Returned, Settled, received
+from opproof.harness.run.hosts.native import PROTOCOL, NativeHost
+from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed, request_answer
+from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned
 
 #: Seconds that a command may take to start and to say hello.
 START = 60.0
@@ -41,10 +41,10 @@ START = 60.0
 #: Digits that no tensor's number has.
 _DIGITS = 10
 #: What is read of an answer: so many times the bytes that it should have, for dtypes and shapes may be wrong, and more.
-_TIMES, _MORE = 8, 1 << 26
+_MAX_ANSWER_RATIO, _MAX_EXTRA_ANSWER_BYTES = 8, 1 << 26
 
 
-class Foreign:
+class ExecHost:
     """A command that has said hello."""
 
     in_process = False
@@ -53,7 +53,11 @@ class Foreign:
     def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
         self._process, self.timeout = process, timeout
         words = hello.get("destinations", ())
-        name, version, device = plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu"))
+        name, version, device = (
+            make_plain(hello["name"]),
+            make_plain(hello.get("version", "")),
+            make_plain(hello.get("device", "cpu")),
+        )
         threads, places = hello.get("threads", False), frozenset(map(Destination, words))
         dtypes = frozenset(hello.get("dtypes", ()))
         mixed = hello.get("mixed", False)
@@ -69,17 +73,17 @@ class Foreign:
         del dtype, mode, params, shapes
         declined = self._ops is not None and op not in self._ops
         reason = f"{self.about.name} does not name {op} among its operators" if declined else ""
-        said = {name: plain(str(words[op])) for name, words in self._declared.items() if words.get(op) is not None}
+        said = {name: make_plain(str(words[op])) for name, words in self._declared.items() if words.get(op) is not None}
         return Support(reason, Declaration(**said))
 
-    def call(self, question: Question, timeout: float) -> list[Array | None]:
+    def call(self, question: Request, timeout: float) -> list[Array | None]:
         """See Host."""
         posed = question.posed
         native = posed.case.dtype
         pairs = zip(posed.names, posed.inputs, strict=True)
         inputs = [None if v is None else to_dtype(v, posed.case.dtype_of(name)) for name, v in pairs]
         cotangents = [None if g is None else to_dtype(g, native) for g in posed.cotangents]
-        longest = _longest(question, [*inputs, *cotangents])
+        longest = _max_frame_bytes_of(question, [*inputs, *cotangents])
         try:
             if posed.case.inplace:
                 arrays: Sequence[Array | None] = self._in_place(question, inputs, cotangents, timeout, longest)
@@ -89,10 +93,10 @@ class Foreign:
                 given = (posed.op.name, inputs, posed.params, cotangents, posed.needs)
                 arrays = self.vjp(*given, timeout, question.threads, longest)
         except Unsupported as reason:
-            raise Settled(Verdict.UNSUPPORTED, str(reason)) from None
+            raise EarlyVerdict(Verdict.UNSUPPORTED, str(reason)) from None
         except BackendFailed as failure:
-            raise Settled(Verdict.ERROR, str(failure)) from None
-        return received([None if a is None else Returned(a.shape, a.dtype.name, a) for a in arrays], question)
+            raise EarlyVerdict(Verdict.ERROR, str(failure)) from None
+        return check_returned([None if a is None else Returned(a.shape, a.dtype.name, a) for a in arrays], question)
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], timeout: float | None = None,
@@ -100,10 +104,10 @@ class Foreign:
     ) -> list[Array]:  # fmt: skip
         """The outputs. Raises Unsupported, BackendFailed and HostFault."""
         metadata, tensors = _request("forward", op, inputs, params, threads)
-        arrays = _indexed(self._ask(metadata, tensors, "outputs", timeout, longest), "output")
+        arrays = _index_tensors(self._ask(metadata, tensors, "outputs", timeout, longest), "output")
         missing = [i for i in range(len(arrays)) if i not in arrays]
         if missing:
-            raise BackendFailed(f"the answer has no tensor output.{missing[0]}, but {_listed(arrays, 'output')}")
+            raise BackendFailed(f"the answer has no tensor output.{missing[0]}, but {_list_names(arrays, 'output')}")
         return [arrays[i] for i in range(len(arrays))]
 
     def vjp(
@@ -115,15 +119,15 @@ class Foreign:
         metadata, tensors = _request("vjp", op, inputs, params, threads)
         more, others = _of_gradient(cotangents, needs)
         metadata, tensors = metadata | more, tensors | others
-        arrays = _indexed(self._ask(metadata, tensors, "gradients", timeout, longest), "gradient")
+        arrays = _index_tensors(self._ask(metadata, tensors, "gradients", timeout, longest), "gradient")
         for i, need in enumerate(needs):
             if need and i not in arrays:
-                raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_listed(arrays, 'gradient')}")
+                raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_list_names(arrays, 'gradient')}")
         return [arrays[i] if need else None for i, need in enumerate(needs)]
 
     def _in_place(
         self,
-        question: Question,
+        question: Request,
         inputs: Sequence[Array | None],
         cotangents: Sequence[Array | None],
         timeout: float,
@@ -145,8 +149,8 @@ class Foreign:
         overwritten = f"input.{where}" if forward else "cotangent.0"
         for name, sent in tensors.items():
             if name != overwritten:
-                check_kept(_called(name, posed.names), name, sent, answer)
-        results = _indexed(answer, "output" if forward else "gradient")
+                check_kept(_name_of_tensor(name, posed.names), name, sent, answer)
+        results = _index_tensors(answer, "output" if forward else "gradient")
         return [results.get(i) for i in range(len(question.wanted))]
 
     @property
@@ -158,7 +162,7 @@ class Foreign:
         """See Host."""
         return self._process.fault()
 
-    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
         """See Host."""
         return (self.call(question, timeout) for question in questions)
 
@@ -171,21 +175,21 @@ class Foreign:
 
     def last_line(self) -> str:
         """Its last line on stderr, as the end of a sentence."""
-        return plain(self._process.last_line())
+        return make_plain(self._process.last_line())
 
     def _ask(
         self, metadata: dict[str, str], tensors: Mapping[str, Array], wanted: str, timeout: float | None, longest: int
     ) -> dict[str, Array]:
         self._count += 1
         limit = self.timeout if timeout is None else timeout
-        answer, arrays = exchanged(self._process, str(self._count), metadata, tensors, limit, longest)
+        answer, arrays = request_answer(self._process, str(self._count), metadata, tensors, limit, longest)
         kind = answer.get("kind", "")
         if kind == "unsupported":
-            raise Unsupported(plain(answer.get("reason", "")) or "the command declined, and gave no reason")
+            raise Unsupported(make_plain(answer.get("reason", "")) or "the command declined, and gave no reason")
         if kind == "failed":
-            raise BackendFailed(plain(answer.get("message", "")) or "the command failed, and gave no message")
+            raise BackendFailed(make_plain(answer.get("message", "")) or "the command failed, and gave no message")
         if kind != wanted:
-            got = plain(repr(kind))
+            got = make_plain(repr(kind))
             raise HostFault(
                 Verdict.ERROR, f"the answer is of kind {got}; expected {wanted!r}, 'unsupported' or 'failed'"
             )
@@ -194,24 +198,25 @@ class Foreign:
 
 def start(
     text: str, memory: int, timeout: float = 30.0, variables: Mapping[str, str] | None = None
-) -> Foreign | Placed:
+) -> ExecHost | NativeHost:
     """The command of `exec:text`, with `variables` in its environment, which has said hello. Raises BackendError."""
     command = command_of(text)
     own = "opproof.backends.worker" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
     process = HostProcess(command, memory, trusted=own or references_allowed(), variables=variables)
     try:
-        answer, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)
-        hello = _checked(answer)
+        answer, _ = request_answer(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)
+        hello = _check_hello(answer)
         if hello.get("arena") != "frames":
-            return Foreign(process, hello, timeout)
+            return ExecHost(process, hello, timeout)
         if not variables:
-            return Placed(process, None, hello)
+            return NativeHost(process, None, hello)
     except (HostFault, BackendFailed, BackendError) as error:
         process.stop()
         raise BackendError(f"exec: {shlex.join(command)} did not say hello: {error}.") from None
     process.stop()  # it may run on another machine, which the variables do not come to
     raise BackendError(
-        f"exec:{text} is opproof's own host, which --isa cannot reach: set {variables_text(variables)} in its command."
+        f"exec:{text} is opproof's own host, which --isa cannot reach: "
+        f"set {format_variables(variables)} in its command."
     )
 
 
@@ -233,7 +238,7 @@ def command_of(text: str) -> list[str]:
 def _request(
     kind: str, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], threads: int
 ) -> tuple[dict[str, str], dict[str, Array]]:
-    metadata = {"kind": kind, "op": op, "params": params_text(params), "inputs": str(len(inputs))}
+    metadata = {"kind": kind, "op": op, "params": params_to_json(params), "inputs": str(len(inputs))}
     if threads:
         metadata["threads"] = str(threads)
     return metadata, {f"input.{i}": np.asarray(x) for i, x in enumerate(inputs) if x is not None}
@@ -245,18 +250,18 @@ def _of_gradient(cotangents: Sequence[Array | None], needs: Sequence[bool]) -> t
     return metadata, {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
 
 
-def _called(name: str, names: Sequence[str | None]) -> str:
+def _name_of_tensor(name: str, names: Sequence[str | None]) -> str:
     """What messages call a tensor of the protocol."""
     kind, _, number = name.partition(".")
     return f"input {names[int(number)]}" if kind == "input" else f"cotangent {number}"
 
 
-def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
+def _check_hello(answer: Mapping[str, str]) -> dict[str, Any]:
     """The hello with its JSON read. Raises BackendFailed."""
     if answer.get("kind") == "failed":
-        raise BackendFailed(plain(answer.get("message", "it failed, and gave no message")))
+        raise BackendFailed(make_plain(answer.get("message", "it failed, and gave no message")))
     if answer.get("kind") != "hello":
-        raise BackendFailed(f"the answer is of kind {plain(repr(answer.get('kind')))}; expected 'hello'")
+        raise BackendFailed(f"the answer is of kind {make_plain(repr(answer.get('kind')))}; expected 'hello'")
     if not answer.get("name"):
         raise BackendFailed("the hello has no name, which reports call the backend by")
     hello: dict[str, Any] = dict(answer)
@@ -278,36 +283,40 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
         except (ValueError, RecursionError):
             hello[key] = None
         if not isinstance(hello[key], kind):
-            raise BackendFailed(f"{key} in the hello is {plain(repr(answer[key]))}; expected JSON such as {example}")
+            raise BackendFailed(
+                f"{key} in the hello is {make_plain(repr(answer[key]))}; expected JSON such as {example}"
+            )
     if wrong := [word for word in hello.get("dtypes", ()) if word not in list(DTYPES)]:
-        raise BackendFailed(f"dtypes in the hello hold {plain(repr(wrong[0]))}; expected some of {', '.join(DECLARED)}")
+        raise BackendFailed(
+            f"dtypes in the hello hold {make_plain(repr(wrong[0]))}; expected some of {', '.join(DECLARED)}"
+        )
     if any(word != Destination.IN_PLACE for word in hello.get("destinations", ())):
         raise BackendFailed(
-            f'destinations in the hello are {plain(repr(answer["destinations"]))}; expected ["in place"], '
+            f'destinations in the hello are {make_plain(repr(answer["destinations"]))}; expected ["in place"], '
             f"for tensors of the protocol have no strides"
         )
     return hello
 
 
-def _indexed(arrays: Mapping[str, Array], word: str) -> dict[int, Array]:
+def _index_tensors(arrays: Mapping[str, Array], word: str) -> dict[int, Array]:
     """Tensors word.0, word.1, … by their number. Raises BackendFailed for any other name."""
     numbered = {}
     for name, array in arrays.items():
         head, _, number = name.partition(".")
         if head != word or not (number.isascii() and number.isdigit() and len(number) < _DIGITS):
-            raise BackendFailed(f"the answer has a tensor {plain(name)!r}; expected {word}.0, {word}.1 and so on")
+            raise BackendFailed(f"the answer has a tensor {make_plain(name)!r}; expected {word}.0, {word}.1 and so on")
         numbered[int(number)] = array
     return numbered
 
 
-def _longest(question: Question, inputs: Sequence[Array | None]) -> int:
+def _max_frame_bytes_of(question: Request, inputs: Sequence[Array | None]) -> int:
     """Bytes of the longest frame that is read as an answer: more would be the judge's memory."""
     wanted = sum(math.prod(w.shape) * w.dtype.itemsize for w in question.wanted if w is not None)
     sent = sum(x.nbytes for x in inputs if x is not None)
-    return min(LONGEST, _TIMES * (wanted + sent) + _MORE)
+    return min(LONGEST, _MAX_ANSWER_RATIO * (wanted + sent) + _MAX_EXTRA_ANSWER_BYTES)
 
 
-def _listed(numbered: Mapping[int, Array], word: str) -> str:
+def _list_names(numbered: Mapping[int, Array], word: str) -> str:
     return ", ".join(f"{word}.{i}" for i in sorted(numbered)) if numbered else "no tensors at all"
 
 
@@ -324,4 +333,4 @@ def check_kept(called: str, name: str, sent: Array, answer: dict[str, Array]) ->
     changed = int(np.count_nonzero(bytes_of(back) != bytes_of(sent)))
     if changed:
         what = f"{called}: {changed} of {sent.nbytes} bytes changed during the call"
-        raise Settled(Verdict.INPUT_CHANGED, what)
+        raise EarlyVerdict(Verdict.INPUT_CHANGED, what)

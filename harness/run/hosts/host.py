@@ -10,7 +10,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Destination
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import Question
+from opproof.harness.run.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class Host(Protocol):
         """Asked before anything is drawn; `dtype` is that of results, others after a "+". Raises Settled, HostFault."""
         ...
 
-    def call(self, question: Question, timeout: float) -> list[Array | None]:
+    def call(self, question: Request, timeout: float) -> list[Array | None]:
         """One call: copies of the results, checked for number, shape and dtype. Raises Settled and HostFault."""
         ...
 
-    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
         """As many calls, one after the other, each as by `call`; made at once where that gives the same.
 
         Where calls are made at once, all of them together have `timeout` seconds.

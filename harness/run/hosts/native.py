@@ -20,19 +20,19 @@ from numpy.typing import NDArray
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.worker import serve
-from opproof.backends.worker.protocol import LONGEST, params_text, several_metadata, to_metadata
-from opproof.backends.worker.sandbox.import_guard import REFERENCES, own_caches, with_compiled
-from opproof.core.arrays import Array, same_bits
+from opproof.backends.worker.protocol import LONGEST, join_metadata, params_to_json, to_metadata
+from opproof.backends.worker.sandbox.import_guard import REFERENCES, find_own_caches, with_compiled
+from opproof.core.arrays import Array, has_same_bits
 from opproof.core.dtypes import Declaration
 from opproof.core.errors import BackendError
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.run.hosts.host import About, Support
-from opproof.harness.run.hosts.output_check import looked_at
-from opproof.harness.run.hosts.process import HostFault, HostProcess, exchanged, exchanges
+from opproof.harness.run.hosts.output_check import check_outputs
+from opproof.harness.run.hosts.process import HostFault, HostProcess, request_answer, request_answers
 from opproof.harness.run.memory.buffer import Bytes
-from opproof.harness.run.memory.layout import GUARD, NEAR, Layout, lay_out, snapshot, write
-from opproof.harness.run.request import Question, Settled
+from opproof.harness.run.memory.layout import GUARD_PAGES, TRAVEL_GUARD_PAGES, Layout, make_layout, take_snapshot, write
+from opproof.harness.run.request import EarlyVerdict, Request
 
 PROTOCOL = "1"
 #: Seconds that a backend may take to load.
@@ -63,7 +63,7 @@ class _Hello(msgspec.Struct):
     declares: bool = True  # it has something to say of its results beforehand
 
 
-class Placed:
+class NativeHost:
     """A host that understands places: `python -m opproof.backends.worker`, here or on another machine."""
 
     in_process = False
@@ -78,8 +78,10 @@ class Placed:
         try:
             self._about = msgspec.json.decode(hello["about"], type=_Hello)
         except (KeyError, msgspec.DecodeError) as error:
-            raise BackendError(f"the host's hello cannot be read: {plain(str(error))}; update opproof there.") from None
-        name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
+            raise BackendError(
+                f"the host's hello cannot be read: {make_plain(str(error))}; update opproof there."
+            ) from None
+        name, version, device = (make_plain(hello.get(key, "")) for key in ("name", "version", "device"))
         said = self._about
         self.about = About(
             name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads, said.capabilities
@@ -87,7 +89,7 @@ class Placed:
         self._process, self._memory, self._patience = process, memory, patience
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
-        self._recent: list[tuple[Question, Layout, dict[str, str]]] = []
+        self._recent: list[tuple[Request, Layout, dict[str, str]]] = []
         self._last: tuple[Layout, list[Bytes], int] | None = None  # and where in the arena it begins
 
     @property
@@ -101,41 +103,43 @@ class Placed:
         """See Host. What the backend cannot look at makes no difference, and is not asked again."""
         if not self._about.supports and not self._about.declares:
             return _PLAIN
-        listed = params_text(params) if self._about.supports else "{}"
+        listed = params_to_json(params) if self._about.supports else "{}"
         named = json.dumps(shapes) if self._about.with_shapes else "[]"
         key = (op, dtype, mode, listed, named)
         if key not in self._support:
             asked = {"kind": "supports", "op": op, "dtype": dtype, "mode": mode, "params": listed, "shapes": named}
-            metadata, _ = self._exchange(asked, {}, self._patience)
+            metadata, _ = self._request_answer(asked, {}, self._patience)
             if metadata.get("kind") != "supports":
-                raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
-            said = {f.name: plain(metadata.get(f.name, "")) or None for f in fields(Declaration)}
-            self._support[key] = Support(plain(metadata.get("reason", "")), Declaration(**said))
+                raise EarlyVerdict(
+                    Verdict.ERROR, make_plain(metadata.get("message", "it did not say what it supports"))
+                )
+            said = {f.name: make_plain(metadata.get(f.name, "")) or None for f in fields(Declaration)}
+            self._support[key] = Support(make_plain(metadata.get("reason", "")), Declaration(**said))
         return self._support[key]
 
-    def call(self, question: Question, timeout: float) -> list[Array | None]:
+    def call(self, question: Request, timeout: float) -> list[Array | None]:
         """See Host."""
-        layout, metadata = self._laid_out(question)
+        layout, metadata = self._make_layout(question)
         if self._memory is not None:
             memory = self._memory.grown(layout.request.size)
             write(layout, memory)
-            answered, _ = self._exchange(metadata, {}, timeout)
+            answered, _ = self._request_answer(metadata, {}, timeout)
         else:
             sent = np.zeros(layout.request.size, np.uint8)
             write(layout, sent)
-            answered, tensors = self._exchange(metadata, {"arena": sent}, timeout)
-            memory = self._travelled(tensors, sent)
-        now = snapshot(layout, memory)
+            answered, tensors = self._request_answer(metadata, {"arena": sent}, timeout)
+            memory = self._send_along(tensors, sent)
+        now = take_snapshot(layout, memory)
         self._last = (layout, now, 0) if self._memory is not None else None
-        return looked_at(question, layout, now, self._answer(answered), writes=self._writes(question))
+        return check_outputs(question, layout, now, self._answer(answered), writes=self._writes(question))
 
-    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
         """See Host. Small ones travel in one frame, each with a part of the arena for itself.
 
         Not where the backend writes to the arena by itself: what it writes late would have the next call's time.
         """
         one = questions[0]
-        asked = [self._laid_out(question) for question in questions] if self._memory is not None else []
+        asked = [self._make_layout(question) for question in questions] if self._memory is not None else []
         together = len({question.posed.mode for question in questions}) == 1 < len(questions)
         part = max((layout.request.size for layout, _ in asked), default=_PART + 1)
         if part > _PART or not together or one.soft or self._writes(one) or one.posed.case.destinations:
@@ -146,26 +150,28 @@ class Placed:
         parts = [memory[i * _PART : (i + 1) * _PART] for i in range(len(asked))]
         for (layout, _), room in zip(asked, parts, strict=True):
             write(layout, room)
-        request = several_metadata([(metadata, i * _PART) for i, (_, metadata) in enumerate(asked)])
-        answers = exchanges(self._process, self._number(), request, {}, timeout, _LONGEST, len(asked))
-        seen = [snapshot(layout, room) for (layout, _), room in zip(asked, parts, strict=True)]
+        request = join_metadata([(metadata, i * _PART) for i, (_, metadata) in enumerate(asked)])
+        answers = request_answers(self._process, self._number(), request, {}, timeout, _LONGEST, len(asked))
+        seen = [take_snapshot(layout, room) for (layout, _), room in zip(asked, parts, strict=True)]
         self._last = (asked[-1][0], seen[-1], (len(asked) - 1) * _PART)
-        given: dict[int, serve.Answer] = {}  # of answers that are one
+        given: dict[int, serve.WireReply] = {}  # of answers that are one
         for question, (layout, _), now, (answer, _) in zip(questions, asked, seen, answers, strict=True):
             if id(answer) not in given:
                 given[id(answer)] = self._answer(answer)
-            yield looked_at(question, layout, now, given[id(answer)], writes=False)
+            yield check_outputs(question, layout, now, given[id(answer)], writes=False)
 
-    def _writes(self, question: Question) -> bool:
+    def _writes(self, question: Request) -> bool:
         return self._about.writes[question.posed.mode is Mode.GRADIENT]
 
-    def _laid_out(self, question: Question) -> tuple[Layout, dict[str, str]]:
+    def _make_layout(self, question: Request) -> tuple[Layout, dict[str, str]]:
         """The layout of a question and the request; of the two questions of a case, one comes twice."""
         for known, layout, metadata in self._recent:
             if known is question:
                 return layout, metadata
-        asked = question.softened() if self._about.on_device else question
-        layout = lay_out(asked, self._about.alignment, GUARD if self._memory is not None else NEAR)
+        asked = question.with_soft_guards() if self._about.on_device else question
+        layout = make_layout(
+            asked, self._about.alignment, GUARD_PAGES if self._memory is not None else TRAVEL_GUARD_PAGES
+        )
         self._recent = [*self._recent[-1:], (question, layout, to_metadata(layout.request))]
         return self._recent[-1][1:]
 
@@ -186,13 +192,15 @@ class Placed:
         memory = self._memory.grown(base + layout.request.size)[base:]
         for buffer, before in zip(layout.buffers, then, strict=True):
             now = memory[buffer.low : buffer.high]
-            if buffer.holds(now) if buffer.result is None else same_bits(now, before):
+            if buffer.holds(now) if buffer.result is None else has_same_bits(now, before):
                 continue
             if written := buffer.trespass(now):
-                raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")
+                raise EarlyVerdict(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")
             if changed := buffer.changed(now):
-                raise Settled(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}, or after it had returned")
-            raise Settled(Verdict.NOT_WRITTEN, f"{buffer.name}: it was still being written after the call had returned")
+                raise EarlyVerdict(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}, or after it had returned")
+            raise EarlyVerdict(
+                Verdict.NOT_WRITTEN, f"{buffer.name}: it was still being written after the call had returned"
+            )
 
     def close(self) -> None:
         """See Host."""
@@ -200,29 +208,29 @@ class Placed:
         if self._memory is not None:
             self._memory.close()
 
-    def _exchange(
+    def _request_answer(
         self, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float
     ) -> tuple[dict[str, str], dict[str, Array]]:
         longest = _LONGEST if self._memory is not None else LONGEST
-        return exchanged(self._process, self._number(), metadata, tensors, timeout, longest)
+        return request_answer(self._process, self._number(), metadata, tensors, timeout, longest)
 
     def _number(self) -> str:
         self._count += 1
         return str(self._count)
 
-    def _travelled(self, tensors: Mapping[str, Array], sent: Bytes) -> NDArray[Any]:
+    def _send_along(self, tensors: Mapping[str, Array], sent: Bytes) -> NDArray[Any]:
         arena = tensors.get("arena")
         if arena is None or arena.shape != sent.shape or arena.dtype != np.uint8:
             raise HostFault(Verdict.ERROR, "the answer does not bring the arena back")
         return arena
 
-    def _answer(self, metadata: Mapping[str, str]) -> serve.Answer:
+    def _answer(self, metadata: Mapping[str, str]) -> serve.WireReply:
         try:
             given = serve.from_metadata(metadata)
         except Exception as error:  # what a backend wrote in its host's stead may hold anything
-            raise HostFault(Verdict.ERROR, f"the answer cannot be read: {plain(str(error))}") from None
-        if given.outcome is serve.Outcome.DEVICE_LOST:
-            raise HostFault(Verdict.CRASH, f"the process lost its device; it said: {plain(given.message)}")
+            raise HostFault(Verdict.ERROR, f"the answer cannot be read: {make_plain(str(error))}") from None
+        if given.outcome is serve.CallOutcome.DEVICE_LOST:
+            raise HostFault(Verdict.CRASH, f"the process lost its device; it said: {make_plain(given.message)}")
         return given
 
 
@@ -234,7 +242,7 @@ def start(
     private: Iterable[str] = (),
     patience: float = LOADING,
     variables: Mapping[str, str] | None = None,
-) -> Placed:
+) -> NativeHost:
     """A host of the backend `spec` on this machine, of at most `memory` bytes; files that are `private` it cannot read.
 
     `variables` are set in its environment. Raises BackendError and OSError. What lies in the current folder is not
@@ -249,28 +257,28 @@ def start(
         return [sys.executable, "-P", "-m", "opproof.backends.worker", *options, *refused, "--", spec]
 
     try:
-        hidden = [] if trusted else [REFERENCES, *own_caches(), *with_compiled(private)]
+        hidden = [] if trusted else [REFERENCES, *find_own_caches(), *with_compiled(private)]
         process = HostProcess(command, memory, [shared.descriptor], trusted=trusted, hidden=hidden, variables=variables)
     except OSError:
         shared.close()
         raise
     try:
-        return Placed(process, shared, _greeted(process, spec), patience)
+        return NativeHost(process, shared, _read_hello(process, spec), patience)
     except BackendError:
         process.stop()
         shared.close()
         raise
 
 
-def _greeted(process: HostProcess, spec: str) -> dict[str, str]:
+def _read_hello(process: HostProcess, spec: str) -> dict[str, str]:
     """The host's hello. Raises BackendError."""
     try:
-        hello, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING, _LONGEST)
+        hello, _ = request_answer(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING, _LONGEST)
     except HostFault as fault:
-        raise BackendError(f"backend {spec!r} could not be loaded: {plain(fault.message)}.") from None
+        raise BackendError(f"backend {spec!r} could not be loaded: {make_plain(fault.message)}.") from None
     if hello.get("kind") == "hello":
         return hello
-    message = plain(hello.get("message", ""))
+    message = make_plain(hello.get("message", ""))
     raise BackendError(message or f"backend {spec!r} could not be loaded: it did not say hello.")
 
 

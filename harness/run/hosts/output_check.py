@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from opproof.backends.worker import serve
-from opproof.backends.worker.protocol import Place, dtype_of
+from opproof.backends.worker.protocol import BufferRef, dtype_of
 from opproof.core.arrays import Array
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.memory.buffer import Buffer, Bytes, differences, row_major_at, unwritten
+from opproof.harness.run.memory.buffer import Buffer, Bytes, find_changed, find_unwritten, is_row_major_at
 from opproof.harness.run.memory.layout import Layout
-from opproof.harness.run.request import Question, Returned, Settled, received
+from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned
 
 #: Of results that are looked at.
 _DTYPES = frozenset({
@@ -26,57 +26,63 @@ _DTYPES = frozenset({
 _PIECE = 2**22
 
 _VERDICTS = {
-    serve.Outcome.DECLINED: Verdict.UNSUPPORTED,
-    serve.Outcome.FAILED: Verdict.ERROR,
-    serve.Outcome.OUT_OF_BOUNDS: Verdict.OUT_OF_BOUNDS,
-    serve.Outcome.INPUT_CHANGED: Verdict.INPUT_CHANGED,
-    serve.Outcome.OUT_OF_MEMORY: Verdict.OUT_OF_MEMORY,
-    serve.Outcome.NOT_MADE: Verdict.ERROR,
+    serve.CallOutcome.DECLINED: Verdict.UNSUPPORTED,
+    serve.CallOutcome.FAILED: Verdict.ERROR,
+    serve.CallOutcome.OUT_OF_BOUNDS: Verdict.OUT_OF_BOUNDS,
+    serve.CallOutcome.INPUT_CHANGED: Verdict.INPUT_CHANGED,
+    serve.CallOutcome.OUT_OF_MEMORY: Verdict.OUT_OF_MEMORY,
+    serve.CallOutcome.NOT_MADE: Verdict.ERROR,
 }
 
 
-def looked_at(
-    question: Question, layout: Layout, now: Sequence[Bytes], given: serve.Answer, *, writes: bool
+def check_outputs(
+    question: Request, layout: Layout, now: Sequence[Bytes], given: serve.WireReply, *, writes: bool
 ) -> list[Array | None]:
     """The results of an answer, from what the buffers held when it came. Raises Settled for every fault."""
-    if given.outcome is not serve.Outcome.DONE:
-        raise Settled(_VERDICTS[given.outcome], plain(given.message))
-    suspicious = list(differences(layout.buffers, now))
+    if given.outcome is not serve.CallOutcome.DONE:
+        raise EarlyVerdict(_VERDICTS[given.outcome], make_plain(given.message))
+    suspicious = list(find_changed(layout.buffers, now))
     for buffer, data in suspicious:
         if written := buffer.trespass(data):
-            raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}")
+            raise EarlyVerdict(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}")
     for buffer, data in suspicious:
         if changed := buffer.changed(data):
-            raise Settled(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}")
+            raise EarlyVerdict(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}")
     results = {b.result: (b, data) for b, data in suspicious if b.result is not None}
     returned = [
-        _returned(r, layout.request.results[i], *results[i]) if r is not None and i in results else _unplaced(r)
+        _make_returned(r, layout.request.results[i], *results[i])
+        if r is not None and i in results
+        else _make_unplaced(r)
         for i, r in enumerate(given.results)
     ]
     return results_of(returned, question, writes=writes or layout.request.into)
 
 
-def results_of(returned: Sequence[Returned | None], question: Question, *, writes: bool) -> list[Array | None]:
+def results_of(returned: Sequence[Returned | None], question: Request, *, writes: bool) -> list[Array | None]:
     """The results, where they are of the form asked for, and written all over. Raises Settled."""
-    arrays = received(returned, question)
+    arrays = check_returned(returned, question)
     _check_truth(arrays, question)
     if writes:
         for array, wanted in zip(arrays, question.wanted, strict=True):
-            if array is not None and wanted is not None and any(unwritten(part).any() for part in _parts(array)):
-                missing = unwritten(array)
+            if (
+                array is not None
+                and wanted is not None
+                and any(find_unwritten(part).any() for part in _split_array(array))
+            ):
+                missing = find_unwritten(array)
                 index = tuple(int(i) for i in np.argwhere(missing)[0])
                 count = f"{int(missing.sum())} of {array.size} elements were not written, the first at {index}"
-                raise Settled(Verdict.NOT_WRITTEN, f"{wanted.name}: {count}")
+                raise EarlyVerdict(Verdict.NOT_WRITTEN, f"{wanted.name}: {count}")
     return arrays
 
 
-def _parts(array: Array) -> Iterator[Array]:
+def _split_array(array: Array) -> Iterator[Array]:
     """Some of the elements at a time."""
     flat = array.reshape(-1)
     return (flat[i : i + _PIECE] for i in range(0, max(flat.size, 1), _PIECE))
 
 
-def _check_truth(arrays: Sequence[Array | None], question: Question) -> None:
+def _check_truth(arrays: Sequence[Array | None], question: Request) -> None:
     """Raises Settled for truth values that are neither 0 nor 1: others compare bytes, or count them."""
     for array, wanted in zip(arrays, question.wanted, strict=True):
         if array is None or wanted is None or array.dtype != bool or not array.size:
@@ -84,24 +90,24 @@ def _check_truth(arrays: Sequence[Array | None], question: Question) -> None:
         raw = array.view(np.uint8)
         if raw.max() > 1:
             index = tuple(int(i) for i in np.argwhere(raw > 1)[0])
-            raise Settled(
+            raise EarlyVerdict(
                 Verdict.WRONG_VALUE, f"{wanted.name} at {list(index)} is the byte {raw[index]}: expected 0 or 1"
             )
 
 
-def _unplaced(described: serve.Returned | None) -> Returned | None:
-    return None if described is None else Returned(described.shape, plain(described.dtype), None)
+def _make_unplaced(described: serve.WireResult | None) -> Returned | None:
+    return None if described is None else Returned(described.shape, make_plain(described.dtype), None)
 
 
-def _returned(described: serve.Returned, place: Place | None, buffer: Buffer, data: Bytes) -> Returned:
+def _make_returned(described: serve.WireResult, place: BufferRef | None, buffer: Buffer, data: Bytes) -> Returned:
     array = None
     if place is not None and described.shape == place.shape:
         own = data[place.offset - buffer.low : buffer.end - buffer.low]
-        array = array_of(described, own) if row_major_at(place) else _strided(described, place, own)
-    return Returned(described.shape, plain(described.dtype), array)
+        array = array_of(described, own) if is_row_major_at(place) else _read_strided(described, place, own)
+    return Returned(described.shape, make_plain(described.dtype), array)
 
 
-def array_of(described: serve.Returned, data: Bytes) -> Array | None:
+def array_of(described: serve.WireResult, data: Bytes) -> Array | None:
     """The array in `data`; None where its dtype is no dtype of results or larger than what was made room for."""
     if described.dtype not in _DTYPES:
         return None
@@ -112,7 +118,7 @@ def array_of(described: serve.Returned, data: Bytes) -> Array | None:
     return data[:size].view(dtype).reshape(described.shape)
 
 
-def _strided(described: serve.Returned, place: Place, data: Bytes) -> Array | None:
+def _read_strided(described: serve.WireResult, place: BufferRef, data: Bytes) -> Array | None:
     """The elements that lie in `data` with strides, row by row; None where they have another dtype than asked for."""
     if described.dtype != place.dtype:
         return None

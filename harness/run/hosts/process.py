@@ -1,8 +1,8 @@
 """A host as a process: one exchange at a time, limits from outside, and it never outlives its judge.
 
-A keeper (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the whole family and
-ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has read
-everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
+A keeper (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the whole
+family and ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has
+read everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
 
 A request to a host's process, and the frames that answer it.
 """
@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 import opproof.backends.worker
-from opproof.backends.worker.protocol import HEAD, LONGEST, FrameError, decode, encode, frame_length
-from opproof.backends.worker.sandbox.import_guard import libraries
+from opproof.backends.worker.protocol import HEAD, LONGEST, FrameError, decode, encode, length_of_frame
+from opproof.backends.worker.sandbox.import_guard import find_libraries
 from opproof.core.arrays import Array
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import Verdict
 
 KEEPER = Path(opproof.backends.worker.__file__).with_name("sandbox") / "supervisor.py"
@@ -33,7 +33,7 @@ _CHUNK = 1 << 16
 #: Bytes of what the host prints that are kept for a message.
 _TAIL = 4096
 #: Seconds in which a keeper may tell how its host ended, and in which it may end itself.
-_OBITUARY, _END = 2.0, 8.0
+_MAX_EXIT_REPORT_SECONDS, _MAX_SHUTDOWN_SECONDS = 2.0, 8.0
 #: Milliseconds after which time is looked at again, however long the limit.
 _LONGEST_POLL = 1e6
 #: Memory of the frames' pipes, so that most requests are one write.
@@ -69,7 +69,7 @@ def keeper_of(control: int, status: int, memory: int, name: str, *, own: bool, h
     Where anything is `hidden`, Python's libraries are not to be written.
     """
     paths = [str(path.resolve()) for path in hidden]
-    sealed = [str(path) for path in libraries()] if paths else []
+    sealed = [str(path) for path in find_libraries()] if paths else []
     told = [str(control), str(status), str(memory), name, str(int(own))]
     return [sys.executable, "-I", "-S", str(KEEPER), *told, str(len(paths)), *paths, str(len(sealed)), *sealed]
 
@@ -110,7 +110,7 @@ class HostProcess:
         keeper = keeper_of(control, status, memory, name, own=apart or bool(hidden), hidden=hidden)
         try:
             self._keeper = subprocess.Popen(
-                [*keeper, *setting(variables), *(command(requests, answers) if callable(command) else command)],
+                [*keeper, *make_env_prefix(variables), *(command(requests, answers) if callable(command) else command)],
                 stdin=subprocess.DEVNULL if apart else requests,
                 stdout=chatter if apart else answers,
                 stderr=chatter,
@@ -144,13 +144,13 @@ class HostProcess:
     def exchanges(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
         """Send a frame, and return the next `count`; each has `timeout` seconds after the one before. See exchange."""
         try:
-            return self._exchanged(request, timeout, longest, count)
+            return self._send_and_read(request, timeout, longest, count)
         except HostFault:
             raise
         except Exception as error:  # the judge's own, such as its time that ran out: who knows what comes next
             raise HostFault(Verdict.HARNESS_ERROR, f"{type(error).__name__} in an exchange: {error}") from None
 
-    def _exchanged(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
+    def _send_and_read(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
         if self._buffer:
             raise HostFault(
                 Verdict.ERROR, f"{len(self._buffer)} bytes followed the answer before; expected one frame a request"
@@ -163,7 +163,7 @@ class HostProcess:
             while True:
                 wait = ends - time.monotonic()
                 if wait <= 0:
-                    part = f"; {self._received(wanted)}" if self._buffer else ""
+                    part = f"; {self._read_bytes(wanted)}" if self._buffer else ""
                     raise HostFault(Verdict.TIMEOUT, f"no answer within {timeout:g} s{part}{self.last_line()}")
                 for descriptor, _ in self._poll.poll(min(wait * 1000 + 1, _LONGEST_POLL)):
                     if descriptor == self._requests:
@@ -171,16 +171,16 @@ class HostProcess:
                         if not left:
                             self._poll.unregister(self._requests)
                     elif descriptor == self._chatter:
-                        self._listen()
+                        self._read_printed()
                     elif descriptor == self._status:
                         self._poll.unregister(self._status)  # ready ever after
                         if self._read_status() == _NO_KEEPER:
-                            raise self._death(wanted)
+                            raise self._explain_death(wanted)
                     elif not self._read():
-                        raise self._death(wanted)
+                        raise self._explain_death(wanted)
                 while len(self._buffer) >= wanted:
                     if wanted == HEAD:
-                        wanted = self._length(longest)
+                        wanted = self._read_length(longest)
                         continue
                     frames.append(self._taken(wanted, left, last=len(frames) + 1 == count))
                     if len(frames) == count:
@@ -207,7 +207,7 @@ class HostProcess:
         """How it ended while nothing was asked of it."""
         if self._buffer:
             return HostFault(Verdict.ERROR, f"{len(self._buffer)} bytes came that nobody had asked for")
-        return self._death(HEAD)
+        return self._explain_death(HEAD)
 
     def stop(self, grace: float = 0.0) -> bool:
         """End the host and all that it started; True where it ended by itself within `grace` seconds."""
@@ -218,7 +218,7 @@ class HostProcess:
         alone = bool(self._ended)
         os.close(self._control)
         try:
-            self._keeper.wait(_END)
+            self._keeper.wait(_MAX_SHUTDOWN_SECONDS)
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._keeper.pid, signal.SIGKILL)
@@ -231,7 +231,7 @@ class HostProcess:
 
     def last_line(self) -> str:
         """The last line that it printed which names an error, or else the last, as the end of a sentence."""
-        self._listen()
+        self._read_printed()
         lines = [" ".join(line.split()) for line in self._tail.decode("utf-8", errors="replace").splitlines()]
         lines = [line for line in lines if line]
         named = [line for line in lines if "error" in line.lower() or "panic" in line.lower()]
@@ -257,7 +257,7 @@ class HostProcess:
     def _quiet(self) -> bool:
         return self._read() and not self._buffer
 
-    def _listen(self) -> None:
+    def _read_printed(self) -> None:
         """Take what it printed, and at the end listen no more."""
         for _ in range(64):
             try:
@@ -270,9 +270,9 @@ class HostProcess:
                 return
             self._tail = (self._tail + more)[-_TAIL:]
 
-    def _length(self, longest: int) -> int:
+    def _read_length(self, longest: int) -> int:
         try:
-            return frame_length(bytes(self._buffer[:HEAD]), longest)
+            return length_of_frame(bytes(self._buffer[:HEAD]), longest)
         except FrameError as error:
             raise HostFault(
                 Verdict.ERROR, f"{error} (only frames may go there; print to stderr){self.last_line()}"
@@ -289,7 +289,7 @@ class HostProcess:
             )
         return frame
 
-    def _received(self, wanted: int) -> str:
+    def _read_bytes(self, wanted: int) -> str:
         have = len(self._buffer)
         if not have:
             return "nothing came"
@@ -306,9 +306,9 @@ class HostProcess:
                 return ""
         return self._ended
 
-    def _death(self, wanted: int) -> HostFault:
+    def _explain_death(self, wanted: int) -> HostFault:
         """Why no answer comes any more."""
-        ends = time.monotonic() + _OBITUARY
+        ends = time.monotonic() + _MAX_EXIT_REPORT_SECONDS
         while not self._read_status() and time.monotonic() < ends:
             time.sleep(0.002)
         kind, _, number = self._ended.partition(" ")
@@ -317,13 +317,15 @@ class HostProcess:
             return HostFault(Verdict.OUT_OF_MEMORY, f"the process outgrew its limit of {limit}")
         if kind != "exit":
             how = "the process closed what it answers on" if not kind else "the process's keeper was killed"
-            return HostFault(Verdict.CRASH, f"{how}; {self._received(wanted)}{self.last_line()}")
+            return HostFault(Verdict.CRASH, f"{how}; {self._read_bytes(wanted)}{self.last_line()}")
         status = int(number)
-        part = f" before its answer was whole; {self._received(wanted)}" if self._buffer else ""
-        return HostFault(Verdict.CRASH, f"{_ending(status)}{part}{self.last_line()}", guard=-status in _GUARD_SIGNALS)
+        part = f" before its answer was whole; {self._read_bytes(wanted)}" if self._buffer else ""
+        return HostFault(
+            Verdict.CRASH, f"{_describe_status(status)}{part}{self.last_line()}", guard=-status in _GUARD_SIGNALS
+        )
 
 
-def setting(variables: Mapping[str, str] | None) -> list[str]:
+def make_env_prefix(variables: Mapping[str, str] | None) -> list[str]:
     """What stands before a command to set variables for it alone: its keeper must not read them."""
     return [shutil.which("env") or "/usr/bin/env", *(f"{n}={v}" for n, v in variables.items())] if variables else []
 
@@ -334,7 +336,7 @@ _NO_KEEPER = "no keeper"
 _GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if os.name == "posix" else set()
 
 
-def _ending(status: int) -> str:
+def _describe_status(status: int) -> str:
     if status >= 0:
         return f"the process exited with status {status}"
     try:
@@ -353,7 +355,7 @@ def _widen(*pipes: int) -> None:
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
-def exchanged(
+def request_answer(
     process: HostProcess,
     number: str,
     metadata: Mapping[str, str],
@@ -362,10 +364,10 @@ def exchanged(
     longest: int = LONGEST,
 ) -> tuple[dict[str, str], dict[str, Array]]:
     """Metadata and tensors of the answer, of at most `longest` bytes. Raises HostFault."""
-    return exchanges(process, number, metadata, tensors, timeout, longest, 1)[0]
+    return request_answers(process, number, metadata, tensors, timeout, longest, 1)[0]
 
 
-def exchanges(
+def request_answers(
     process: HostProcess,
     number: str,
     metadata: Mapping[str, str],
@@ -384,8 +386,8 @@ def _read(process: HostProcess, frame: bytes, number: str) -> tuple[dict[str, st
     try:
         answer, arrays = decode(frame)
     except FrameError as error:
-        raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.last_line()}") from None
+        raise HostFault(Verdict.ERROR, f"{make_plain(str(error))}{process.last_line()}") from None
     if answer.get("id") != number:
-        got = plain(repr(answer.get("id")))
+        got = make_plain(repr(answer.get("id")))
         raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")
     return answer, arrays

@@ -11,27 +11,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from opproof.backends.load import load_backend
-from opproof.backends.loaded import Loaded, settle
+from opproof.backends.loaded import Loaded, resolve_members
 from opproof.backends.worker import serve
 from opproof.backends.worker.memory import Arena
 from opproof.core.arrays import Array
-from opproof.core.capabilities import assignment_of, backend_of, capability_of, variables_text
-from opproof.core.errors import BackendError, meant
-from opproof.core.text import plain
+from opproof.core.capabilities import assignment_of, backend_of, capability_of, format_variables
+from opproof.core.errors import BackendError, suggest
+from opproof.core.text import make_plain
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.run.hosts import answer_files, exec_protocol, native
 from opproof.harness.run.hosts.host import About, Host, Support
-from opproof.harness.run.hosts.output_check import looked_at
+from opproof.harness.run.hosts.output_check import check_outputs
 from opproof.harness.run.hosts.process import HostFault, references_allowed
-from opproof.harness.run.memory.layout import NEAR, lay_out, snapshot, write
-from opproof.harness.run.request import Question, Settled
-from opproof.harness.run.task import Limits
+from opproof.harness.run.memory.layout import TRAVEL_GUARD_PAGES, make_layout, take_snapshot, write
+from opproof.harness.run.request import EarlyVerdict, Request
+from opproof.harness.run.task import HostLimits
 
 #: How variables begin that are read by Python, the loader or opproof itself: no switch of a library.
 _NOT_ITS_OWN = ("PYTHON", "LD_", "DYLD_", "OPPROOF")
 
 
-def start_host(spec: str, limits: Limits) -> Host:
+def start_host(spec: str, limits: HostLimits) -> Host:
     """A host of `spec`, under its capability. Raises BackendError, also where loading it kills or hangs the process."""
     if capability_of(spec) and (limits.in_process or os.name != "posix"):
         raise BackendError(f"{spec} needs a process of its own on a POSIX system; leave --in-process or --isa out.")
@@ -58,7 +58,7 @@ def start_host(spec: str, limits: Limits) -> Host:
     )
 
 
-def environment_of(spec: str, limits: Limits) -> Mapping[str, str]:
+def environment_of(spec: str, limits: HostLimits) -> Mapping[str, str]:
     """The variables that tell a library of its capability; none where it chooses for itself. Raises BackendError.
 
     Where `limits` do not have them, the backend is loaded once to be asked.
@@ -75,7 +75,7 @@ def environment_of(spec: str, limits: Limits) -> Mapping[str, str]:
 
 
 @functools.cache
-def capabilities_of(backend: str, limits: Limits) -> Mapping[str, Mapping[str, str]]:
+def capabilities_of(backend: str, limits: HostLimits) -> Mapping[str, Mapping[str, str]]:
     """The capabilities that a backend states, each with its variables. Raises BackendError."""
     host = start_host(backend, limits)
     stated = host.about.capabilities
@@ -84,8 +84,8 @@ def capabilities_of(backend: str, limits: Limits) -> Mapping[str, Mapping[str, s
         for name in variables:
             if not name.isidentifier() or name.startswith(_NOT_ITS_OWN):
                 raise BackendError(
-                    f"{backend} states the variable {plain(name)!r} for a capability, which is none of its library's; "
-                    "name the variable that the library reads, or use --isa-variable."
+                    f"{backend} states the variable {make_plain(name)!r} for a capability, which is none "
+                    "of its library's; name the variable that the library reads, or use --isa-variable."
                 )
     return stated
 
@@ -98,24 +98,24 @@ def variables_of(backend: str, capability: str, stated: Mapping[str, Mapping[str
             "or name the variable that the library reads, as --isa-variable NAME=VALUE,VALUE."
         )
     if capability not in stated:
-        names = list(map(plain, stated))
+        names = list(map(make_plain, stated))
         raise BackendError(
             f"{backend} has no capability {capability!r} on this processor; there are {', '.join(names)}, and all"
-            f"{meant(capability, names)}"
+            f"{suggest(capability, names)}"
         )
     return stated[capability]
 
 
-def described(spec: str, host: Host, limits: Limits) -> dict[str, str]:
+def describe_host(spec: str, host: Host, limits: HostLimits) -> dict[str, str]:
     """What the header of a run says of a backend, and of the capability that it runs under."""
     about = host.about
     said = {"spec": spec, "name": about.name, "version": about.version, "device": about.device}
     if capability_of(spec):
-        said |= {"isa": capability_of(spec), "variables": variables_text(environment_of(spec, limits))}
+        said |= {"isa": capability_of(spec), "variables": format_variables(environment_of(spec, limits))}
     return said
 
 
-class Inside:
+class InProcessHost:
     """The same requests, layouts and checks as across processes; no limits, and guards that can be touched."""
 
     in_process = True
@@ -124,7 +124,7 @@ class Inside:
 
     def __init__(self, backend: Loaded) -> None:
         self._backend, self._arena = backend, Arena()
-        name, version, device = plain(backend.name), plain(backend.version), plain(backend.device)
+        name, version, device = make_plain(backend.name), make_plain(backend.version), make_plain(backend.device)
         told = backend.set_threads is not None
         self.about = About(
             name, version, device, backend.differentiates, backend.destinations, backend.dtypes, backend.mixed, told,
@@ -139,24 +139,26 @@ class Inside:
             reason = self._backend.declines(op, dtype.split("+"), params, shapes)
             declared = self._backend.declared(op, dtype, mode)
         except Exception as error:  # of whatever kind, it is the backend's
-            raise Settled(Verdict.ERROR, plain(serve.described(error))) from None
-        return Support(plain(reason), declared)
+            raise EarlyVerdict(Verdict.ERROR, make_plain(serve.describe_error(error))) from None
+        return Support(make_plain(reason), declared)
 
-    def call(self, question: Question, timeout: float) -> list[Array | None]:
+    def call(self, question: Request, timeout: float) -> list[Array | None]:
         """See Host. `timeout` is nobody's to enforce here."""
         del timeout
-        question = question.softened()  # a read out of bounds would end this process, a write is seen all the same
-        layout = lay_out(question, self._backend.alignment, NEAR)
+        question = (
+            question.with_soft_guards()
+        )  # a read out of bounds would end this process, a write is seen all the same
+        layout = make_layout(question, self._backend.alignment, TRAVEL_GUARD_PAGES)
         self._arena.grow(layout.request.size)
         write(layout, self._arena.memory)
-        given = serve.answer(self._backend, layout.request, self._arena, interrupts=True)
-        if given.outcome is serve.Outcome.DEVICE_LOST:
-            raise Settled(Verdict.CRASH, f"the device is lost: {plain(given.message)}")
-        now = snapshot(layout, self._arena.memory)
+        given = serve.serve_request(self._backend, layout.request, self._arena, interrupts=True)
+        if given.outcome is serve.CallOutcome.DEVICE_LOST:
+            raise EarlyVerdict(Verdict.CRASH, f"the device is lost: {make_plain(given.message)}")
+        now = take_snapshot(layout, self._arena.memory)
         gradient = question.posed.mode is Mode.GRADIENT
-        return looked_at(question, layout, now, given, writes=self._backend.writes(gradient))
+        return check_outputs(question, layout, now, given, writes=self._backend.writes(gradient))
 
-    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
         """See Host."""
         return (self.call(question, timeout) for question in questions)
 
@@ -171,6 +173,6 @@ class Inside:
         """See Host."""
 
 
-def start_in_process(spec: str) -> Inside:
+def start_in_process(spec: str) -> InProcessHost:
     """The backend `spec` in this process. Raises BackendError."""
-    return Inside(settle(load_backend(spec), spec))
+    return InProcessHost(resolve_members(load_backend(spec), spec))

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends.worker.protocol import Place, dtype_of, name_of
+from opproof.backends.worker.protocol import BufferRef, dtype_of, name_of
 from opproof.cases._layouts import row_major
-from opproof.core.arrays import Array, bytes_of, empty_tensor, same_bits
+from opproof.core.arrays import Array, allocate_tensor, bytes_of, has_same_bits
 
 Bytes = NDArray[np.uint8]
 
@@ -39,7 +39,7 @@ def poison(memory: Bytes, dtype: np.dtype[Any]) -> None:
         memory[...] = 0xA5
 
 
-def unwritten(array: Array) -> NDArray[np.bool_]:
+def find_unwritten(array: Array) -> NDArray[np.bool_]:
     """Which elements of a contiguous array still hold poison."""
     pattern = POISON.get(name_of(array.dtype))
     if pattern is not None:
@@ -52,9 +52,9 @@ def unwritten(array: Array) -> NDArray[np.bool_]:
 
 _CANARIES = bytes([CANARY]) * 2**16
 #: Bytes of a buffer up to which what it holds at first is kept, for other results that lie alike.
-_SMALL = 2**14
+_MAX_SHARED_IMAGE_BYTES = 2**14
 #: Bytes of a tensor from which what it holds is not written out a second time, and that are compared at once.
-_LARGE, _PIECE = 2**20, 2**22
+_MIN_LARGE_TENSOR_BYTES, _COMPARED_PIECE_BYTES = 2**20, 2**22
 
 
 class Buffer(NamedTuple):
@@ -77,7 +77,7 @@ class Buffer(NamedTuple):
         if self.given is not None:
             return self.given
         if self.values is not None:
-            image = empty_tensor([self.high - self.low], np.uint8)
+            image = allocate_tensor([self.high - self.low], np.uint8)
             self.lay(image)
             return image
         poisoned = np.empty(self.high - self.low, np.uint8)
@@ -99,8 +99,8 @@ class Buffer(NamedTuple):
         elif as_left and self.between is None:
             room[: self.start - self.low] = CANARY
             room[self.end - self.low :] = CANARY
-        elif room.size <= _SMALL:
-            room[:] = _poisoned(self.start - self.low, self.end - self.start, self.high - self.end, self.dtype)
+        elif room.size <= _MAX_SHARED_IMAGE_BYTES:
+            room[:] = _make_poisoned(self.start - self.low, self.end - self.start, self.high - self.end, self.dtype)
         else:
             room[:] = CANARY
             poison(room[self.start - self.low : self.end - self.low], self.dtype)
@@ -108,15 +108,17 @@ class Buffer(NamedTuple):
     def holds(self, now: Bytes) -> bool:
         """Whether `now` is what it holds before the call."""
         if self.values is None:
-            return same_bits(now, self.image)
+            return has_same_bits(now, self.image)
         before, after = self.start - self.low, self.end - self.low
-        return _unharmed(now[:before]) and _unharmed(now[after:]) and same_bits(now[before:after], self.values)
+        return (
+            _is_unharmed(now[:before]) and _is_unharmed(now[after:]) and has_same_bits(now[before:after], self.values)
+        )
 
     def trespass(self, now: Bytes) -> str:
         """What was written outside the buffer, in words; empty when nothing was."""
         before, after = self.start - self.low, self.end - self.low
         for side, past in ((now[after:], True), (now[:before], False)):
-            if _unharmed(side):
+            if _is_unharmed(side):
                 continue
             changed = np.flatnonzero(side != CANARY)
             where = "past its end" if past else "before its beginning"
@@ -135,17 +137,17 @@ class Buffer(NamedTuple):
             return ""
         before, after = self.start - self.low, self.end - self.low
         own, held = now[before:after], self.image[before:after] if self.values is None else self.values
-        parts = (slice(i, i + _PIECE) for i in range(0, own.size, _PIECE))
+        parts = (slice(i, i + _COMPARED_PIECE_BYTES) for i in range(0, own.size, _COMPARED_PIECE_BYTES))
         count = sum(int(np.count_nonzero(own[part] != held[part])) for part in parts)
         return f"{count} of {self.end - self.start} bytes changed during the call" if count else ""
 
 
-def holding(values: Array, place: Place, low: int, start: int, end: int, high: int) -> Bytes:
+def make_image(values: Array, place: BufferRef, low: int, start: int, end: int, high: int) -> Bytes:
     """What memory from `low` to `high` is to hold, with `values` between `start` and `end`; gaps hold poison."""
     before, after = start - low, high - end
-    if values.nbytes == end - start and max(before, after) <= len(_CANARIES) and row_major_at(place):
+    if values.nbytes == end - start and max(before, after) <= len(_CANARIES) and is_row_major_at(place):
         return np.frombuffer(_CANARIES[:before] + values.tobytes() + _CANARIES[:after], np.uint8)
-    image = empty_tensor([high - low], np.uint8)
+    image = allocate_tensor([high - low], np.uint8)
     image[...] = CANARY
     if values.nbytes != end - start:
         poison(image[start - low : end - low], values.dtype)
@@ -154,20 +156,20 @@ def holding(values: Array, place: Place, low: int, start: int, end: int, high: i
     return image
 
 
-def differences(buffers: Iterable[Buffer], now: Sequence[Bytes]) -> Iterable[tuple[Buffer, Bytes]]:
+def find_changed(buffers: Iterable[Buffer], now: Sequence[Bytes]) -> Iterable[tuple[Buffer, Bytes]]:
     """The buffers that are not what they were, with what they are; one comparison each where nothing changed."""
     for buffer, data in zip(buffers, now, strict=True):
         if buffer.result is not None or not buffer.holds(data):
             yield buffer, data
 
 
-def written_as(values: Array, place: Place, start: int, end: int) -> Bytes | None:
+def find_bytes_as_written(values: Array, place: BufferRef, start: int, end: int) -> Bytes | None:
     """The bytes of a large tensor that lie between `start` and `end` as they are; None where an image must be made."""
-    large = values.nbytes == end - start >= _LARGE
-    return bytes_of(values) if large and values.flags.c_contiguous and row_major_at(place) else None
+    large = values.nbytes == end - start >= _MIN_LARGE_TENSOR_BYTES
+    return bytes_of(values) if large and values.flags.c_contiguous and is_row_major_at(place) else None
 
 
-def row_major_at(place: Place) -> bool:
+def is_row_major_at(place: BufferRef) -> bool:
     """Whether the elements of an array follow one another, the last index fastest."""
     return _is_row_major(place.shape, place.strides, dtype_of(place.dtype).itemsize)
 
@@ -178,7 +180,7 @@ def _is_row_major(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -
 
 
 @functools.lru_cache(512)
-def _poisoned(before: int, size: int, after: int, dtype: np.dtype[Any]) -> Bytes:
+def _make_poisoned(before: int, size: int, after: int, dtype: np.dtype[Any]) -> Bytes:
     """What such a result holds before the call: canaries, poison, canaries. Read-only."""
     image = np.full(before + size + after, CANARY, np.uint8)
     poison(image[before : before + size], dtype)
@@ -186,7 +188,7 @@ def _poisoned(before: int, size: int, after: int, dtype: np.dtype[Any]) -> Bytes
     return image
 
 
-def _unharmed(side: Bytes) -> bool:
+def _is_unharmed(side: Bytes) -> bool:
     """Whether a side of a buffer holds canaries alone."""
     if side.size <= len(_CANARIES):
         return side.tobytes() == _CANARIES[: side.size]

@@ -10,30 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends.worker.memory import PAGE
-from opproof.backends.worker.protocol import Place, Request, name_of
+from opproof.backends.worker.protocol import BufferRef, WireRequest, name_of
 from opproof.cases._layouts import Storage, cotangent_layout, layouts_of, storage_of
-from opproof.core.arrays import Array, empty_tensor
+from opproof.core.arrays import Array, allocate_tensor
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.run.memory.buffer import Buffer, Bytes, holding, written_as
-from opproof.harness.run.request import Question, Wanted
+from opproof.harness.run.memory.buffer import Buffer, Bytes, find_bytes_as_written, make_image
+from opproof.harness.run.request import Request, Wanted
 
 #: Pages between two buffers, and where they travel to another machine and back.
-GUARD, NEAR = 16, 1
+GUARD_PAGES, TRAVEL_GUARD_PAGES = 16, 1
 
 
 @dataclass(frozen=True)
 class Layout:
     """A request, and the buffers that it speaks of."""
 
-    request: Request
+    request: WireRequest
     buffers: tuple[Buffer, ...]
     as_left: bool = False  # results are not poisoned
 
 
-def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
+def make_layout(question: Request, alignment: int, guard: int = GUARD_PAGES) -> Layout:
     """Where everything lies: inputs and cotangents as the case's layouts say, results as its destination, poisoned.
 
     A result in place lies where an input does, or a gradient where the first output's cotangent does, and holds that.
@@ -41,9 +41,9 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
     posed = question.posed
     layouts, dtype = layouts_of(posed.case), posed.case.dtype
     builder = _Builder(question, alignment, guard * PAGE)
-    shared = shared_result(question)
+    shared = find_shared_result(question)
     forward = posed.mode is Mode.FORWARD
-    inputs: list[Place | int | None] = []
+    inputs: list[BufferRef | int | None] = []
     placed: dict[int, int] = {}  # one array given twice is one tensor
     for i, (name, values) in enumerate(zip(posed.names, posed.inputs, strict=True)):
         if values is None or name is None:
@@ -54,13 +54,15 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
             placed[id(values)] = i
             storage = storage_of(values.shape, layouts[name])
             result = shared if forward and name == posed.case.inplace else None
-            inputs.append(builder.tensor(f"input {name}", _native(values, posed.case.dtype_of(name)), storage, result))
+            inputs.append(
+                builder.tensor(f"input {name}", _to_native(values, posed.case.dtype_of(name)), storage, result)
+            )
     given = cotangent_layout(posed.case)
     cotangents = [
         None
         if g is None
         else builder.tensor(
-            f"cotangent {i}", _native(g, dtype), storage_of(g.shape, given), None if i or forward else shared
+            f"cotangent {i}", _to_native(g, dtype), storage_of(g.shape, given), None if i or forward else shared
         )
         for i, g in enumerate(posed.cotangents)
     ]
@@ -68,7 +70,7 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
         None if wanted is None else builder.place_of(i, wanted, storage_of(wanted.shape, posed.case.into))
         for i, wanted in enumerate(question.wanted)
     ]
-    request = Request(
+    request = WireRequest(
         op=posed.op.name,
         params=posed.params,
         gradient=posed.mode is Mode.GRADIENT,
@@ -85,7 +87,7 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
     return Layout(request, tuple(builder.buffers), question.as_left)
 
 
-def _native(values: Array, dtype: str) -> Array:
+def _to_native(values: Array, dtype: str) -> Array:
     """`values` in their own dtype; a large case is drawn so, and not held twice."""
     return values if values.dtype == DTYPES[dtype].numpy else to_dtype(values, dtype)
 
@@ -96,14 +98,14 @@ def write(layout: Layout, memory: Bytes) -> None:
         b.lay(memory[b.low : b.high], as_left=layout.as_left)
 
 
-def snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:
+def take_snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:
     """The buffers as they are now, results copied: what somebody writes later is not judged."""
     zones = [memory[b.low : b.high] for b in layout.buffers]
-    return [zone if b.result is None else _copied(zone) for b, zone in zip(layout.buffers, zones, strict=True)]
+    return [zone if b.result is None else _copy_zone(zone) for b, zone in zip(layout.buffers, zones, strict=True)]
 
 
-def _copied(zone: Bytes) -> Bytes:
-    copy = empty_tensor(zone.shape, np.uint8)
+def _copy_zone(zone: Bytes) -> Bytes:
+    copy = allocate_tensor(zone.shape, np.uint8)
     copy[...] = zone
     return copy
 
@@ -111,21 +113,21 @@ def _copied(zone: Bytes) -> Bytes:
 class _Builder:
     """Buffers one after the other, guards between them."""
 
-    def __init__(self, question: Question, alignment: int, guard: int) -> None:
+    def __init__(self, question: Request, alignment: int, guard: int) -> None:
         self.buffers: list[Buffer] = []
         self.guards: list[tuple[int, int]] = [(0, guard)]
         self.size = guard
         self._question, self._alignment, self._guard = question, alignment, guard
-        self._shared: dict[int, Place] = {}  # by the number of the result that lies there
+        self._shared: dict[int, BufferRef] = {}  # by the number of the result that lies there
 
-    def tensor(self, name: str, values: Array, storage: Storage, result: int | None) -> Place:
+    def tensor(self, name: str, values: Array, storage: Storage, result: int | None) -> BufferRef:
         """`values` laid out as `storage` says; gaps hold poison. The result of that number is to be written there."""
         place = self._placed(name, values.shape, values.dtype, storage, result, values)
         if result is not None:
             self._shared[result] = place
         return place
 
-    def place_of(self, number: int, wanted: Wanted, storage: Storage) -> Place:
+    def place_of(self, number: int, wanted: Wanted, storage: Storage) -> BufferRef:
         """Poisoned memory for a result, or that of the tensor which it is to be written over. Raises CaseError."""
         shared = self._shared.get(number)
         if shared is None:
@@ -145,17 +147,17 @@ class _Builder:
         storage: Storage,
         result: int | None,
         values: Array | None = None,
-    ) -> Place:
+    ) -> BufferRef:
         """Room for an array, which holds `values` or poison."""
         item = dtype.itemsize
         strides = tuple(s * item for s in storage.strides)
         offset, nbytes = storage.offset * item, storage.size * item
-        between = None if result is None else _between(shape, strides, offset, nbytes, item)
+        between = None if result is None else _find_gaps(shape, strides, offset, nbytes, item)
         low, start, high = self._room(nbytes)
         end = start + nbytes
-        place = Place(name_of(dtype), shape, strides, start + offset)
-        own = None if values is None else written_as(values, place, start, end)
-        given = None if values is None or own is not None else holding(values, place, low, start, end, high)
+        place = BufferRef(name_of(dtype), shape, strides, start + offset)
+        own = None if values is None else find_bytes_as_written(values, place, start, end)
+        given = None if values is None or own is not None else make_image(values, place, low, start, end, high)
         self.buffers.append(Buffer(name, low, start, end, high, dtype, given, result, between, own))
         return place
 
@@ -172,7 +174,7 @@ class _Builder:
         return low, start, high
 
 
-def shared_result(question: Question) -> int | None:
+def find_shared_result(question: Request) -> int | None:
     """The number of the result that lies where an input or a cotangent does; None where none does."""
     posed = question.posed
     if not posed.case.inplace:
@@ -181,7 +183,7 @@ def shared_result(question: Question) -> int | None:
     return number if number < len(question.wanted) and question.wanted[number] is not None else None
 
 
-def _between(
+def _find_gaps(
     shape: tuple[int, ...], strides: tuple[int, ...], offset: int, nbytes: int, item: int
 ) -> NDArray[np.intp] | None:
     """The bytes of a buffer that no element lies on; None where there are none."""

@@ -20,7 +20,7 @@ from opproof.harness.run.results import signatures
 from opproof.harness.run.results.folder import REPORTS
 from opproof.harness.run.results.signatures import marks_of
 from opproof.reports import Header, Result, ResultsError, read_results
-from opproof.reports._results import FILE, encoded, legible
+from opproof.reports._results import FILE, encode_record, make_legible
 
 
 class _Keyed(Protocol):
@@ -32,7 +32,7 @@ class _Keyed(Protocol):
     def mode(self) -> str: ...
 
 
-def key(record: _Keyed) -> tuple[str, str, str]:
+def key_of(record: _Keyed) -> tuple[str, str, str]:
     """What tells a record, or a task, from all others of a run."""
     return record.backend, record.case, record.mode
 
@@ -46,7 +46,7 @@ class ResultsFile:
 
     def __init__(self, path: Path, header: Header, done: Iterable[Result], key_of_marks: bytes | None = None) -> None:
         self.path, self.header, self.tampering = path, header, ""
-        self._records = {key(r): legible(r) for r in done}
+        self._records = {key_of(r): make_legible(r) for r in done}
         self._descriptor, self._size, self._look, self.lost = -1, 0, signatures.look(path), False
         self._key, self._marks = key_of_marks, marks_of(path, header, key_of_marks)
         self._rewrite(self._lines())
@@ -58,30 +58,30 @@ class ResultsFile:
 
     def add(self, result: Result) -> Result | None:
         """Write the record. One with its key goes, and is returned. Raises ResultsError where it cannot be written."""
-        result = legible(result)
-        earlier = self._records.get(key(result))
+        result = make_legible(result)
+        earlier = self._records.get(key_of(result))
         if earlier is not None:
             self.replace(result)
             return earlier
-        self._records[key(result)] = result
-        with self._kept_elsewhere():
+        self._records[key_of(result)] = result
+        with self._save_elsewhere():
             if self._look == signatures.look(self.path):
-                self._append(encoded(result))
+                self._append(encode_record(result))
             else:
                 self._restore()
         return None
 
     def replace(self, result: Result) -> None:
         """Write the file anew, with this record in the place of the one with its key. Raises ResultsError."""
-        with self._kept_elsewhere():
+        with self._save_elsewhere():
             self._restore()
-            self._records[key(result)] = legible(result)
+            self._records[key_of(result)] = make_legible(result)
             self._rewrite(self._lines())
 
-    def settle(self) -> None:
+    def verify(self) -> None:
         """Make sure that the file holds what this run wrote, byte for byte. Raises ResultsError."""
         if not self.lost:
-            with self._kept_elsewhere():
+            with self._save_elsewhere():
                 self._restore()
 
     def close(self) -> None:
@@ -93,12 +93,12 @@ class ResultsFile:
             self._marks.close()
 
     @contextmanager
-    def _kept_elsewhere(self) -> Iterator[None]:
+    def _save_elsewhere(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
             self.lost = True
-            raise rescued(self.path, error, self.header, self.results, self._key) from None
+            raise save_elsewhere(self.path, error, self.header, self.results, self._key) from None
 
     def _append(self, line: bytes) -> None:
         if self._marks is not None:
@@ -117,7 +117,7 @@ class ResultsFile:
         """Write the file again unless it holds the records, and note what was done to it."""
         lines = self._lines()
         whole = b"".join(lines)
-        content = signatures.content(self.path, limit=len(whole))
+        content = signatures.read_content(self.path, limit=len(whole))
         # An interruption between writing a line and noting its size leaves more than noted: that was this run.
         ours = content is not None and len(content) >= self._size and whole.startswith(content)
         if not ours and not self.tampering:
@@ -131,21 +131,21 @@ class ResultsFile:
 
     def _lines(self) -> list[bytes]:
         """Of the header and of every record."""
-        return [encoded(self.header), *map(encoded, self._records.values())]
+        return [encode_record(self.header), *map(encode_record, self._records.values())]
 
     def _rewrite(self, lines: Sequence[bytes]) -> None:
         """Write all records to a new file and move it to the place of the old one."""
         if self._marks is not None:
             self._marks.rewrite(lines[1:])
         whole = b"".join(lines)
-        descriptor = signatures.moved(self.path, whole)
+        descriptor = signatures.replace_file(self.path, whole)
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor, self._size, self._look = descriptor, len(whole), signatures.look(self.path)
 
 
 @contextmanager
-def results_file(
+def open_results_file(
     folder: Path, header: Header, done: Iterable[Result] = (), key_of_marks: bytes | None = None
 ) -> Iterator[ResultsFile]:
     """The results file in `folder`, begun with the records that are there already, whole also after an exception.
@@ -162,7 +162,7 @@ def results_file(
     try:
         yield file
     except BaseException:
-        file.settle()
+        file.verify()
         if file.tampering and not file.lost:
             sys.stderr.write(f"opproof: {file.tampering}\n")
         raise
@@ -170,31 +170,33 @@ def results_file(
         file.close()
 
 
-def rescued(
+def save_elsewhere(
     path: Path, error: OSError, header: Header, results: Sequence[Result], key_of_marks: bytes | None
 ) -> ResultsError:
     """What to raise where `path` cannot be written: it says why, and where the records are now."""
-    said = f"cannot write {path}: {_reason(error)}"
+    said = f"cannot write {path}: {_reason_of(error)}"
     try:
         folder = Path(tempfile.mkdtemp(prefix="opproof-report-"))
     except OSError as second:
-        return ResultsError(f"{said}, nor anything in a temporary folder: {_reason(second)}; {_left(path, results)}")
+        return ResultsError(
+            f"{said}, nor anything in a temporary folder: {_reason_of(second)}; {_count_left(path, results)}"
+        )
     try:
-        lines = [encoded(r) for r in results]
-        (folder / FILE).write_bytes(b"".join([encoded(header), *lines]))
+        lines = [encode_record(r) for r in results]
+        (folder / FILE).write_bytes(b"".join([encode_record(header), *lines]))
         if (marks := marks_of(folder / FILE, header, key_of_marks)) is not None:
             marks.rewrite(lines)
             marks.close()
     except OSError as second:
         shutil.rmtree(folder, ignore_errors=True)
-        return ResultsError(f"{said}, nor in {folder.parent}: {_reason(second)}; {_left(path, results)}")
+        return ResultsError(f"{said}, nor in {folder.parent}: {_reason_of(second)}; {_count_left(path, results)}")
     return ResultsError(
         f"{said}; the records so far, {len(results):,}, are in {folder},"
         f" and `opproof run --resume {shlex.quote(str(folder))}` goes on there."
     )
 
 
-def _left(path: Path, results: Sequence[Result]) -> str:
+def _count_left(path: Path, results: Sequence[Result]) -> str:
     """How many records the file still has."""
     try:
         kept = len(read_results(path)[1])
@@ -203,5 +205,5 @@ def _left(path: Path, results: Sequence[Result]) -> str:
     return f"the file has {kept:,} of the {len(results):,} records so far."
 
 
-def _reason(error: OSError) -> str:
+def _reason_of(error: OSError) -> str:
     return error.strerror or str(error)

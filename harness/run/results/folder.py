@@ -31,13 +31,13 @@ _QUESTION = ("backends", "selection", "convention", "grad_oracle", "strict_subno
 
 
 @contextmanager
-def claimed(out: Path, header: Header, *, resume: bool = False) -> Iterator[Path]:
+def with_locked_folder(out: Path, header: Header, *, resume: bool = False) -> Iterator[Path]:
     """The folder that the run of `header` writes to, its alone until the end: `out`, or `out`-2, `out`-3, ...
 
     On `resume` it is `out`, whatever it holds. Raises UsageError where it is in use, or cannot be written to.
     """
     try:
-        lock = take(out) if resume else _first(out, header)
+        lock = take(out) if resume else _lock_first(out, header)
     except OSError as error:
         reason = error.strerror or error
         raise UsageError(f"cannot write to {out}: {reason}; give another folder with --out DIR.") from None
@@ -47,9 +47,9 @@ def claimed(out: Path, header: Header, *, resume: bool = False) -> Iterator[Path
         release(lock)
 
 
-def _first(out: Path, header: Header) -> Lock:
+def _lock_first(out: Path, header: Header) -> Lock:
     """The first of `out`, `out`-2, ... that the run may have; says so where that is not `out`."""
-    lock = _unless_foreign(out, header)
+    lock = _lock_unless_foreign(out, header)
     if isinstance(lock, Lock):
         return lock
     content = lock
@@ -58,8 +58,8 @@ def _first(out: Path, header: Header) -> Lock:
     for number in itertools.count(2):
         folder = out.with_name(f"{out.name}-{number}")
         try:
-            lock = _unless_foreign(folder, header)
-        except (Busy, FileExistsError):
+            lock = _lock_unless_foreign(folder, header)
+        except (FolderLocked, FileExistsError):
             continue
         if isinstance(lock, Lock):
             sys.stderr.write(f"opproof: {out} holds {content}, which is kept; this run goes to {folder}.\n")
@@ -67,11 +67,11 @@ def _first(out: Path, header: Header) -> Lock:
     raise AssertionError("there is always another number")
 
 
-def _unless_foreign(folder: Path, header: Header) -> Lock | str:
+def _lock_unless_foreign(folder: Path, header: Header) -> Lock | str:
     """The folder's lock, or what it holds that the run may not replace. Raises Busy, OSError."""
     lock = take(folder)
     try:
-        content = foreign(folder, header)
+        content = describe_foreign(folder, header)
     except BaseException:
         release(lock)
         raise
@@ -81,7 +81,7 @@ def _unless_foreign(folder: Path, header: Header) -> Lock | str:
     return lock
 
 
-def foreign(folder: Path, header: Header) -> str:
+def describe_foreign(folder: Path, header: Header) -> str:
     """What the folder holds that a run of `header` may not replace, in words; empty where there is nothing."""
     path = folder / FILE
     if not os.path.lexists(path):
@@ -93,10 +93,10 @@ def foreign(folder: Path, header: Header) -> str:
         before = read_header(path)
     except ResultsError:
         return f"a {FILE} that this opproof did not write"
-    return "" if _question(before) == _question(header) else "the run of another call"
+    return "" if _identity_of(before) == _identity_of(header) else "the run of another call"
 
 
-def _question(header: Header) -> dict[str, Any]:
+def _identity_of(header: Header) -> dict[str, Any]:
     options = {name: header.options.get(name) for name in _QUESTION}
     asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(options))  # tuples as they come back: lists
     return asked
@@ -113,7 +113,7 @@ LOCK_FILE = ".opproof-lock"
 _PATIENCE = 1.0
 
 
-class Busy(UsageError):
+class FolderLocked(UsageError):
     """Another run has the folder."""
 
 
@@ -134,10 +134,10 @@ def take(folder: Path) -> Lock:
     path = folder / LOCK_FILE
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-        if not _locked(descriptor):
-            holder = _holder(descriptor)
+        if not _try_lock(descriptor):
+            holder = _read_holder(descriptor)
             os.close(descriptor)
-            raise Busy(
+            raise FolderLocked(
                 f"{folder} is in use by another run, {holder}; wait for its end, or give another folder with --out DIR."
             )
         if _is(path, descriptor):  # not removed by a run that ended just now
@@ -161,7 +161,7 @@ def release(lock: Lock) -> None:
     os.close(lock.descriptor)
 
 
-def _locked(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     if fcntl is None:
         return True
     try:
@@ -181,7 +181,7 @@ def _is(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _holder(descriptor: int) -> str:
+def _read_holder(descriptor: int) -> str:
     """Which process has the lock."""
     end = time.monotonic() + _PATIENCE
     while True:

@@ -17,11 +17,11 @@ import msgspec
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
-from opproof.harness.reference.chunks.memory_budget import MEMORY
+from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES
 from opproof.harness.run.cache.location import SIZE
 from opproof.harness.run.plan import Selection
-from opproof.harness.run.results.file import key
-from opproof.harness.run.results.signatures import kept_aside, marked
+from opproof.harness.run.results.file import key_of
+from opproof.harness.run.results.signatures import keep_aside, select_signed
 from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 from opproof.reports import Header, Result, read_header, read_results
 
@@ -43,17 +43,17 @@ class _Asked:
     jobs: int = 2
     timeout: float = TIMEOUT
     memory: int = HOST_MEMORY // 2**20
-    judge_memory: int = MEMORY // 2**20
+    judge_memory: int = DEFAULT_MEMORY_BYTES // 2**20
 
 
-def resumed(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Settings:
+def settings_of_interrupted(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Settings:
     """The settings of the interrupted run in `folder`; jobs, timeout and memory may be given `anew`.
 
     Raises ResultsError where there is no run, UsageError where it cannot be gone on with.
     """
     header = read_header(folder)
     folder = folder if folder.is_dir() else folder.parent
-    _refuse(folder, _other_version(header))
+    _refuse(folder, _compare_versions(header))
     try:
         asked = msgspec.convert(header.options, _Asked)
     except msgspec.ValidationError:
@@ -65,7 +65,7 @@ def resumed(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Set
     return replace(settings, **same, ledger=ledger, out=folder, resume=True)
 
 
-def done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[Result]:
+def read_done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[Result]:
     """The records in `folder` that the run of `header` need not make again, one of a key.
 
     A record of which opproof itself was the fault is made again, and so is one without this user's mark, which is kept
@@ -73,17 +73,19 @@ def done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[Resul
     its records would be answers to two questions.
     """
     before, results = read_results(folder)
-    _refuse(folder, [*_other_version(before), *_other_bound(before, header), *_other_backend(before, header)])
-    ours = marked(folder, before, results, key_of_marks)
+    _refuse(folder, [*_compare_versions(before), *_compare_bounds(before, header), *_compare_backends(before, header)])
+    ours = select_signed(folder, before, results, key_of_marks)
     if len(ours) < len(results):
-        sys.stderr.write(f"opproof: {_unmarked(folder, len(results) - len(ours), len(results), key_of_marks)}\n")
-    return [r for r in {key(r): r for r in ours}.values() if r.verdict != Verdict.HARNESS_ERROR]
+        sys.stderr.write(
+            f"opproof: {_describe_unmarked(folder, len(results) - len(ours), len(results), key_of_marks)}\n"
+        )
+    return [r for r in {key_of(r): r for r in ours}.values() if r.verdict != Verdict.HARNESS_ERROR]
 
 
-def _unmarked(folder: Path, count: int, of: int, key_of_marks: bytes | None) -> str:
+def _describe_unmarked(folder: Path, count: int, of: int, key_of_marks: bytes | None) -> str:
     """That records are made again which anybody might have written. Raises UsageError where they cannot be kept."""
     try:
-        aside = kept_aside(folder)
+        aside = keep_aside(folder)
     except OSError as error:
         raise UsageError(
             f"cannot keep what {folder} holds without a mark: {error.strerror or error}; free some space there."
@@ -99,7 +101,7 @@ def _unmarked(folder: Path, count: int, of: int, key_of_marks: bytes | None) -> 
     )
 
 
-def command(settings: Settings, folder: Path) -> str:
+def command_to_resume(settings: Settings, folder: Path) -> str:
     """The command that goes on with the run in `folder`."""
     text = f"opproof run --resume {shlex.quote(str(folder))}"
     if settings.dask:
@@ -117,17 +119,17 @@ def _refuse(folder: Path, differences: list[str]) -> None:
         raise UsageError(f"{folder} cannot be gone on with: {said}; make the run anew, in another folder.")
 
 
-def _other_version(before: Header) -> list[str]:
+def _compare_versions(before: Header) -> list[str]:
     return [] if before.opproof == __version__ else [f"it is of opproof {before.opproof}, and this is {__version__}"]
 
 
-def _other_bound(before: Header, header: Header) -> list[str]:
+def _compare_bounds(before: Header, header: Header) -> list[str]:
     if before.constants == header.constants:
         return []
     return [f"its bound is {before.bound}, and this opproof's is {header.bound}"]
 
 
-def _other_backend(before: Header, header: Header) -> list[str]:
+def _compare_backends(before: Header, header: Header) -> list[str]:
     earlier = {about.get("spec"): about for about in before.backends}
     return [
         f"the {name} of {about['spec']} was {earlier.get(about['spec'], {}).get(name)!r}, and is {value!r}"
@@ -146,7 +148,7 @@ class Settings:
     jobs: int = 2
     timeout: float = TIMEOUT  # seconds a case
     memory: int = HOST_MEMORY // 2**20  # MiB, of a host
-    judge_memory: int = MEMORY // 2**20  # MiB, of judging one case
+    judge_memory: int = DEFAULT_MEMORY_BYTES // 2**20  # MiB, of judging one case
     convention: str = "any"
     grad_oracle: str = "reference"
     strict_subnormals: bool = False
@@ -167,7 +169,7 @@ class Settings:
     resources: tuple[tuple[str, float], ...] = ()  # that a worker must offer, by name
 
 
-def options(settings: Settings) -> dict[str, Any]:
+def options_of(settings: Settings) -> dict[str, Any]:
     """The options that the header records: all that the records depend on."""
     selection = settings.selection
     return {

@@ -1,7 +1,8 @@
 """results.marks: a keyed mark of every record that a run wrote, so that going on with it believes no other.
 
 A backend runs as the same user and may write to the folder of the report. What it puts there while the run is at work
-the run sees and mends; what it puts there once the run was killed nobody sees. It has not the key (run/cache/location.py).
+the run sees and mends; what it puts there once the run was killed nobody sees. It has not the key
+(run/cache/location.py).
 
 The file that a run writes, as the system shows it; what goes wrong is an OSError.
 """
@@ -21,16 +22,16 @@ from typing import NamedTuple
 
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE as RESULTS
-from opproof.reports._results import encoded
+from opproof.reports._results import encode_record
 
-FILE = "results.marks"
+SIGNATURE_FILE = "results.marks"
 #: What has no mark when a run is gone on with is kept under this name, for `opproof report` and the like to read.
 UNMARKED = "results.unmarked.jsonl"
 _MARK_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Marker:
+class Signer:
     """Makes the marks of one run's records: under another header they are others, so none can be brought along."""
 
     key: bytes = field(repr=False)
@@ -48,10 +49,10 @@ class Marker:
         return digest.hexdigest().encode() + b"\n"
 
 
-class Marks:
+class SignatureFile:
     """The file of marks, beside results.jsonl. All that goes wrong with it is an OSError."""
 
-    def __init__(self, path: Path, marker: Marker) -> None:
+    def __init__(self, path: Path, marker: Signer) -> None:
         self.path, self._marker, self._descriptor = path, marker, -1
 
     def add(self, line: bytes) -> None:
@@ -61,7 +62,7 @@ class Marks:
     def rewrite(self, lines: Iterable[bytes]) -> None:
         """Write the marks of all records anew."""
         self.close()
-        self._descriptor = moved(self.path, b"".join(map(self._marker.mark, lines)))
+        self._descriptor = replace_file(self.path, b"".join(map(self._marker.mark, lines)))
 
     def close(self) -> None:
         """Give the descriptor back."""
@@ -70,36 +71,36 @@ class Marks:
         self._descriptor = -1
 
 
-def marks_of(path: Path, header: Header, key: bytes | None) -> Marks | None:
+def marks_of(path: Path, header: Header, key: bytes | None) -> SignatureFile | None:
     """The marks of the run that writes to `path`; None without a key, and then none of another run lie there either."""
-    file = path.with_name(FILE)
+    file = path.with_name(SIGNATURE_FILE)
     if key is not None:
-        return Marks(file, Marker(key, encoded(header)))
+        return SignatureFile(file, Signer(key, encode_record(header)))
     with suppress(FileNotFoundError):
         file.unlink()
     return None
 
 
-def marked(folder: Path, header: Header, results: Sequence[Result], key: bytes | None) -> list[Result]:
+def select_signed(folder: Path, header: Header, results: Sequence[Result], key: bytes | None) -> list[Result]:
     """Those of the records in `folder` that this user's opproof wrote under `header`."""
     if key is None:
         return []
     try:
-        there = frozenset((folder / FILE).read_bytes().splitlines(keepends=True))
+        there = frozenset((folder / SIGNATURE_FILE).read_bytes().splitlines(keepends=True))
     except OSError:
         return []
-    marker = Marker(key, encoded(header))
-    return [r for r in results if marker.mark(encoded(r)) in there]
+    marker = Signer(key, encode_record(header))
+    return [r for r in results if marker.mark(encode_record(r)) in there]
 
 
-def kept_aside(folder: Path) -> Path:
+def keep_aside(folder: Path) -> Path:
     """Keep results.jsonl as it is under another name, and return that. Raises OSError."""
     aside = folder / UNMARKED
-    os.close(moved(aside, (folder / RESULTS).read_bytes()))
+    os.close(replace_file(aside, (folder / RESULTS).read_bytes()))
     return aside
 
 
-class Look(NamedTuple):
+class FileStat(NamedTuple):
     """The file as its name leads to it. One that differs from the last means that something else wrote to it.
 
     No time of the last write: file systems on a network mend that afterwards. An edit that keeps the size is seen
@@ -111,16 +112,16 @@ class Look(NamedTuple):
     size: int
 
 
-def look(path: Path) -> Look | None:
+def look(path: Path) -> FileStat | None:
     """The file now; None where there is none."""
     try:
         status = os.lstat(path)
     except OSError:
         return None
-    return Look(status.st_dev, status.st_ino, status.st_size)
+    return FileStat(status.st_dev, status.st_ino, status.st_size)
 
 
-def content(path: Path, limit: int) -> bytes | None:
+def read_content(path: Path, limit: int) -> bytes | None:
     """The bytes of the file, up to one more than `limit`; None where there is no such file, or it is no file."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
@@ -138,14 +139,14 @@ def write(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def moved(path: Path, data: bytes) -> int:
+def replace_file(path: Path, data: bytes) -> int:
     """Put a file that holds `data` in the place of `path` at once, and return its descriptor, open for appending."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
     try:
         write(descriptor, data)
         os.fsync(descriptor)
-        cleared(path)
+        clear_path(path)
         part.replace(path)
     except BaseException:
         os.close(descriptor)
@@ -154,7 +155,7 @@ def moved(path: Path, data: bytes) -> int:
     return descriptor
 
 
-def cleared(path: Path) -> None:
+def clear_path(path: Path) -> None:
     """Move aside what stands under the name of a file and is none: a folder, a link, a pipe that nobody reads."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):

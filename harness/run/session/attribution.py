@@ -27,59 +27,59 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opproof.core.errors import BackendError
-from opproof.core.text import plain
+from opproof.core.text import make_plain
 from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.record import settled, with_verdict
-from opproof.harness.run.request import Settled
-from opproof.harness.run.session.slots import Seats, Suspect, called
-from opproof.harness.run.task import Task, op_name
+from opproof.harness.run.record import make_early_record, with_verdict
+from opproof.harness.run.request import EarlyVerdict
+from opproof.harness.run.session.slots import Candidate, Slots, call_task
+from opproof.harness.run.task import Task, op_name_of
 from opproof.reports import Result
 
 #: How often harm is traced back; how often an answer of one operator and mode that others spoil: it has one cause.
-_TRACES, _OF_ONE = 16, 4
+_MAX_TRACES, _MAX_TRACES_PER_OPERATOR = 16, 4
 
 
-class Blame:
+class Attribution:
     """The searches of a run."""
 
-    def __init__(self, seats: Seats) -> None:
+    def __init__(self, seats: Slots) -> None:
         self._seats = seats
         self._traces = 0
         self._guilty: set[str] = set()  # operators whose cases have done harm
         self._spoilt: Counter[tuple[str, str, str]] = Counter()  # answers that others spoil
 
     def of_another_answer(
-        self, task: Task, kept: Attempt, history: Sequence[Suspect]
+        self, task: Task, kept: Attempt, history: Sequence[Candidate]
     ) -> tuple[Attempt, tuple[Task, ...]]:
         """What became of an answer that calls of `history` spoil, and which of them do; none where nobody knows."""
-        kind, found = (task.backend, op_name(task), task.mode), None
+        kind, found = (task.backend, op_name_of(task), task.mode), None
         self._spoilt[kind] += 1
-        said = f"who did it was not looked for, after {_OF_ONE} such searches for {op_name(task)}"
-        if self._spoilt[kind] <= _OF_ONE:
+        said = f"who did it was not looked for, after {_MAX_TRACES_PER_OPERATOR} such searches for {op_name_of(task)}"
+        if self._spoilt[kind] <= _MAX_TRACES_PER_OPERATOR:
             self._traces += 1
-            if self._traces <= _TRACES:
-                found = before(history, lambda some: self._seats.is_wrong_after(task, some))
+            if self._traces <= _MAX_TRACES:
+                found = find_preceding(history, lambda some: self._seats.is_wrong_after(task, some))
             said = self._untraced if found is None else found.said
         judgement = kept.judgement
         last = with_verdict(kept, judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
         return last, () if found is None else found.tasks
 
     def of_harm(
-        self, task: Task, met: Attempt, again: Attempt, history: Sequence[Suspect]
+        self, task: Task, met: Attempt, again: Attempt, history: Sequence[Candidate]
     ) -> tuple[Attempt, list[Result]]:
         """What became of a task that `met` harm which did not show `again`, and records of those charged instead."""
-        harm, last, charged = Harm(met.judgement.verdict, met.judgement.message), again, list[Result]()
-        guilty = self._traced(task.backend, history, task, harm)
+        harm, last, charged = DamageKind(met.judgement.verdict, met.judgement.message), again, list[Result]()
+        guilty = self._trace(task.backend, history, task, harm)
         if not guilty:
             last = with_verdict(met, harm.verdict, f"{harm.message}; seen once: {self._untraced}")
         for one in guilty:
             if one.suspect.task is task:  # now and then, as fast as its threads are
                 last = with_verdict(met, one.harm.verdict, f"{one.harm.message}; not every time")
             else:
-                charged += _charged(one, harm)
+                charged += _replace_record(one, harm)
         return last, charged
 
     def of_a_death(self, spec: str) -> list[Result]:
@@ -91,51 +91,51 @@ class Blame:
         self._seats.leave(spec)
         if not seat.history or fault.verdict is Verdict.OUT_OF_MEMORY:  # all of them together, as a rule
             return []
-        harm = Harm(fault.verdict, fault.message)
-        guilty = self._traced(spec, seat.history, None, harm)
+        harm = DamageKind(fault.verdict, fault.message)
+        guilty = self._trace(spec, seat.history, None, harm)
         if guilty:
-            return [result for one in guilty for result in _charged(one, harm)]
+            return [result for one in guilty for result in _replace_record(one, harm)]
         last = seat.history[-1]
-        reason = f"between this case and the next {plain(harm.message)}; {self._untraced}"
-        return [] if last.verdict in FAILED else [settled(last.task, harm.verdict, reason)]
+        reason = f"between this case and the next {make_plain(harm.message)}; {self._untraced}"
+        return [] if last.verdict in FAILED else [make_early_record(last.task, harm.verdict, reason)]
 
-    def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None, met: Harm) -> list[Guilty]:
+    def _trace(self, spec: str, history: Sequence[Candidate], victim: Task | None, met: DamageKind) -> list[Culprit]:
         """Who is to blame for harm that `victim` met, or that was met between cases."""
         self._traces += 1
-        if self._traces > _TRACES:  # only whether one did it of whose operator that is known
-            history = [s for s in history if op_name(s.task) in self._guilty][-1:]
+        if self._traces > _MAX_TRACES:  # only whether one did it of whose operator that is known
+            history = [s for s in history if op_name_of(s.task) in self._guilty][-1:]
             if not history:
                 return []
         self._seats.leave(spec)
-        host, leave = lambda: self._seats.seat(spec).host, lambda: self._seats.leave(spec)
-        guilty = culprits(history, victim, met.verdict, host, leave, self._seats.limits.timeout)
-        self._guilty |= {op_name(one.suspect.task) for one in guilty}
+        host, leave = lambda: self._seats.slot_of(spec).host, lambda: self._seats.leave(spec)
+        guilty = find_culprits(history, victim, met.verdict, host, leave, self._seats.limits.timeout)
+        self._guilty |= {op_name_of(one.suspect.task) for one in guilty}
         return guilty
 
     @property
     def _untraced(self) -> str:
         """Why nobody else is charged with harm."""
-        if self._traces > _TRACES:
-            return f"who did it was not looked for, after {_TRACES} such searches in this run"
+        if self._traces > _MAX_TRACES:
+            return f"who did it was not looked for, after {_MAX_TRACES} such searches in this run"
         return "no case before it does it again in a fresh process"
 
 
-def _charged(guilty: Guilty, met: Harm) -> list[Result]:
+def _replace_record(guilty: Culprit, met: DamageKind) -> list[Result]:
     """The record that replaces that of the guilty; none where it has failed already."""
     if guilty.suspect.verdict in FAILED:
         return []
     reason = f"after the call had returned, {guilty.harm.message} (met by a later case as: {met.message})"
-    return [settled(guilty.suspect.task, guilty.harm.verdict, plain(reason))]
+    return [make_early_record(guilty.suspect.task, guilty.harm.verdict, make_plain(reason))]
 
 
 #: The longest series.
-MOST = 256
+MAX_SERIES_TASKS = 256
 #: Seconds in which a host is watched after its last answer: so many more than the harm took, and twice that, at most.
-_WATCH, _LONGEST = 0.5, 6.0
+_MIN_WATCH_SECONDS, _MAX_WATCH_SECONDS = 0.5, 6.0
 
 
 @dataclass(frozen=True)
-class Harm:
+class DamageKind:
     """How it shows."""
 
     verdict: Verdict
@@ -143,73 +143,75 @@ class Harm:
 
 
 @dataclass(frozen=True)
-class Guilty:
+class Culprit:
     """A task after which it shows again."""
 
-    suspect: Suspect
-    harm: Harm
+    suspect: Candidate
+    harm: DamageKind
 
 
-def culprits(
-    history: Sequence[Suspect],
+def find_culprits(
+    history: Sequence[Candidate],
     victim: Task | None,
     met: Verdict,
     fresh: Callable[[], Host],
     leave: Callable[[], None],
     timeout: float,
-) -> list[Guilty]:
+) -> list[Culprit]:
     """The tasks of `history`, or `victim`, to blame for what was `met` now, by `victim` or between tasks.
 
     Nobody: an empty list. Several where harm of another kind came up too, as of two tasks that spoil one host.
     """
     now = time.monotonic()
-    last = [] if victim is None else [Suspect(victim, Verdict.PASS, now)]
+    last = [] if victim is None else [Candidate(victim, Verdict.PASS, now)]
     series = [*history, *last]
 
-    def again(start: int, stop: int) -> Harm | None:
+    def again(start: int, stop: int) -> DamageKind | None:
         """What happens in a fresh host from the task of number `start` to before that of `stop`."""
-        watch = min(_WATCH + 2 * (now - series[start].ended), _LONGEST)
+        watch = min(_MIN_WATCH_SECONDS + 2 * (now - series[start].ended), _MAX_WATCH_SECONDS)
         try:
-            return _replayed(fresh(), series[start:stop], watch, timeout)
+            return _replay(fresh(), series[start:stop], watch, timeout)
         except BackendError:
             return None
         finally:
             leave()
 
-    own = [Guilty(last[0], harm) for _ in last if (harm := again(len(history), len(series)))]
+    own = [Culprit(last[0], harm) for _ in last if (harm := again(len(history), len(series)))]
     if own and own[0].harm.verdict is met:
         return own
     stop = len(history) if own else len(series)  # who does harm by itself hides what others do
-    for start, innocent in stretches(len(history)):
+    for start, innocent in iterate_stretches(len(history)):
         if seen := again(start, stop):
-            guilty = _narrowed(series, start, innocent, stop, seen, again)
-            return own + [_alone(series, one, again) for one in guilty]
+            guilty = _narrow_culprits(series, start, innocent, stop, seen, again)
+            return own + [_test_alone(series, one, again) for one in guilty]
     return own
 
 
-def _alone(series: Sequence[Suspect], guilty: Guilty, again: Callable[[int, int], Harm | None]) -> Guilty:
+def _test_alone(
+    series: Sequence[Candidate], guilty: Culprit, again: Callable[[int, int], DamageKind | None]
+) -> Culprit:
     """`guilty` of what it does with no call after it, if that shows."""
     number = series.index(guilty.suspect)
-    return Guilty(guilty.suspect, again(number, number + 1) or guilty.harm)
+    return Culprit(guilty.suspect, again(number, number + 1) or guilty.harm)
 
 
-def stretches(count: int) -> Iterator[tuple[int, int]]:
+def iterate_stretches(count: int) -> Iterator[tuple[int, int]]:
     """Of so many calls where to begin, the last ones first and more each time, and from where on nothing has shown."""
     innocent, some = count, 1
-    while innocent > 0 and count - innocent < MOST:
+    while innocent > 0 and count - innocent < MAX_SERIES_TASKS:
         start = max(0, count - some)
         yield start, innocent
         innocent, some = start, 4 * some
 
 
-def _narrowed(
-    series: Sequence[Suspect],
+def _narrow_culprits(
+    series: Sequence[Candidate],
     start: int,
     innocent: int,
     stop: int,
-    seen: Harm,
-    again: Callable[[int, int], Harm | None],
-) -> list[Guilty]:
+    seen: DamageKind,
+    again: Callable[[int, int], DamageKind | None],
+) -> list[Culprit]:
     """From `start` on it shows, as `seen`; from `innocent` on it does not."""
     while innocent - start > 1:
         middle = (start + innocent) // 2
@@ -217,36 +219,36 @@ def _narrowed(
         if harm is None:
             innocent = middle
         elif harm.verdict is not seen.verdict and (apart := again(start, middle)):
-            others = _narrowed(series, middle, innocent, stop, harm, again)
-            return _narrowed(series, start, middle, middle, apart, again) + others
+            others = _narrow_culprits(series, middle, innocent, stop, harm, again)
+            return _narrow_culprits(series, start, middle, middle, apart, again) + others
         else:
             start, seen = middle, harm
-    return [Guilty(series[start], seen)]
+    return [Culprit(series[start], seen)]
 
 
-def _replayed(host: Host, suspects: Sequence[Suspect], watch: float, timeout: float) -> Harm | None:
+def _replay(host: Host, suspects: Sequence[Candidate], watch: float, timeout: float) -> DamageKind | None:
     """The harm that comes of these calls, or soon after them."""
     try:
         for suspect in suspects:
-            called(host, suspect.task, timeout, suspect.verdict)
+            call_task(host, suspect.task, timeout, suspect.verdict)
         ends = time.monotonic() + watch
         while time.monotonic() < ends:
             if not host.alive:
                 raise host.fault()
             time.sleep(0.01)
         host.late()
-        called(host, suspects[-1].task, timeout, suspects[-1].verdict)  # it may have become deaf
-    except (HostFault, Settled) as seen:
-        return Harm(seen.verdict, seen.message)
+        call_task(host, suspects[-1].task, timeout, suspects[-1].verdict)  # it may have become deaf
+    except (HostFault, EarlyVerdict) as seen:
+        return DamageKind(seen.verdict, seen.message)
     return None
 
 
 #: Whether a task is wrong in a fresh host after calls of these, in their order.
-Wrong = Callable[[Sequence[Suspect]], bool]
+Wrong = Callable[[Sequence[Candidate]], bool]
 
 
 @dataclass(frozen=True)
-class Before:
+class PrecedingTasks:
     """The tasks after which it is wrong: one where that suffices."""
 
     tasks: tuple[Task, ...]
@@ -260,18 +262,18 @@ class Before:
         return f"wrong in a fresh process after {len(self.tasks)} calls, of which {first} is the first"
 
 
-def before(history: Sequence[Suspect], wrong: Wrong) -> Before | None:
+def find_preceding(history: Sequence[Candidate], wrong: Wrong) -> PrecedingTasks | None:
     """What of `history` makes it wrong again; None where nothing does."""
-    for start, innocent in stretches(len(history)):
+    for start, innocent in iterate_stretches(len(history)):
         if wrong(history[start:]):
-            return _narrowed_spoilt(history, start, innocent, wrong)
+            return _narrow_preceding(history, start, innocent, wrong)
     return None
 
 
-def _narrowed_spoilt(history: Sequence[Suspect], start: int, innocent: int, wrong: Wrong) -> Before:
+def _narrow_preceding(history: Sequence[Candidate], start: int, innocent: int, wrong: Wrong) -> PrecedingTasks:
     """From `start` on it is wrong; from `innocent` on it is not."""
     while innocent - start > 1:
         middle = (start + innocent) // 2
         start, innocent = (middle, innocent) if wrong(history[middle:]) else (start, middle)
     some = history[start:]
-    return Before(tuple(s.task for s in (some[:1] if len(some) > 1 and wrong(some[:1]) else some)))
+    return PrecedingTasks(tuple(s.task for s in (some[:1] if len(some) > 1 and wrong(some[:1]) else some)))

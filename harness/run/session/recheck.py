@@ -15,14 +15,14 @@ from opproof.core.arrays import Array
 from opproof.core.verdicts import WRONG, Verdict
 from opproof.harness.known_failures.known import mark
 from opproof.harness.run.attempt import Attempt
-from opproof.harness.run.calls import STALE, same_bits
-from opproof.harness.run.record import measured, with_verdict
-from opproof.harness.run.session.slots import DAMAGE, Seats
-from opproof.harness.run.task import Task, op_name
+from opproof.harness.run.calls import STALE, are_same_answers
+from opproof.harness.run.record import make_record, with_verdict
+from opproof.harness.run.session.slots import DAMAGE, Slots
+from opproof.harness.run.task import Task, op_name_of
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many
 #: where the answer seems to be kept from the call before.
-_LOOKS, _LOOKS_AT_KEPT = 2, 16
+_MAX_FUTILE_RECHECKS, _MAX_FUTILE_RECHECKS_OF_KEPT = 2, 16
 
 #: What an earlier case's threads and timers can do to an innocent one.
 _INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}
@@ -34,61 +34,61 @@ _SPOILT = "right when called alone in a new process, wrong after a call with oth
 
 
 @dataclass(frozen=True)
-class Look:
+class Recheck:
     """The last word on a task; `unlike` is what was seen first, and not again: an earlier task may have done it."""
 
     attempt: Attempt
     unlike: Attempt | None = None
 
 
-class Looks:
+class Rechecks:
     """Which attempts leave a doubt, and what a second one says; those that change nothing tire."""
 
-    def __init__(self, seats: Seats) -> None:
+    def __init__(self, seats: Slots) -> None:
         self._seats = seats
         self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
 
-    def second(self, task: Task, first: Attempt, *, used: bool) -> Look:
+    def second(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
         """At a task that was asked; `used`: in a host that had had others."""
         verdict, fault = first.judgement.verdict, first.fault
         if self._seats.limits.in_process:
-            return Look(as_told_by_itself(first))
+            return Recheck(as_told_by_itself(first))
         if verdict is Verdict.OUT_OF_MEMORY and fault is not None:  # what cases before it left behind is gone
-            return Look(self._seats.fresh(task) if used else first)
-        kind = (task.backend, op_name(task), task.mode, verdict)
+            return Recheck(self._seats.fresh(task) if used else first)
+        kind = (task.backend, op_name_of(task), task.mode, verdict)
         if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
             kind = (task.backend, "", "", verdict)
-        tired = self._futile[kind] >= _LOOKS
-        if verdict in WRONG | _INFLICTED and task.known and mark(measured(task, first), task.known).known:
-            return Look(first)  # a process of its own would say the same
+        tired = self._futile[kind] >= _MAX_FUTILE_RECHECKS
+        if verdict in WRONG | _INFLICTED and task.known and mark(make_record(task, first), task.known).known:
+            return Recheck(first)  # a process of its own would say the same
         if verdict in WRONG:
-            tired = tired and (not _is_kept(first) or self._futile[kind] >= _LOOKS_AT_KEPT)
-            look = Look(first) if tired else self._at_wrong(task, first, used=used)
+            tired = tired and (not _is_kept(first) or self._futile[kind] >= _MAX_FUTILE_RECHECKS_OF_KEPT)
+            look = Recheck(first) if tired else self._at_wrong(task, first, used=used)
             self._futile[kind] += look.attempt is first
             return look
         if used and verdict in _INFLICTED:
             if tired and verdict is not Verdict.CRASH:
-                return Look(first)
+                return Recheck(first)
             again = self._seats.fresh(task)
             if again.judgement.verdict is not verdict:
-                return Look(again, unlike=first)
+                return Recheck(again, unlike=first)
             self._futile[kind] += 1
         if fault is not None and fault.guard:
-            return Look(self._at_the_guard(task, first))
-        return Look(first)
+            return Recheck(self._at_the_guard(task, first))
+        return Recheck(first)
 
-    def _at_wrong(self, task: Task, first: Attempt, *, used: bool) -> Look:
+    def _at_wrong(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
         alone = self._seats.fresh(task, alone=True)
         if alone.judgement.verdict is Verdict.NOT_REPEATABLE:  # of itself: nothing that was kept is to blame
-            return Look(with_verdict(first, Verdict.NOT_REPEATABLE, alone.judgement.message))
+            return Recheck(with_verdict(first, Verdict.NOT_REPEATABLE, alone.judgement.message))
         if alone.judgement.verdict is Verdict.PASS:
             kept = with_verdict(first, Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
             again = self._seats.fresh(task) if used else first
-            return Look(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else Look(kept)
-        if first.judgement.stale and not _same_answer(first, alone):
-            return Look(with_verdict(first, Verdict.NOT_REPEATABLE, STALE))
-        return Look(first)
+            return Recheck(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else Recheck(kept)
+        if first.judgement.stale and not _is_same_answer(first, alone):
+            return Recheck(with_verdict(first, Verdict.NOT_REPEATABLE, STALE))
+        return Recheck(first)
 
     def _at_the_guard(self, task: Task, first: Attempt) -> Attempt:
         """Stopped by a signal that unreadable pages send: with soft guards a step out of bounds is survived."""
@@ -124,7 +124,7 @@ def _is_one_number(array: Array) -> bool:
     return all(bool((numbers(flat[i : i + _PIECE]) == first).all()) for i in range(0, flat.size, _PIECE))
 
 
-def _same_answer(first: Attempt, second: Attempt) -> bool:
+def _is_same_answer(first: Attempt, second: Attempt) -> bool:
     if first.answer is None or second.answer is None:
         return False
-    return same_bits(first.answer.arrays, second.answer.arrays)
+    return are_same_answers(first.answer.arrays, second.answer.arrays)

@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import WRONG, Mode, Verdict
-from opproof.harness.reference.chunks.question import pose
-from opproof.harness.run.attempt import Attempt, attempt
+from opproof.harness.reference.chunks.question import make_fitting_question
+from opproof.harness.run.attempt import Attempt, run_task
 from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.request import Question, Settled, wanted_of
-from opproof.harness.run.task import Limits, Task, op_name, op_of
+from opproof.harness.run.request import EarlyVerdict, Request, wanted_of
+from opproof.harness.run.task import HostLimits, Task, op_name_of, op_of
 
 #: What threads, timers and closed files of an earlier case can do to an innocent one whose host lives on.
 DAMAGE = frozenset({Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
 
 
 @dataclass(frozen=True)
-class Suspect:
+class Candidate:
     """A task that a host has had, what became of it there, and when (time.monotonic)."""
 
     task: Task
@@ -32,17 +32,17 @@ class Suspect:
     ended: float
 
 
-def called(host: Host, task: Task, timeout: float, known: Verdict) -> None:
+def call_task(host: Host, task: Task, timeout: float, known: Verdict) -> None:
     """Call a task's case, and judge nothing. Raises HostFault, and Settled for damage that is not `known` of it."""
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     try:
-        pair = pose(case, op, Mode(task.mode), task.judge_memory)
+        pair = make_fitting_question(case, op, Mode(task.mode), task.judge_memory)
         threads = max(task.threads, default=0)
-        host.call(Question(pair.asked, wanted_of(pair.asked, pair.outputs), threads=threads), timeout)
+        host.call(Request(pair.asked, wanted_of(pair.asked, pair.outputs), threads=threads), timeout)
     except HostFault:
         raise
-    except Settled as settled:
+    except EarlyVerdict as settled:
         if settled.verdict in DAMAGE and settled.verdict is not known:
             raise
     except Exception:  # what the references do is not what is looked for
@@ -50,33 +50,33 @@ def called(host: Host, task: Task, timeout: float, known: Verdict) -> None:
 
 
 #: How many starts in a row may fail after so many seconds: each costs a case, and a run may have thousands.
-_WAITS, _LONG = 3, 10.0
+_MAX_SLOW_STARTS, _SLOW_START_SECONDS = 3, 10.0
 
 
 @dataclass
-class Seat:
+class Slot:
     """The host of one backend, and the tasks that it has had since it started."""
 
     host: Host
-    history: list[Suspect] = field(default_factory=list)
+    history: list[Candidate] = field(default_factory=list)
 
 
-class Seats:
+class Slots:
     """Where tasks are asked: one seat for each backend."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: HostLimits) -> None:
         self.limits = limits
         self.questions = Questions(None)  # of the case that is on the desk
-        self._seats: dict[str, Seat] = {}
+        self._seats: dict[str, Slot] = {}
         self._waits: defaultdict[str, list[str]] = defaultdict(list)  # why the last starts failed, after a long while
 
-    def seat(self, spec: str) -> Seat:
+    def slot_of(self, spec: str) -> Slot:
         """That of a backend. Raises BackendError when it cannot be loaded."""
         if spec not in self._seats:
-            self._seats[spec] = Seat(self._started(spec))
+            self._seats[spec] = Slot(self._started(spec))
         return self._seats[spec]
 
-    def taken(self, spec: str) -> Seat | None:
+    def taken(self, spec: str) -> Slot | None:
         """That of a backend that has one."""
         return self._seats.get(spec)
 
@@ -93,11 +93,11 @@ class Seats:
 
     def attempt(self, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
         """Ask a task where its backend sits. Raises BackendError when there is no host, and none can be started."""
-        seat, op = self.seat(task.backend), op_of(op_name(task), task.ops)
+        seat, op = self.slot_of(task.backend), op_of(op_name_of(task), task.ops)
         alone = alone or seat.host.about.once
-        made = attempt(seat.host, task, op, self.limits.timeout, posing=self.questions, soft=soft, alone=alone)
+        made = run_task(seat.host, task, op, self.limits.timeout, posing=self.questions, soft=soft, alone=alone)
         if made.seconds > 0:  # a task that was declined beforehand called nothing, and did no harm
-            seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
+            seat.history.append(Candidate(task, made.judgement.verdict, time.monotonic()))
         if made.fault is not None:
             self.leave(task.backend)
         return made
@@ -107,27 +107,27 @@ class Seats:
         self.leave(task.backend)
         return self.attempt(task, soft=soft, alone=alone)
 
-    def is_wrong_after(self, task: Task, some: Sequence[Suspect]) -> bool:
+    def is_wrong_after(self, task: Task, some: Sequence[Candidate]) -> bool:
         """Whether a task is wrong in a fresh host after calls of `some`."""
         self.leave(task.backend)
-        host = self.seat(task.backend).host
+        host = self.slot_of(task.backend).host
         try:
             for one in some:
-                called(host, one.task, self.limits.timeout, one.verdict)
-        except (HostFault, Settled):
+                call_task(host, one.task, self.limits.timeout, one.verdict)
+        except (HostFault, EarlyVerdict):
             self.leave(task.backend)
             return False
         return self.attempt(task).judgement.verdict in WRONG
 
     def _started(self, spec: str) -> Host:
         """A host. Raises BackendError, at once where the last ones took long to say that they could not be started."""
-        if len(self._waits[spec]) >= _WAITS:
+        if len(self._waits[spec]) >= _MAX_SLOW_STARTS:
             raise BackendError(f"{self._waits[spec][-1]} It is not tried again.")
         begun = time.monotonic()
         try:
             host = start_host(spec, self.limits)
         except BackendError as error:
-            if time.monotonic() - begun > _LONG:
+            if time.monotonic() - begun > _SLOW_START_SECONDS:
                 self._waits[spec].append(str(error))
             raise
         self._waits[spec].clear()

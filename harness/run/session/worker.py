@@ -28,22 +28,22 @@ from opproof.harness.judge.judgement import Rules
 from opproof.harness.run import hardening
 from opproof.harness.run.attempt import rules_of, support_of
 from opproof.harness.run.cache import location
-from opproof.harness.run.cache.location import Place
+from opproof.harness.run.cache.location import CacheLocation
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import Store
-from opproof.harness.run.hardening import adopt, end, harden_process
+from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.hardening import end, harden_process, take_orphans
 from opproof.harness.run.hosts.process import HostProcess
-from opproof.harness.run.hosts.start import described
-from opproof.harness.run.memory_limits import held_to, limit_of
-from opproof.harness.run.record import record, settled
-from opproof.harness.run.session.attribution import Blame
-from opproof.harness.run.session.recheck import Look, Looks
-from opproof.harness.run.session.slots import Seats
-from opproof.harness.run.task import Limits, Task, op_name, op_of, repro
+from opproof.harness.run.hosts.start import describe_host
+from opproof.harness.run.memory_limits import limit_of, with_memory_limit
+from opproof.harness.run.record import make_early_record, record
+from opproof.harness.run.session.attribution import Attribution
+from opproof.harness.run.session.recheck import Recheck, Rechecks
+from opproof.harness.run.session.slots import Slots
+from opproof.harness.run.task import HostLimits, Task, op_name_of, op_of, repro_command_of
 from opproof.reports import Result
 
 #: The one of this process.
-_DESK: list[Desk] = []
+_DESK: list[Session] = []
 
 #: Seconds that one case may take a judge, all its calls and looks included.
 _LONGEST = 1200.0
@@ -53,20 +53,20 @@ class TooLong(Exception):
     """A judge has been at one case for too long: a reference that does not end, for instance."""
 
 
-def start(limits: Limits, cache: location.Place | None = None) -> None:
+def start(limits: HostLimits, cache: location.CacheLocation | None = None) -> None:
     """Initialise a judge's process."""
     location.clear_cache_env()
     hardening.clear_key_env()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides what an interruption means
     if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, _too_long)
+        signal.signal(signal.SIGALRM, _raise_too_long)
     warnings.simplefilter("ignore")  # NaN, infinity and empty means are answers here, not accidents
     harden_process()
-    adopt()
+    take_orphans()
     keep_what_is_freed()
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     with uncollected(kept=True):
-        _DESK[:] = [Desk(limits, cache)]
+        _DESK[:] = [Session(limits, cache)]
 
 
 def describe(spec: str) -> dict[str, str]:
@@ -75,29 +75,29 @@ def describe(spec: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedBatch:
     """The records of each of the first of some cases, and how many seconds they took."""
 
     records: Sequence[Sequence[Result]]
     seconds: float
 
 
-def results(cases: Sequence[Sequence[Task]], seconds: float = 0.0) -> Judged:
+def judge_cases(cases: Sequence[Sequence[Task]], seconds: float = 0.0) -> JudgedBatch:
     """See Desk. After so many seconds no further case is begun."""
     begun, records = time.monotonic(), []
     try:
         for case in cases:
-            records.append(_results(case))
+            records.append(_judge_tasks(case))
             spent = time.monotonic() - begun
             if spent >= seconds:
                 break
     finally:
         _end_orphans()
     _DESK[0].keep()
-    return Judged(records, spent)
+    return JudgedBatch(records, spent)
 
 
-def _results(tasks: Sequence[Task]) -> list[Result]:
+def _judge_tasks(tasks: Sequence[Task]) -> list[Result]:
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, _LONGEST)
     try:
@@ -107,13 +107,13 @@ def _results(tasks: Sequence[Task]) -> list[Result]:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _too_long(*_: object) -> None:
+def _raise_too_long(*_: object) -> None:
     raise TooLong(f"the judge was at it for {_LONGEST:g} s")
 
 
 def _end_orphans() -> None:
     """End what is left of a host whose keeper was killed: it has come to this process, whose children are keepers."""
-    for orphan in set(supervisor.children(os.getpid())) - HostProcess.keepers:
+    for orphan in set(supervisor.list_children(os.getpid())) - HostProcess.keepers:
         end(orphan)
 
 
@@ -125,23 +125,23 @@ def _end_with_the_run() -> None:
         os._exit(1)
 
 
-class Desk:
+class Session:
     """Everything that a judge keeps from one task to the next."""
 
-    def __init__(self, limits: Limits, cache: Place | None = None) -> None:
+    def __init__(self, limits: HostLimits, cache: CacheLocation | None = None) -> None:
         """`cache` is not for a backend in this process, which could read there what is expected."""
         self.limits = limits
-        self._store = None if cache is None or limits.in_process else Store(cache)
-        self._seats = Seats(limits)
-        self._looks, self._blame = Looks(self._seats), Blame(self._seats)
+        self._store = None if cache is None or limits.in_process else CacheStore(cache)
+        self._seats = Slots(limits)
+        self._looks, self._blame = Rechecks(self._seats), Attribution(self._seats)
 
     def describe(self, spec: str) -> dict[str, str]:
         """Name, version and device of a backend. Raises BackendError when it cannot be loaded."""
-        return described(spec, self._seats.seat(spec).host, self.limits)
+        return describe_host(spec, self._seats.slot_of(spec).host, self.limits)
 
     def rules(self, task: Task) -> Rules:
         """By which answers to a task are judged. Raises BackendError, HostFault, and Settled where it declines."""
-        host, op = self._seats.seat(task.backend).host, op_of(op_name(task), task.ops)
+        host, op = self._seats.slot_of(task.backend).host, op_of(op_name_of(task), task.ops)
         return rules_of(task, support_of(host, Case.parse(task.case), op, Mode(task.mode)))
 
     def results(self, tasks: Iterable[Task]) -> list[Result]:
@@ -151,16 +151,16 @@ class Desk:
         misshapen = False
         for task in tasks:
             try:
-                if misshapen and self._seats.seat(task.backend).host.about.differentiates:
+                if misshapen and self._seats.slot_of(task.backend).host.about.differentiates:
                     reason = "not asked: the forward's output has another shape"
-                    records.append(settled(task, Verdict.INCONCLUSIVE, reason))
+                    records.append(make_early_record(task, Verdict.INCONCLUSIVE, reason))
                     continue
                 records += self._records(task)
             except BackendError as error:  # it could be loaded once
-                records.append(settled(task, Verdict.CRASH, str(error)))
+                records.append(make_early_record(task, Verdict.CRASH, str(error)))
             except OSError as error:
                 reason = f"no host could be started: {error.strerror}"
-                records.append(settled(task, Verdict.HARNESS_ERROR, reason))
+                records.append(make_early_record(task, Verdict.HARNESS_ERROR, reason))
             misshapen = records[-1].verdict is Verdict.WRONG_SHAPE and task.mode == "forward"
         self._seats.questions.keep()
         return records
@@ -178,16 +178,16 @@ class Desk:
 
     def _records(self, task: Task) -> list[Result]:
         amended = self._blame.of_a_death(task.backend)
-        seat = self._seats.seat(task.backend)
+        seat = self._seats.slot_of(task.backend)
         history, earlier, once = seat.history, len(seat.history), seat.host.about.once
         first = self._seats.attempt(task)
-        look = Look(first) if once else self._looks.second(task, first, used=earlier > 0)
+        look = Recheck(first) if once else self._looks.second(task, first, used=earlier > 0)
         last, spoilers = look.attempt, tuple[Task, ...]()
         if look.unlike is not None and look.unlike.judgement.verdict is Verdict.NOT_REPEATABLE:
             last, spoilers = self._blame.of_another_answer(task, look.unlike, history[:earlier])
         elif look.unlike is not None:
             last, charged = self._blame.of_harm(task, look.unlike, last, history[:earlier])
             amended += charged
-        with held_to(limit_of(seat.host, task)):
+        with with_memory_limit(limit_of(seat.host, task)):
             made = record(task, last, in_process=seat.host.in_process)
-        return [*amended, replace(made, repro=repro(task, *spoilers)) if spoilers else made]
+        return [*amended, replace(made, repro=repro_command_of(task, *spoilers)) if spoilers else made]

@@ -19,12 +19,12 @@ import msgspec
 import numpy as np
 
 from opproof.backends.worker.protocol import dtype_of
-from opproof.backends.worker.sandbox.import_guard import REFERENCES, own_caches
+from opproof.backends.worker.sandbox.import_guard import REFERENCES, find_own_caches
 from opproof.core.arrays import Array
-from opproof.harness.reference.chunks.question import Pair
+from opproof.harness.reference.chunks.question import LargeQuestionPair
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Posed
-from opproof.harness.run.hosts.process import keeper_of, setting
+from opproof.harness.reference.question import Question
+from opproof.harness.run.hosts.process import keeper_of, make_env_prefix
 from opproof.harness.run.standalone.selection import data_of, is_large, losses_of
 
 _PROGRAM = Path(__file__).with_name("program")
@@ -41,7 +41,7 @@ class _Told(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Answered:
+class JobAnswer:
     """What became of a job."""
 
     ways: Mapping[str, Sequence[Array | None]]  # by the names that the program gives them
@@ -53,33 +53,35 @@ class Program:
     """How a program ended, see `run`, and what became of each job; None of what it did not come to."""
 
     status: int | None
-    answers: Sequence[Answered | None]
+    answers: Sequence[JobAnswer | None]
 
 
-def asked(file: Path, pairs: Sequence[Pair], seconds: float, variables: Mapping[str, str] | None = None) -> Program:
+def ask_program(
+    file: Path, pairs: Sequence[LargeQuestionPair], seconds: float, variables: Mapping[str, str] | None = None
+) -> Program:
     """Let a program with `variables` in its environment ask each question; it begins nothing new after `seconds`."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         there = Path(folder)
         for k, pair in enumerate(pairs):
-            (there / f"{k}.pickle").write_bytes(pickle.dumps(_job(pair)))
+            (there / f"{k}.pickle").write_bytes(pickle.dumps(_make_job(pair)))
         name = f"program_{there.name}"
         shutil.copytree(_PROGRAM, there / name)
         arguments = [folder, name, file.stem, folder, str(seconds)]
         status = run(_START, file.resolve().parent, arguments, 2 * seconds, variables)
-        return Program(status, [_answered(there, k) for k in range(len(pairs))])
+        return Program(status, [_read_answer(there, k) for k in range(len(pairs))])
 
 
-def _job(pair: Pair) -> dict[str, object]:
+def _make_job(pair: LargeQuestionPair) -> dict[str, object]:
     asked = pair.asked
     losses, data = ({}, {"asked": asked}) if is_large(asked.case) else (losses_of(pair), data_of(pair))
     return {
         "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
         "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
-        "data": {name: _native(posed) for name, posed in {**data, **losses}.items()},
+        "data": {name: _to_native(posed) for name, posed in {**data, **losses}.items()},
     }  # fmt: skip
 
 
-def _native(posed: Posed) -> tuple[list[Array | None], list[Array | None]]:
+def _to_native(posed: Question) -> tuple[list[Array | None], list[Array | None]]:
     """Inputs and cotangents in the dtype of the case."""
     inputs, cotangents = (
         [None if x is None else to_dtype(x, posed.case.dtype) for x in arrays]
@@ -88,16 +90,18 @@ def _native(posed: Posed) -> tuple[list[Array | None], list[Array | None]]:
     return inputs, cotangents
 
 
-def _answered(there: Path, k: int) -> Answered | None:
+def _read_answer(there: Path, k: int) -> JobAnswer | None:
     try:
         told = msgspec.json.decode((there / f"{k}.json").read_bytes(), type=_Told)
-        ways = {way: [_array(there / f"{k}{way}{i}", r) for i, r in enumerate(some)] for way, some in told.made.items()}
+        ways = {
+            way: [_read_array(there / f"{k}{way}{i}", r) for i, r in enumerate(some)] for way, some in told.made.items()
+        }
     except (OSError, ValueError, TypeError, msgspec.DecodeError):  # nothing that it could have written
         return None
-    return Answered(ways, told.raised)
+    return JobAnswer(ways, told.raised)
 
 
-def _array(path: Path, told: tuple[str, tuple[int, ...]] | None) -> Array | None:
+def _read_array(path: Path, told: tuple[str, tuple[int, ...]] | None) -> Array | None:
     """Raises OSError, ValueError and TypeError."""
     if told is None:
         return None
@@ -125,9 +129,9 @@ def run(
     own = {name: value for name, value in os.environ.items() if "OPPROOF" not in name}
     heard, control = os.pipe()  # at whose end the keeper ends all
     status, told = os.pipe()
-    keeper = keeper_of(heard, told, 0, _NAME, own=True, hidden=[REFERENCES, *own_caches()])
+    keeper = keeper_of(heard, told, 0, _NAME, own=True, hidden=[REFERENCES, *find_own_caches()])
     process = subprocess.Popen(
-        [*keeper, *setting(variables), sys.executable, "-P", "-c", script, *arguments],
+        [*keeper, *make_env_prefix(variables), sys.executable, "-P", "-c", script, *arguments],
         env=own, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         pass_fds=(heard, told), start_new_session=True,
     )  # fmt: skip
@@ -135,7 +139,7 @@ def run(
     os.close(told)
     try:
         process.wait(seconds)
-        return _status(os.read(status, 64))
+        return _parse_status(os.read(status, 64))
     except subprocess.TimeoutExpired:
         return None
     finally:
@@ -144,7 +148,7 @@ def run(
         os.close(status)
 
 
-def _status(line: bytes) -> int | None:
+def _parse_status(line: bytes) -> int | None:
     """What a keeper says, as `exit STATUS`; None where it said nothing, for it was killed."""
     word, _, number = line.partition(b" ")
     return int(number) if word == b"exit" else None

@@ -19,19 +19,19 @@ from opproof.core.capabilities import backend_of
 from opproof.core.dtypes import DTYPES, Declaration
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.known_failures.known import Known, mark
-from opproof.harness.reference.chunks.question import Pair, pose
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fitting_question
+from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.attempt import Attempt, rules_of
 from opproof.harness.run.calls import by_reference, is_held
-from opproof.harness.run.hardening import withdrawn
+from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts.host import Support
 from opproof.harness.run.record import record
-from opproof.harness.run.request import Question, Returned, Settled, received, wanted_of
-from opproof.harness.run.results.file import ResultsFile, key
-from opproof.harness.run.standalone.caller import Answered
+from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned, wanted_of
+from opproof.harness.run.results.file import ResultsFile, key_of
+from opproof.harness.run.standalone.caller import JobAnswer
 from opproof.harness.run.standalone.selection import data_of, losses_of
 from opproof.harness.run.task import Task, op_of
 from opproof.reports import Result
@@ -41,7 +41,7 @@ _INSTEAD = "where callers are told so, declare it with reuses_outputs = True"
 
 
 @dataclass(frozen=True)
-class Way:
+class CallMode:
     """A way of calling: what is said where it is wrong, and which data the answer is to."""
 
     said: str
@@ -51,29 +51,31 @@ class Way:
 
 #: By the names that the program gives them, in the order in which the first that is wrong counts.
 WAYS = {
-    "called": Way(_ELSEWHERE),
-    "held": Way(f"{_ELSEWHERE} that holds the result while it makes more calls, which write into it: {_INSTEAD}"),
-    "viewed": Way(
+    "called": CallMode(_ELSEWHERE),
+    "held": CallMode(f"{_ELSEWHERE} that holds the result while it makes more calls, which write into it: {_INSTEAD}"),
+    "viewed": CallMode(
         f"{_ELSEWHERE} that holds a view of the result while more calls are made, which write into it: {_INSTEAD}"
     ),
-    "thread": Way(f"{_ELSEWHERE} on another thread"),
-    "loop": Way(f"{_ELSEWHERE} in a running loop of asyncio"),
-    "steady": Way(f"{_ELSEWHERE} hundreds of times"),
-    "refilled": Way(f"{_ELSEWHERE} that has called with other numbers in the same memory before", "other"),
-    "element": Way(f"{_ELSEWHERE} once one element of each input was written anew", "element"),
-    "batches": Way(f"{_ELSEWHERE} with batches that lie in one array", "other"),
-    "beside torch": Way(f"{_ELSEWHERE} that has imported torch"),
-    "cotangent of ones": Way(f"{_ELSEWHERE} with a cotangent of ones, as of a sum", "cotangent of ones"),
-    "cotangent of a mean": Way(f"{_ELSEWHERE} with a cotangent of one number, as of a mean", "cotangent of a mean"),
-    "cotangent with rows of zeros": Way(
+    "thread": CallMode(f"{_ELSEWHERE} on another thread"),
+    "loop": CallMode(f"{_ELSEWHERE} in a running loop of asyncio"),
+    "steady": CallMode(f"{_ELSEWHERE} hundreds of times"),
+    "refilled": CallMode(f"{_ELSEWHERE} that has called with other numbers in the same memory before", "other"),
+    "element": CallMode(f"{_ELSEWHERE} once one element of each input was written anew", "element"),
+    "batches": CallMode(f"{_ELSEWHERE} with batches that lie in one array", "other"),
+    "beside torch": CallMode(f"{_ELSEWHERE} that has imported torch"),
+    "cotangent of ones": CallMode(f"{_ELSEWHERE} with a cotangent of ones, as of a sum", "cotangent of ones"),
+    "cotangent of a mean": CallMode(
+        f"{_ELSEWHERE} with a cotangent of one number, as of a mean", "cotangent of a mean"
+    ),
+    "cotangent with rows of zeros": CallMode(
         f"{_ELSEWHERE} with a cotangent in which rows are zero, as of tokens that are masked",
         "cotangent with rows of zeros",
     ),
-    "shared": Way(
+    "shared": CallMode(
         "whether a result is an input's own memory depends on its numbers: who writes into one changes the other",
         verdict=Verdict.INPUT_CHANGED,
     ),
-    "parameters": Way(
+    "parameters": CallMode(
         "a number that is changed in the dictionary of parameters is not read again: a new dictionary gives other bits",
         verdict=Verdict.NOT_REPEATABLE,
     ),
@@ -81,35 +83,35 @@ WAYS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class PassedTask:
     """A task whose record passed, and its question."""
 
     task: Task
     rules: Rules
-    pair: Pair
+    pair: LargeQuestionPair
 
 
-def posed(results: Iterable[Result], tasks: Mapping[tuple[str, str, str], Task]) -> Iterator[Asked]:
+def iterate_passed(results: Iterable[Result], tasks: Mapping[tuple[str, str, str], Task]) -> Iterator[PassedTask]:
     """The questions of records, by the tasks of a run: of those whose answers are judged by themselves."""
     for result in results:
-        task, case, mode = tasks[key(result)], Case.parse(result.case), Mode(result.mode)
+        task, case, mode = tasks[key_of(result)], Case.parse(result.case), Mode(result.mode)
         op = op_of(case.op, task.ops)
         if mode is Mode.GRADIENT and (task.grad_oracle == "self" or op.vjp is None):
             continue
-        pair = pose(case, op, mode, task.judge_memory)
+        pair = make_fitting_question(case, op, mode, task.judge_memory)
         if pair.room is None and op.deterministic and is_held(pair.asked):
-            yield Asked(task, rules_of(task, Support("", Declaration.of(result.declared))), pair)
+            yield PassedTask(task, rules_of(task, Support("", Declaration.of(result.declared))), pair)
 
 
-def find_wrong_answer(one: Asked, answered: Answered) -> Result | None:
+def find_wrong(one: PassedTask, answered: JobAnswer) -> Result | None:
     """The record in the place of one that passed, by the first way that is wrong; None where all are right."""
     if answered.raised:
-        return _record(one.task, _ELSEWHERE, _settled(one, Verdict.ERROR, answered.raised))
+        return _record(one.task, _ELSEWHERE, _make_attempt(one, Verdict.ERROR, answered.raised))
     data = {**data_of(one.pair), **losses_of(one.pair)}
     for name, way in WAYS.items():
         if name in answered.ways:
-            settled = None if way.verdict is None else _settled(one, way.verdict, "")
-            made = settled or attempt(one, data[way.data], answered.ways[name])
+            settled = None if way.verdict is None else _make_attempt(one, way.verdict, "")
+            made = settled or judge_answer(one, data[way.data], answered.ways[name])
             if made.judgement.verdict in FAILED:
                 return _record(one.task, way.said, made)
     return None
@@ -122,18 +124,18 @@ def _record(task: Task, where: str, made: Attempt) -> Result:
     return replace(told, diagnosis=said, message="", also=(), patterns=())
 
 
-def _settled(one: Asked, verdict: Verdict, message: str) -> Attempt:
+def _make_attempt(one: PassedTask, verdict: Verdict, message: str) -> Attempt:
     return Attempt(Judgement(verdict, message), one.pair.asked, rules=one.rules)
 
 
-def attempt(one: Asked, asked: Posed, arrays: Sequence[Array | None]) -> Attempt:
+def judge_answer(one: PassedTask, asked: Question, arrays: Sequence[Array | None]) -> Attempt:
     """What becomes of an answer to a question that has the shapes of the record's."""
-    question = Question(asked, wanted_of(asked, one.pair.outputs))
+    question = Request(asked, wanted_of(asked, one.pair.outputs))
     try:
         returned = [None if a is None else Returned(a.shape, name_of(a.dtype), a) for a in arrays]
-        answer = Answer(received(returned, question))
-    except Settled as settled:
-        return _settled(one, settled.verdict, settled.message)
+        answer = Outputs(check_returned(returned, question))
+    except EarlyVerdict as settled:
+        return _make_attempt(one, settled.verdict, settled.message)
     return Attempt(by_reference(asked, answer, one.rules, None), asked, answer, rules=one.rules)
 
 
@@ -142,14 +144,14 @@ SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StandaloneOutcome:
     """What became of a backend's file in a program of its own."""
 
     wrong: tuple[Result, ...] = ()  # records in the place of those that passed
     notes: tuple[str, ...] = ()  # sentences for the end of the run
 
 
-def asked_by_programs(
+def recheck_backends(
     backends: Iterable[str],
     planned: Sequence[Task],
     file: ResultsFile,
@@ -165,8 +167,8 @@ def asked_by_programs(
     for backend in backends:
         path = backend_of(backend)
         if path.endswith(".py") and Path(path).is_file():  # no command that ends so
-            with withdrawn():
-                outcome = unwatched(
+            with with_hardened_process():
+                outcome = recheck_backend(
                     backend, [r for r in file.results if r.backend == backend], planned, variables.get(backend, {})
                 )
             for result in outcome.wrong:
@@ -175,24 +177,24 @@ def asked_by_programs(
     return notes
 
 
-def unwatched(
+def recheck_backend(
     backend: str, results: Sequence[Result], planned: Iterable[Task], variables: Mapping[str, str] | None = None
-) -> Outcome:
+) -> StandaloneOutcome:
     """Ask a backend's file so, what its `results` say is right, with `variables` in its environment."""
-    from opproof.harness.run.standalone.caller import asked
-    from opproof.harness.run.standalone.selection import chosen
+    from opproof.harness.run.standalone.caller import ask_program
+    from opproof.harness.run.standalone.selection import choose_calls
 
-    some = list(posed(chosen(results), {key(task): task for task in planned}))
+    some = list(iterate_passed(choose_calls(results), {key_of(task): task for task in planned}))
     if not some:
-        return Outcome()
-    program = asked(Path(backend_of(backend)), [one.pair for one in some], SECONDS, variables)
+        return StandaloneOutcome()
+    program = ask_program(Path(backend_of(backend)), [one.pair for one in some], SECONDS, variables)
     came = [(one, answer) for one, answer in zip(some, program.answers, strict=True) if answer is not None]
-    wrong = tuple(filter(None, (find_wrong_answer(one, answer) for one, answer in came)))
-    said = [left_out(backend, program.status, len(came), len(some)), not_at_once(backend, came)]
-    return Outcome(wrong, tuple(filter(None, [*said, "" if wrong else idle(backend, came)])))
+    wrong = tuple(filter(None, (find_wrong(one, answer) for one, answer in came)))
+    said = [describe_left_out(backend, program.status, len(came), len(some)), describe_not_at_once(backend, came)]
+    return StandaloneOutcome(wrong, tuple(filter(None, [*said, "" if wrong else describe_idle(backend, came)])))
 
 
-def left_out(backend: str, status: int | None, came: int, count: int) -> str:
+def describe_left_out(backend: str, status: int | None, came: int, count: int) -> str:
     """How many of its calls were answered, and how it ended, see `process.run`; empty where all were."""
     if came == count:
         return ""
@@ -200,14 +202,14 @@ def left_out(backend: str, status: int | None, came: int, count: int) -> str:
     return f"{backend}: a program of its own answered {came} of {count} calls, and {ended}."
 
 
-def idle(backend: str, answers: Iterable[tuple[Asked, Answered]]) -> str:
+def describe_idle(backend: str, answers: Iterable[tuple[PassedTask, JobAnswer]]) -> str:
     """Of which operators nothing that came needs the coarser precision that is declared, in words."""
     needed = defaultdict[str, list[bool]](list)
     for one, answered in answers:
         case, declared = one.pair.asked.case, one.rules.declared
         if "called" in answered.ways and COMPUTE_U.get(declared or "", 0) > DTYPES[case.dtype].u:
             strict = replace(one, rules=replace(one.rules, declared=None))
-            made = attempt(strict, one.pair.asked, answered.ways["called"])
+            made = judge_answer(strict, one.pair.asked, answered.ways["called"])
             needed[f"{case.op} ({case.dtype} as {declared})"].append(made.judgement.verdict in FAILED)
     some = ", ".join(what for what, of in needed.items() if not any(of))
     if not some:
@@ -216,7 +218,7 @@ def idle(backend: str, answers: Iterable[tuple[Asked, Answered]]) -> str:
     return f"{said} A declaration widens every bound; `opproof precision -b {backend}` tells what needs it."
 
 
-def not_at_once(backend: str, answers: Iterable[tuple[Asked, Answered]]) -> str:
+def describe_not_at_once(backend: str, answers: Iterable[tuple[PassedTask, JobAnswer]]) -> str:
     """Of which operators two threads that called at once got answers that were not theirs, in words."""
     some = dict.fromkeys(one.pair.asked.case.op for one, answered in answers if "at once" in answered.ways)
     said = f"{backend}: two threads that call at once get other bits than each alone, in {', '.join(some)}."

@@ -15,18 +15,18 @@ from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Verdict
-from opproof.harness.reference.chunks.question import Pair, elements
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.chunks.question import LargeQuestionPair, count_elements
+from opproof.harness.reference.question import Question
 from opproof.reports import Result
 
 #: Elements of the largest case, so that a call takes no second; of larger ones, up to the second number, one call each.
-MOST, LARGEST = 2**16, 2**21
+MAX_CASE_ELEMENTS, MAX_LARGE_CASE_ELEMENTS = 2**16, 2**21
 _ASKED = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 #: Of every operator and mode so many that passed are asked again, and so many that were declined; large ones in all.
-FEW, DECLINED, LARGE = 2, 8, 8
+MAX_PASSED_CALLS, MAX_DECLINED_CALLS, MAX_LARGE_CALLS = 2, 8, 8
 
 
-def chosen(results: Sequence[Result]) -> list[Result]:
+def choose_calls(results: Sequence[Result]) -> list[Result]:
     """Those of one backend, the first of every operator and mode before the second.
 
     Who declines in a call, having looked at its numbers, may not do so in a program; of what it has not at all, which
@@ -36,8 +36,10 @@ def chosen(results: Sequence[Result]) -> list[Result]:
     usual = [r for r, c in plain if not is_large(c)]
     passed = _by_call(r for r in usual if r.verdict is Verdict.PASS)
     declined = _by_call(r for r in usual if r.verdict is Verdict.UNSUPPORTED and (r.op, r.mode) in passed)
-    some = [_few(of) + _of_each_fill(declined.get(call, ()), {r.dtype for r in of}) for call, of in passed.items()]
-    return [result for result in chain(*zip_longest(*some)) if result is not None] + _large(plain)
+    some = [
+        _choose_few(of) + _of_each_fill(declined.get(call, ()), {r.dtype for r in of}) for call, of in passed.items()
+    ]
+    return [result for result in chain(*zip_longest(*some)) if result is not None] + _choose_large(plain)
 
 
 def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
@@ -50,15 +52,19 @@ def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
 
 def is_large(case: Case) -> bool:
     """Whether a program makes one call of the case at most."""
-    return elements(case) > MOST
+    return count_elements(case) > MAX_CASE_ELEMENTS
 
 
-def _large(plain: Iterable[tuple[Result, Case]]) -> list[Result]:
+def _choose_large(plain: Iterable[tuple[Result, Case]]) -> list[Result]:
     """Those that passed and are larger than others: the largest of an operator and mode, some of all of these."""
-    sizes = {id(r): elements(c) for r, c in plain if r.verdict is Verdict.PASS and MOST < elements(c) <= LARGEST}
+    sizes = {
+        id(r): count_elements(c)
+        for r, c in plain
+        if r.verdict is Verdict.PASS and MAX_CASE_ELEMENTS < count_elements(c) <= MAX_LARGE_CASE_ELEMENTS
+    }
     some = _by_call(r for r, _ in plain if id(r) in sizes).values()
     of_each = [max(of, key=lambda r: (r.dtype == "f32", sizes[id(r)], r.case)) for of in some]
-    return of_each[:: -(-len(of_each) // LARGE)] if of_each else []
+    return of_each[:: -(-len(of_each) // MAX_LARGE_CALLS)] if of_each else []
 
 
 def _is_plain(case: Case) -> bool:
@@ -68,19 +74,21 @@ def _is_plain(case: Case) -> bool:
     return plain and case.dtype in FLOATS
 
 
-def _few(some: Sequence[Result]) -> list[Result]:
+def _choose_few(some: Sequence[Result]) -> list[Result]:
     """The largest of float32 (of others where there are none), and the largest of other numbers than those."""
-    by_size = sorted(some, key=lambda r: (r.dtype != "f32", -elements(Case.parse(r.case)), r.case))
+    by_size = sorted(some, key=lambda r: (r.dtype != "f32", -count_elements(Case.parse(r.case)), r.case))
     first = by_size[:1]
     fill = [Case.parse(r.case).fill for r in first]
-    return first + [r for r in by_size if r.dtype != "f32" or Case.parse(r.case).fill not in fill][: FEW - 1]
+    return (
+        first + [r for r in by_size if r.dtype != "f32" or Case.parse(r.case).fill not in fill][: MAX_PASSED_CALLS - 1]
+    )
 
 
 def _of_each_fill(some: Sequence[Result], dtypes: Container[str]) -> list[Result]:
     """The largest of each."""
-    by_size = sorted(some, key=lambda r: (elements(Case.parse(r.case)), r.case))
+    by_size = sorted(some, key=lambda r: (count_elements(Case.parse(r.case)), r.case))
     largest = {Case.parse(r.case).fill: r for r in by_size if r.dtype in dtypes}
-    return list(largest.values())[-DECLINED:]
+    return list(largest.values())[-MAX_DECLINED_CALLS:]
 
 
 #: Every third row has no loss, the first too, as of tokens that are masked.
@@ -89,7 +97,7 @@ _MASKED = 3
 _MEAN = 2.0**-6
 
 
-def data_of(pair: Pair) -> dict[str, Posed]:
+def data_of(pair: LargeQuestionPair) -> dict[str, Question]:
     """The questions of a record, by name."""
     some = {"asked": pair.asked, "other": pair.other}
     if pair.asked.op.domain is None:  # its numbers need not fit each other
@@ -97,7 +105,7 @@ def data_of(pair: Pair) -> dict[str, Posed]:
     return some
 
 
-def losses_of(pair: Pair) -> dict[str, Posed]:
+def losses_of(pair: LargeQuestionPair) -> dict[str, Question]:
     """The question of a gradient with the cotangents of losses, by name; none of a forward."""
     cotangents = pair.asked.cotangents
     if not cotangents:
@@ -105,7 +113,7 @@ def losses_of(pair: Pair) -> dict[str, Posed]:
     some = {
         "cotangent of ones": [None if g is None else np.ones_like(g) for g in cotangents],
         "cotangent of a mean": [None if g is None else np.full_like(g, _MEAN) for g in cotangents],
-        "cotangent with rows of zeros": [_masked(g) for g in cotangents],
+        "cotangent with rows of zeros": [_mask_some(g) for g in cotangents],
     }
     return {name: pair.asked.given(cotangents=tuple(gs)) for name, gs in some.items()}
 
@@ -122,7 +130,7 @@ def _with_another_element(x: Array | None) -> Array | None:
     return changed
 
 
-def _masked(g: Array | None) -> Array | None:
+def _mask_some(g: Array | None) -> Array | None:
     if g is None or not g.ndim:
         return g
     masked = g.copy()

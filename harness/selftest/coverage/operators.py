@@ -15,22 +15,22 @@ from opproof.reference_ops import Op, Trait
 Applies = Callable[[Op], bool]
 
 
-def being(*traits: Trait) -> Applies:
+def has_trait(*traits: Trait) -> Applies:
     """Operators that have one of the traits."""
     return lambda op: not op.traits.isdisjoint(traits)
 
 
-def taking(*params: str) -> Applies:
+def has_params(*params: str) -> Applies:
     """Operators that have all of the parameters."""
     return lambda op: set(params) <= set(op.params)
 
 
-def either(*conditions: Applies) -> Applies:
+def any_of(*conditions: Applies) -> Applies:
     """Operators that meet one of the conditions."""
     return lambda op: any(condition(op) for condition in conditions)
 
 
-def every(*conditions: Applies) -> Applies:
+def all_of(*conditions: Applies) -> Applies:
     """Operators that meet all of the conditions."""
     return lambda op: all(condition(op) for condition in conditions)
 
@@ -40,22 +40,22 @@ def tensors(op: Op) -> bool:
     return bool(op.tensors)
 
 
-def several(op: Op) -> bool:
+def has_several_tensors(op: Op) -> bool:
     """Whether it takes two tensors or more."""
     return len(op.tensors) > 1 or op.variadic
 
 
-def paired(op: Op) -> bool:
+def has_operand_pair(op: Op) -> bool:
     """Whether its tensors are operands that could be one and the same."""
     return op.variadic or op.tensors in {("a", "b"), ("x", "gate")}
 
 
-def unary(op: Op) -> bool:
+def is_unary(op: Op) -> bool:
     """Whether it maps the elements of one tensor."""
     return Trait.POINTWISE in op.traits and len(op.tensors) == 1
 
 
-def differentiable(op: Op) -> bool:
+def is_differentiable(op: Op) -> bool:
     """Whether it has a gradient."""
     return op.vjp is not None
 
@@ -67,13 +67,13 @@ def in_place(op: Op) -> bool:
 
 def by_rows(op: Op) -> bool:
     """Whether it makes something of a whole row, or window, of floats: a sum, an order, a share."""
-    whole = being(Trait.ROWWISE, Trait.POOLS, Trait.ORDERED)(op) and Trait.POINTWISE not in op.traits
+    whole = has_trait(Trait.ROWWISE, Trait.POOLS, Trait.ORDERED)(op) and Trait.POINTWISE not in op.traits
     return (whole or "is_causal" in op.params) and floats(op)
 
 
-def mapped(op: Op) -> bool:
+def is_float_map(op: Op) -> bool:
     """Whether it maps the elements of one tensor of floats."""
-    return unary(op) and floats(op)
+    return is_unary(op) and floats(op)
 
 
 def tables(op: Op) -> bool:
@@ -81,13 +81,13 @@ def tables(op: Op) -> bool:
     return Trait.INDEXED in op.traits and len(op.tensors) > 1 and not INDICES.isdisjoint(op.tensors)
 
 
-def stored(op: Op) -> bool:
+def has_quantised_bytes(op: Op) -> bool:
     """Whether some tensor is of bytes, the blocks of a quantised type."""
     case = cases_of(op.name)[0]
     return any(map(callable, op.domain(case.shapes, **case.kwargs).values())) if op.domain else False
 
 
-def weighted(op: Op) -> bool:
+def has_weights(op: Op) -> bool:
     """Whether it has weights that many rows share."""
     return any(name.startswith("weight") for name in op.tensors)
 
@@ -97,63 +97,63 @@ def encodes(op: Op) -> bool:
     return "type" in op.params and op.is_exact("forward") and floats(op) and Trait.ROUNDING not in op.traits
 
 
-def padded(op: Op) -> bool:
+def can_pad(op: Op) -> bool:
     """Whether it pads, for windows or for itself; not what is left out at an index, nor what is read beyond edges."""
     return any(name.startswith("pad") for name in op.params if name not in ("padding_idx", "padding_mode"))
 
 
-def masked(op: Op) -> bool:
+def has_keep_mask(op: Op) -> bool:
     """Whether it takes a mask that says which elements to keep."""
     return "keep" in op.tensors
 
 
-def averaging(op: Op) -> bool:
+def has_row_mean(op: Op) -> bool:
     """Whether it takes a mean or a spread of a row as it stands."""
     return Trait.STATISTIC in op.traits and Trait.SHARES not in op.traits
 
 
-def summing(op: Op) -> bool:
+def has_mean(op: Op) -> bool:
     """Whether it takes a mean of rows or windows."""
-    return averaging(op) or (Trait.POOLS in op.traits and Trait.ORDERED not in op.traits)
+    return has_row_mean(op) or (Trait.POOLS in op.traits and Trait.ORDERED not in op.traits)
 
 
-def computed(op: Op) -> bool:
+def is_formula_of_one(op: Op) -> bool:
     """Whether it is a formula in one number."""
-    return unary(op) and op.tensors == ("x",) and not op.is_exact("forward")
+    return is_unary(op) and op.tensors == ("x",) and not op.is_exact("forward")
 
 
-def edged(op: Op) -> bool:
+def has_formula_edge(op: Op) -> bool:
     """Whether it goes from one formula to another where its gradient has a kink."""
     return op.kinks is not None and Trait.POINTWISE in op.traits
 
 
-def closed(op: Op) -> list[str]:
+def find_closed_domains(op: Op) -> list[str]:
     """Tensors whose domain has its ends, in some case."""
     if op.domain is None:
         return []
-    return sorted({name for case in cases_of(op.name, "standard") for name in ends(case, op)})
+    return sorted({name for case in cases_of(op.name, "standard") for name in find_domain_ends(case, op)})
 
 
-def ends(case: Case, op: Op) -> list[str]:
+def find_domain_ends(case: Case, op: Op) -> list[str]:
     """Tensors of the case whose domain has its ends."""
-    drawn = _domain(case, op)
+    drawn = _domain_of(case, op)
     return [name for name in case.shapes if isinstance(drawn.get(name), Closed)]
 
 
-def _domain(case: Case, op: Op) -> Mapping[str, Any]:
+def _domain_of(case: Case, op: Op) -> Mapping[str, Any]:
     return op.domain(case.shapes, **{**op.params, **case.kwargs}) if op.domain else {}
 
 
-def truths(op: Op) -> list[str]:
+def find_truth_masks(op: Op) -> list[str]:
     """Masks of whole numbers that are asked whether they are 0, and come back in no result."""
     if op.domain is None:
         return []
-    domains = [_domain(case, op) for case in cases_of(op.name, "standard")]
+    domains = [_domain_of(case, op) for case in cases_of(op.name, "standard")]
     others = {name for found in domains for name, drawn in found.items() if drawn != range(2)}  # such as places
     return sorted({name for found in domains for name in found} - others - {*op.outputs})
 
 
-def compared(op: Op) -> bool:
+def has_comparison(op: Op) -> bool:
     """Whether it compares two tensors, or takes one from the other."""
     of_two = op.tensors == ("a", "b") and Trait.BROADCASTS in op.traits and not op.multilinear
     logical = Trait.JUMPS_AT_ZERO in op.traits and op.vjp is None
@@ -162,17 +162,17 @@ def compared(op: Op) -> bool:
 
 def as_in_models(op: Op) -> bool:
     """Whether it takes a parameter that is far from 1 in models."""
-    return bool(model_parts(op))
+    return bool(list_model_params(op))
 
 
-def model_parts(op: Op) -> list[str]:
+def list_model_params(op: Op) -> list[str]:
     """Parameters, and positions, that are very large or very small in models."""
     return [name for name in ("freq_base", "max_bias", "max_period") if name in op.params] + (
-        ["eps"] if averaging(op) and "eps" in op.params else []
+        ["eps"] if has_row_mean(op) and "eps" in op.params else []
     )
 
 
-def hiding(op: Op) -> bool:
+def can_hide(op: Op) -> bool:
     """Whether it leaves out elements of some tensor by a mask, a triangle, an ignored class."""
     return op.hidden is not None
 
@@ -184,9 +184,9 @@ def floats(op: Op) -> bool:
     return any(not isinstance(drawn.get(name), range | Whole) and not callable(drawn.get(name)) for name in case.shapes)
 
 
-def several_gradients(op: Op) -> bool:
+def has_several_gradients(op: Op) -> bool:
     """Whether two tensors or more may have a gradient: as its vjp says that it returns, or where it does not say."""
-    if op.vjp is None or not several(op):
+    if op.vjp is None or not has_several_tensors(op):
         return False
     returned = typing.get_type_hints(op.vjp).get("return")
     if returned is None:
@@ -195,11 +195,11 @@ def several_gradients(op: Op) -> bool:
     return any(typing.get_origin(c) is tuple and sum(a is not None for a in typing.get_args(c)) > 1 for c in choices)
 
 
-def multilinear(op: Op) -> bool:
+def is_multilinear(op: Op) -> bool:
     """Whether integers in give integers out, by sums that others may round."""
     return op.multilinear and not op.is_exact("forward") and floats(op)
 
 
-def kinked(op: Op) -> bool:
+def has_kinks(op: Op) -> bool:
     """Whether its gradient has kinks."""
     return op.kinks is not None and op.vjp is not None

@@ -8,8 +8,8 @@ from itertools import combinations
 
 from opproof.cases import Case
 from opproof.harness.selftest.coverage import operators as on
-from opproof.harness.selftest.coverage.predicates import INDICES, Rule, not_involution, pair, when
-from opproof.harness.selftest.coverage.windows import spread
+from opproof.harness.selftest.coverage.predicates import INDICES, Rule, is_not_involution, make_parts, to_tuple
+from opproof.harness.selftest.coverage.windows import to_rank
 from opproof.reference_ops import Op, Trait
 
 #: Parameters that exclude each other: Nesterov's step has no dampening, and only the default mode fills with a value.
@@ -17,69 +17,74 @@ _EITHER = ({"dampening", "nesterov"}, {"mode", "value"})
 #: Tensors of a product of matrices.
 _FACTORS = ({"a", "b"}, {"x", "weight"})
 #: A tile, in rows and columns of a result, and the terms of a sum past which 15 bits count no further.
-_TILE, _LONG = 16, 2**15
+_TILE_SIDE, _MAX_COUNTED_TERMS = 16, 2**15
 #: Scales of a resize whose reciprocal f32 rounds down, so that places computed by it fall short of a whole cell.
 _SHORT_SCALE = 41
 
 
-def _optional(op: Op) -> list[str]:
+def _list_optional(op: Op) -> list[str]:
     return [name for name, default in op.params.items() if default is not inspect.Parameter.empty]
 
 
 def _off(case: Case, op: Op) -> list[str]:
     """Parameters of the case that are not as they are when left out."""
-    return [name for name in _optional(op) if name in case.kwargs and case.kwargs[name] != op.params[name]]
+    return [name for name in _list_optional(op) if name in case.kwargs and case.kwargs[name] != op.params[name]]
 
 
-def _pairs(case: Case, op: Op) -> list[str]:
+def _find_pairs(case: Case, op: Op) -> list[str]:
     return [f"{a} x {b}" for a, b in combinations(_off(case, op), 2)]
 
 
-def _pair_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+def _list_pair_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     del cases
-    return [f"{a} x {b}" for a, b in combinations(_optional(op), 2) if {a, b} not in _EITHER]
+    return [f"{a} x {b}" for a, b in combinations(_list_optional(op), 2) if {a, b} not in _EITHER]
 
 
-def matrices(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def shapes_of_factors(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The last two axes of both factors."""
-    first, second = (case.shapes[name] for name in _names(case))
+    first, second = (case.shapes[name] for name in _names_of_factors(case))
     return first[-2:], second[-2:]
 
 
-def _names(case: Case) -> list[str]:
+def _names_of_factors(case: Case) -> list[str]:
     return sorted(next(names for names in _FACTORS if names <= set(case.shapes)), key=lambda n: n in ("b", "weight"))
 
 
 def products(op: Op) -> bool:
     """Whether it is a product of two matrices, and not of rows that experts or windows choose."""
-    return {Trait.LONG_SUM, Trait.MULTIPLIES} <= op.traits and op.multilinear and _two(op)
+    return {Trait.LONG_SUM, Trait.MULTIPLIES} <= op.traits and op.multilinear and _has_two_factors(op)
 
 
-def _two(op: Op) -> bool:
+def _has_two_factors(op: Op) -> bool:
     """Of two factors, alone or with a bias or a matrix, which is broadcast: a vector that is added to is not."""
     added = op.tensors == ("x", "a", "b") and Trait.BROADCASTS in op.traits
     return added or op.tensors in {("a", "b"), ("x", "weight", "bias")}
 
 
-def _ragged(case: Case) -> bool:
+def _is_ragged(case: Case) -> bool:
     """In f16 every extent past a tile of 64, one past two, and none a multiple of 16."""
-    sizes = [n for shape in matrices(case) for n in shape]
-    return case.dtype == "f16" and min(sizes) > 4 * _TILE and max(sizes) > 8 * _TILE and all(n % _TILE for n in sizes)
+    sizes = [n for shape in shapes_of_factors(case) for n in shape]
+    return (
+        case.dtype == "f16"
+        and min(sizes) > 4 * _TILE_SIDE
+        and max(sizes) > 8 * _TILE_SIDE
+        and all(n % _TILE_SIDE for n in sizes)
+    )
 
 
-def _deep(case: Case) -> bool:
+def _is_deep(case: Case) -> bool:
     """A sum of more than 32,768 terms for every cell of a whole tile."""
-    sizes = [n for shape in matrices(case) for n in shape]
-    return max(sizes) > _LONG and min(sizes) >= _TILE
+    sizes = [n for shape in shapes_of_factors(case) for n in shape]
+    return max(sizes) > _MAX_COUNTED_TERMS and min(sizes) >= _TILE_SIDE
 
 
-def _column(case: Case) -> bool:
+def _is_column(case: Case) -> bool:
     """More than 65,535 rows times one column."""
-    first, second = matrices(case)
+    first, second = shapes_of_factors(case)
     return first[:-1] > (2**16 - 1,) and 1 in second and len(second) == 2
 
 
-def _along(case: Case, op: Op) -> list[str]:
+def _find_long_rows(case: Case, op: Op) -> list[str]:
     """More than 65,536 elements along `dim` in each of several rows, and as many rows of one element."""
     shape, dim = next(iter(case.shapes.values())), case.kwargs.get("dim", op.params["dim"])
     if not isinstance(dim, int) or len(shape) < 2:
@@ -94,11 +99,11 @@ def _rows(op: Op) -> bool:
     return whole and isinstance(op.params["dim"], int | None | type) and not {"k", "p"} & set(op.params)
 
 
-def _whole(case: Case, op: Op) -> list[str]:
+def _find_whole_sides(case: Case, op: Op) -> list[str]:
     """Sides of a plane that is resized by whole numbers, one an axis, and a scale that f32 has no reciprocal of."""
     del op
     plane = case.shapes["x"][2:]
-    sizes = [n for n in spread(case.kwargs["size"], 2) if isinstance(n, int)]
+    sizes = [n for n in to_rank(case.kwargs["size"], 2) if isinstance(n, int)]
     if 0 in plane or plane == tuple(sizes):
         return []
     up = all(m % n == 0 and m > n for n, m in zip(plane, sizes, strict=True))
@@ -108,15 +113,15 @@ def _whole(case: Case, op: Op) -> list[str]:
     return [*met, *(["1 / 41"] if any(m == _SHORT_SCALE * n for n, m in zip(plane, sizes, strict=True)) else [])]
 
 
-def _permuted(case: Case) -> bool:
+def _is_permuted(case: Case) -> bool:
     """Letters of the result in an order that is not its own inverse, counted in the alphabet."""
     letters = str(case.kwargs["equation"]).partition("->")[2]
-    return not_involution(tuple(sorted(letters).index(letter) for letter in letters))
+    return is_not_involution(tuple(sorted(letters).index(letter) for letter in letters))
 
 
-def _sided(case: Case, op: Op) -> list[str]:
+def _find_sided_pads(case: Case, op: Op) -> list[str]:
     """Pads before an axis alone, behind it alone, and of less than nothing, in each mode."""
-    before, behind = pair(case.kwargs["pad"])[::2], pair(case.kwargs["pad"])[1::2]
+    before, behind = to_tuple(case.kwargs["pad"])[::2], to_tuple(case.kwargs["pad"])[1::2]
     ends = [(b, e) for b, e in zip(before, behind, strict=True) if isinstance(b, int) and isinstance(e, int)]
     mode = case.kwargs.get("mode", op.params["mode"])
     kinds = {
@@ -127,30 +132,30 @@ def _sided(case: Case, op: Op) -> list[str]:
     return [f"{mode}, {kind}" for kind, met in kinds.items() if met]
 
 
-def _along_square(case: Case, op: Op) -> list[str]:
+def _find_along_square(case: Case, op: Op) -> list[str]:
     """Vectors that go along a matrix as high as it is wide: only the rule of broadcasting says along which axis."""
-    plane = _plane(case)
-    return [name for name in _vectors(case, op) if case.shapes[name] == plane[:1] == plane[1:]]
+    plane = _shape_of_plane(case)
+    return [name for name in _find_vectors(case, op) if case.shapes[name] == plane[:1] == plane[1:]]
 
 
-def _along_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+def _list_along_parts(op: Op, cases: Sequence[Case]) -> set[str]:
     """Vectors that are as long as an axis of a matrix beside them."""
-    return {name for case in cases for name in _vectors(case, op) if case.shapes[name][0] in _plane(case)}
+    return {name for case in cases for name in _find_vectors(case, op) if case.shapes[name][0] in _shape_of_plane(case)}
 
 
-def _vectors(case: Case, op: Op) -> list[str]:
+def _find_vectors(case: Case, op: Op) -> list[str]:
     """Tensors of one axis, not of one element, nor of places, beside a matrix."""
     del op
-    shapes = case.shapes.items() if _plane(case) else ()
+    shapes = case.shapes.items() if _shape_of_plane(case) else ()
     return [name for name, shape in shapes if len(shape) == 1 < shape[0] and name not in INDICES]
 
 
-def _plane(case: Case) -> tuple[int, ...]:
+def _shape_of_plane(case: Case) -> tuple[int, ...]:
     """The shape of the first matrix, none where there is none."""
     return next((shape for shape in case.shapes.values() if len(shape) == 2), ())
 
 
-def _sided_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+def _list_sided_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     modes = sorted({str(case.kwargs.get("mode", op.params["mode"])) for case in cases})
     return [f"{mode}, {kind}" for mode in modes for kind in ("before", "behind", "negative")]
 
@@ -158,42 +163,42 @@ def _sided_parts(op: Op, cases: Sequence[Case]) -> list[str]:
 PAIRS = (
     Rule(
         *("equal sides", "every vector that goes along a matrix along one that is as high as it is wide", 0),
-        on.being(Trait.BROADCASTS, Trait.STATISTIC),
-        _along_square,
-        _along_parts,
+        on.has_trait(Trait.BROADCASTS, Trait.STATISTIC),
+        _find_along_square,
+        _list_along_parts,
     ),
     Rule(
         *("pairs", "every two parameters away from their defaults together", 0),
-        lambda op: len(_optional(op)) > 1,
-        _pairs,
-        _pair_parts,
+        lambda op: len(_list_optional(op)) > 1,
+        _find_pairs,
+        _list_pair_parts,
     ),
-    Rule("ragged tiles", "several tiles an axis, the last of them not whole", 0, products, when(_ragged)),
-    Rule("long tiles", "a sum of over 32768 terms for a tile of results", 0, products, when(_deep)),
-    Rule("one column", "over 65535 rows times one column", 0, products, when(_column)),
+    Rule("ragged tiles", "several tiles an axis, the last of them not whole", 0, products, make_parts(_is_ragged)),
+    Rule("long tiles", "a sum of over 32768 terms for a tile of results", 0, products, make_parts(_is_deep)),
+    Rule("one column", "over 65535 rows times one column", 0, products, make_parts(_is_column)),
     Rule(
         *("65537 by dim", "over 65536 along `dim` in rows, and as many rows of one", 0),
         _rows,
-        _along,
+        _find_long_rows,
         lambda op, cases: ("long", "of one"),  # noqa: ARG005
     ),
     Rule(
         *("whole resize", "a resize by whole numbers of a plane that is no square, and by 41", 0),
         lambda op: Trait.RESIZE in op.traits and op.tensors == ("x",) and "size" in op.params,
-        _whole,
+        _find_whole_sides,
         lambda op, cases: ("H > W, up", "W > H, up", "H > W, down", "1 / 41"),  # noqa: ARG005
     ),
     Rule(
         *("letters", "letters of the result in an order that is not its own inverse", 0),
-        on.taking("equation"),
-        when(_permuted),
+        on.has_params("equation"),
+        make_parts(_is_permuted),
     ),
     Rule(
         "ends",
         "pads at one end alone, and negative ones, in each mode",
         0,
-        on.taking("pad", "mode"),
-        _sided,
-        _sided_parts,
+        on.has_params("pad", "mode"),
+        _find_sided_pads,
+        _list_sided_parts,
     ),
 )

@@ -56,25 +56,25 @@ class Rule:
         return sorted(part for part in owed if met.get(part, 0) < self.least)
 
 
-def when(test: Callable[[Case], object]) -> Parts:
+def make_parts(test: Callable[[Case], object]) -> Parts:
     """A rule without parts."""
     return lambda case, _: ("",) if test(case) else ()
 
 
 def fill(*fills: str) -> Parts:
-    return when(lambda case: case.fill in fills)
+    return make_parts(lambda case: case.fill in fills)
 
 
-def param_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+def list_param_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     del cases
     return [n for n, default in op.params.items() if default is None or isinstance(default, int | float | str | tuple)]
 
 
-def params_met(case: Case, op: Op) -> list[str]:
+def find_params_met(case: Case, op: Op) -> list[str]:
     return [n for n, v in case.params if n in op.params and v != op.params[n]]
 
 
-def laid(case: Case, layout: str) -> list[str]:
+def find_laid(case: Case, layout: str) -> list[str]:
     """Tensors that lie otherwise in memory than they would contiguously, by this layout."""
     shapes = case.shapes
     return [
@@ -82,22 +82,22 @@ def laid(case: Case, layout: str) -> list[str]:
         for name, given in layouts_of(case).items()
         if given == layout
         and 0 not in shapes[name]
-        and _lies(shapes[name], layout) != _lies(shapes[name], "contiguous")
+        and _strides_of(shapes[name], layout) != _strides_of(shapes[name], "contiguous")
     ]
 
 
-def _lies(shape: Shape, layout: str) -> tuple[int, list[int]]:
+def _strides_of(shape: Shape, layout: str) -> tuple[int, list[int]]:
     """Offset, and the strides of axes longer than 1: the others lie nowhere in particular."""
     storage = storage_of(shape, layout)
     return storage.offset, [s for s, n in zip(storage.strides, shape, strict=True) if n > 1]
 
 
-def layout_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
+def list_layout_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
     """Tensors that can lie so in some case; of several alike the first two, and vectors need no stride of 0."""
 
     def can(shape: Shape) -> bool:
         long = sum(n > 1 for n in shape)
-        return long > (layout == "broadcast") and _lies(shape, layout) != _lies(shape, "contiguous")
+        return long > (layout == "broadcast") and _strides_of(shape, layout) != _strides_of(shape, "contiguous")
 
     def parts(op: Op, cases: Sequence[Case]) -> list[str]:
         found = sorted({name for case in cases for name, shape in case.shapes.items() if can(shape)})
@@ -106,38 +106,38 @@ def layout_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
     return parts
 
 
-def layout(layout: str) -> Parts:
-    return lambda case, _: laid(case, layout)
+def with_layout(layout: str) -> Parts:
+    return lambda case, _: find_laid(case, layout)
 
 
-def alone(case: Case, op: Op) -> list[str]:
+def find_alone(case: Case, op: Op) -> list[str]:
     """Whether one tensor alone is not contiguous while others are."""
     del op
     strided = ("transposed", "permuted", "exchanged", "sliced", "gapped", "cropped", "broadcast")
-    odd = {name for layout in strided for name in laid(case, layout)}
+    odd = {name for layout in strided for name in find_laid(case, layout)}
     return ["" for _ in odd] if len(odd) == 1 and len(case.shapes) > 1 else []
 
 
-def one(case: Case, op: Op) -> list[str]:
+def find_one_element(case: Case, op: Op) -> list[str]:
     """Tensors of one element beside larger ones, off the start of their storage; a scalar alone too."""
     del op
-    return [name for name in ones(case) if layouts_of(case)[name] == "offset"]
+    return [name for name in list_one_element(case) if layouts_of(case)[name] == "offset"]
 
 
-def ones(case: Case) -> list[str]:
+def list_one_element(case: Case) -> list[str]:
     """Tensors of one element beside larger ones, and a scalar alone."""
     shapes = case.shapes
     large = any(math.prod(shape) > 1 for shape in shapes.values())
     return [name for name, shape in shapes.items() if shape == () or (large and math.prod(shape) == 1)]
 
 
-def one_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+def list_one_element_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     """Tensors that some case gives one element; of several alike the first two."""
-    found = sorted({name for case in cases for name in ones(case)})
+    found = sorted({name for case in cases for name in list_one_element(case)})
     return found[:2] if op.variadic else found
 
 
-def unchanged(case: Case) -> bool:
+def is_unchanged(case: Case) -> bool:
     """Whether a result that could be larger is asked for in the shape of the input."""
     shape = next(iter(case.shapes.values()))
     asked = case.kwargs.get("shape")
@@ -154,18 +154,18 @@ def heads(case: Case) -> bool:
     return "query" in s and s["query"][1] != s["key"][1]
 
 
-def strided(case: Case) -> bool:
-    return any(laid(case, layout) for layout in ("transposed", "permuted", "sliced", "gapped"))
+def is_strided(case: Case) -> bool:
+    return any(find_laid(case, layout) for layout in ("transposed", "permuted", "sliced", "gapped"))
 
 
 def in_place_strided(case: Case) -> bool:
     """Whether a result lies in the memory of a tensor that is not contiguous."""
-    return any(case.inplace in laid(case, layout) for layout in ("transposed", "permuted", "sliced", "gapped"))
+    return any(case.inplace in find_laid(case, layout) for layout in ("transposed", "permuted", "sliced", "gapped"))
 
 
-def not_involution(dims: object) -> bool:
+def is_not_involution(dims: object) -> bool:
     """Whether `dims` is a permutation, other than its own inverse."""
-    order = [int(d) % len(pair(dims)) for d in pair(dims) if isinstance(d, int)]
+    order = [int(d) % len(to_tuple(dims)) for d in to_tuple(dims) if isinstance(d, int)]
     return len(set(order)) == len(order) and any(order[d] != i for i, d in enumerate(order))
 
 
@@ -177,55 +177,55 @@ _SIZES = ("output_size", "size", "shape", "num_classes", "num_rows", "repeats")
 INDICES = frozenset({"index", "indices", "ids"})
 
 
-def pair(value: object) -> tuple[object, ...]:
+def to_tuple(value: object) -> tuple[object, ...]:
     """A number per axis as a tuple, where one stands for all too."""
     return value if isinstance(value, tuple) else (value,)
 
 
-def _asked(case: Case) -> list[int]:
+def _list_asked_sizes(case: Case) -> list[int]:
     """Sizes that parameters give to the result."""
-    return [n for name, value in case.params if name in _SIZES for n in pair(value) if isinstance(n, int)]
+    return [n for name, value in case.params if name in _SIZES for n in to_tuple(value) if isinstance(n, int)]
 
 
-def sizes(case: Case) -> list[int]:
+def list_sizes(case: Case) -> list[int]:
     """Every axis of every tensor, and those that parameters give to the result."""
-    return [*(n for shape in case.shapes.values() for n in shape), *_asked(case)]
+    return [*(n for shape in case.shapes.values() for n in shape), *_list_asked_sizes(case)]
 
 
-def within(*ranges: tuple[int, int]) -> Callable[[Case], bool]:
+def has_size_within(*ranges: tuple[int, int]) -> Callable[[Case], bool]:
     """Whether some axis has one of these sizes."""
-    return lambda case: any(low <= n <= high for n in sizes(case) for low, high in ranges)
+    return lambda case: any(low <= n <= high for n in list_sizes(case) for low, high in ranges)
 
 
-def rows(case: Case) -> int:
+def count_rows(case: Case) -> int:
     """The most rows, along the last axis, that a tensor has."""
     return max((math.prod(shape[:-1]) for shape in case.shapes.values()), default=0)
 
 
-def terms(case: Case, op: Op) -> int:
+def count_terms(case: Case, op: Op) -> int:
     """The most terms that a sum may have: along `dim` where the operator takes one, else along any axis."""
     if "dim" not in op.params:
-        return max(sizes(case), default=0)
+        return max(list_sizes(case), default=0)
     dims = case.kwargs.get("dim", op.params["dim"])
     if dims is None or dims is inspect.Parameter.empty:
         return math.prod(next(iter(case.shapes.values())))
-    numbers = [d for d in pair(dims) if isinstance(d, int)]
+    numbers = [d for d in to_tuple(dims) if isinstance(d, int)]
     along = [shape[d] for shape in case.shapes.values() for d in numbers if -len(shape) <= d < len(shape)]
-    return max([*(along or numbers), *_asked(case)])
+    return max([*(along or numbers), *_list_asked_sizes(case)])
 
 
-def long(case: Case, op: Op) -> list[str]:
+def find_long_sums(case: Case, op: Op) -> list[str]:
     """The 16-bit dtype of a case with a sum of over 1000 terms."""
-    met = case.dtype in ("f16", "bf16") and terms(case, op) > 1000 and case.fill not in NOT_FINITE
+    met = case.dtype in ("f16", "bf16") and count_terms(case, op) > 1000 and case.fill not in NOT_FINITE
     return [case.dtype] if met else []
 
 
-def longer(case: Case, op: Op) -> list[str]:
+def has_longer_sum(case: Case, op: Op) -> list[str]:
     """Whether a sum has over 4096 terms."""
-    return [""] if terms(case, op) > 4096 else []
+    return [""] if count_terms(case, op) > 4096 else []
 
 
-def far_rows(case: Case, op: Op) -> list[str]:
+def find_far_rows(case: Case, op: Op) -> list[str]:
     """The dtype of a case that names 32 rows and more of a table past 4096 rows and 65,536 elements.
 
     Half the numbers of such rows are none of float16, and where their elements lie is past 16 bits.
@@ -233,21 +233,21 @@ def far_rows(case: Case, op: Op) -> list[str]:
     del op
     named = [math.prod(shape) for name, shape in case.shapes.items() if name in INDICES]
     tables = [shape for name, shape in case.shapes.items() if name not in INDICES and shape]
-    longest = max([*(n for shape in tables for n in shape), *_asked(case)], default=0)
+    longest = max([*(n for shape in tables for n in shape), *_list_asked_sizes(case)], default=0)
     width = min((math.prod(shape[1:]) for shape in tables if len(shape) > 1), default=0)
     return [case.dtype] if max(named, default=0) >= 32 and longest > 4096 and longest * width > 65536 else []
 
 
-def past_tile(case: Case, op: Op) -> bool:
+def is_past_tile(case: Case, op: Op) -> bool:
     """Whether a row is longer than a tile of 128."""
-    return terms(case, op) > 128
+    return count_terms(case, op) > 128
 
 
-def leading(case: Case) -> bool:
+def has_leading_axes(case: Case) -> bool:
     """Leading axes longer than 1 and all distinct."""
     return any(len(s) >= 3 and min(s[:-1]) > 1 and len(set(s[:-1])) == len(s) - 1 for s in case.shapes.values())
 
 
-def over(case: Case) -> bool:
+def has_repeated_indices(case: Case) -> bool:
     """More indices than there are places: some repeat, in no order."""
     return any(len(s) and max(s) > 4 for n, s in case.shapes.items() if n in ("index", "indices", "ids", "target"))

@@ -44,10 +44,10 @@ def channels(op: Op) -> bool:
 
 def _heads(op: Op) -> bool:
     """Whether only last axes, heads or rows, are tiles: recurrences, rope, what takes rows by their numbers."""
-    return "state" in op.tensors or not (on.masked(op) or _COUNTED.isdisjoint(op.tensors))
+    return "state" in op.tensors or not (on.has_keep_mask(op) or _COUNTED.isdisjoint(op.tensors))
 
 
-def _coded(op: Op, case: Case) -> frozenset[str]:
+def _find_coded_tensors(op: Op, case: Case) -> frozenset[str]:
     """Of an operator of a quantised type, tensors of blocks beside floats; else of codes and what they share."""
     if "type" not in op.params:
         return frozenset()
@@ -57,78 +57,82 @@ def _coded(op: Op, case: Case) -> frozenset[str]:
     return blocks | {"scale", "zero_point"} if floats else _CODED
 
 
-def extents(case: Case, op: Op) -> list[int]:
+def list_extents(case: Case, op: Op) -> list[int]:
     """The extents that tiles cover: channels, heads, or the last two axes; those of 1 are none."""
     shapes = case.shapes
     if channels(op):
         return [shapes["x"][1], shapes["weight"][0]]
     axes = 1 if _heads(op) else 2
-    bytes_of = _coded(op, case)
+    bytes_of = _find_coded_tensors(op, case)
     least = 4 if "state" in op.tensors else 1  # of recurrences, steps and decays have no channels
     floats = [shape for name, shape in shapes.items() if name not in _COUNTED | bytes_of and len(shape) >= least]
     return [n for shape in floats for n in shape[-axes:] if n != 1]
 
 
 @functools.cache
-def judged_in(name: str) -> frozenset[str]:
+def dtypes_of_tiles(name: str) -> frozenset[str]:
     """The dtypes in which tiles count: f16, or f32 where no case is in f16."""
     return frozenset({"f16"} if any(c.dtype == "f16" for c in cases_of(name)) else {"f32"})
 
 
-def _whole(unit: int, case: Case, op: Op) -> bool:
-    found = extents(case, op)
+def _is_whole(unit: int, case: Case, op: Op) -> bool:
+    found = list_extents(case, op)
     return (
-        case.dtype in judged_in(op.name) and (bool(found) or not _tiles(op)) and all(n and n % unit == 0 for n in found)
+        case.dtype in dtypes_of_tiles(op.name)
+        and (bool(found) or not _tiles(op))
+        and all(n and n % unit == 0 for n in found)
     )
 
 
 def _tiles(op: Op) -> bool:
     """Whether some tensor of floats has tiles."""
-    return not set(op.tensors) <= _COUNTED | _coded(op, cases_of(op.name)[0])
+    return not set(op.tensors) <= _COUNTED | _find_coded_tensors(op, cases_of(op.name)[0])
 
 
-def classes(case: Case, op: Op) -> Iterable[str]:
+def find_layout_classes(case: Case, op: Op) -> Iterable[str]:
     """The classes of layouts in which a case of whole tiles lies."""
-    return {_CLASSES[layout] for layout in layouts_of(case).values()} if _whole(16, case, op) else ()
+    return {_CLASSES[layout] for layout in layouts_of(case).values()} if _is_whole(16, case, op) else ()
 
 
-def _class_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+def _list_class_parts(op: Op, cases: Sequence[Case]) -> set[str]:
     """All classes, where some tensor has two axes."""
     del op
     flat = all(len(shape) < 2 for case in cases for shape in case.shapes.values())
     return set(_CLASSES.values()) - ({"transposed", "broadcast"} if flat else set())
 
 
-def masks(case: Case, op: Op) -> Iterable[str]:
-    return {"mask", "attn_mask", "keep"} & set(case.shapes) if _whole(16, case, op) else ()
+def find_masks(case: Case, op: Op) -> Iterable[str]:
+    return {"mask", "attn_mask", "keep"} & set(case.shapes) if _is_whole(16, case, op) else ()
 
 
-def tiled(op: Op) -> bool:
+def has_tiles(op: Op) -> bool:
     """Whether it contracts, slides windows, or takes rows or heads."""
-    rows = on.being(Trait.ROWWISE, Trait.ORDERED, Trait.RESIZE, Trait.INDEXED)
-    contracts = Trait.LONG_SUM in op.traits and on.several(op)
+    rows = on.has_trait(Trait.ROWWISE, Trait.ORDERED, Trait.RESIZE, Trait.INDEXED)
+    contracts = Trait.LONG_SUM in op.traits and on.has_several_tensors(op)
     parameters = {"kernel_size", "swapped", "type"} & set(op.params)
     return bool(parameters) or ((rows(op) or contracts) and Trait.POINTWISE not in op.traits)
 
 
 ALIGNED = (
-    Rule("aligned", "whole tiles of 16, in every class of layouts", 0, tiled, classes, _class_parts),
+    Rule(
+        "aligned", "whole tiles of 16, in every class of layouts", 0, has_tiles, find_layout_classes, _list_class_parts
+    ),
     Rule(
         *("aligned, often", "whole tiles of 16, six times", 0),
-        tiled,
-        lambda case, op: ("",) if _whole(16, case, op) else (),
+        has_tiles,
+        lambda case, op: ("",) if _is_whole(16, case, op) else (),
         least=6,
     ),
     Rule(
         *("tiles of 64", "whole tiles of 64, four times", 0),
-        on.being(Trait.MULTIPLIES),
-        lambda case, op: ("",) if _whole(64, case, op) else (),
+        on.has_trait(Trait.MULTIPLIES),
+        lambda case, op: ("",) if _is_whole(64, case, op) else (),
         least=4,
     ),
     Rule(
         *("aligned, masked", "whole tiles of 16 under each mask", 0),
-        on.masked,
-        masks,
+        on.has_keep_mask,
+        find_masks,
         lambda op, cases: {"mask", "attn_mask", "keep"} & set(op.tensors),  # noqa: ARG005
     ),
 )
@@ -154,15 +158,15 @@ def _rotates(op: Op) -> bool:
 
 def _rows(op: Op) -> bool:
     """Whether it takes a spread, a norm or a share of rows."""
-    return on.being(Trait.ROWWISE)(op) and on.being(Trait.STATISTIC)(op)
+    return on.has_trait(Trait.ROWWISE)(op) and on.has_trait(Trait.STATISTIC)(op)
 
 
-def sized(op: Op) -> bool:
+def has_model_sizes(op: Op) -> bool:
     """Whether models give it sizes of their own."""
     return any(kind(op) for kind in (_attends, _recurs, _rotates, _rows, channels))
 
 
-def sizes(op: Op, cases: Sequence[Case]) -> Iterable[str]:
+def list_model_sizes(op: Op, cases: Sequence[Case]) -> Iterable[str]:
     """The sizes that an operator owes."""
     del cases
     if _attends(op):
@@ -175,13 +179,13 @@ def sizes(op: Op, cases: Sequence[Case]) -> Iterable[str]:
     return [f"channels of {n}" for n in _CHANNELS] if channels(op) else [f"rows of {n}" for n in _ROWS]
 
 
-def met(case: Case, op: Op) -> Iterable[str]:
+def find_sizes_met(case: Case, op: Op) -> Iterable[str]:
     """The sizes that a case has of those that its operator owes, in the dtype in which tiles count."""
-    return set(_all(case, op)).intersection(sizes(op, ()))
+    return set(_find_sizes(case, op)).intersection(list_model_sizes(op, ()))
 
 
-def _all(case: Case, op: Op) -> Iterable[str]:
-    if case.dtype not in judged_in(op.name):
+def _find_sizes(case: Case, op: Op) -> Iterable[str]:
+    if case.dtype not in dtypes_of_tiles(op.name):
         return
     shapes = case.shapes
     if _attends(op):
@@ -211,6 +215,6 @@ MODELS = (
             "heads of 64 to 256, 8 : 1 and 32 : 8; rows of 256 to 4096; channels of 16 to 64",
             0,
         ),
-        *(sized, met, sizes),
+        *(has_model_sizes, find_sizes_met, list_model_sizes),
     ),
 )

@@ -6,30 +6,30 @@ from collections.abc import Sequence
 
 from opproof.cases import Case
 from opproof.cases._case import Shape
-from opproof.harness.selftest.coverage.predicates import pair
+from opproof.harness.selftest.coverage.predicates import to_tuple
 from opproof.reference_ops import Op
 
 
-def sides(op: Op, cases: Sequence[Case]) -> tuple[str, ...]:
+def list_side_parts(op: Op, cases: Sequence[Case]) -> tuple[str, ...]:
     """H larger than W and W larger than H, where there are planes."""
     del op
-    return ("H > W", "W > H") if any(map(_planes, cases)) else ()
+    return ("H > W", "W > H") if any(map(_list_planes, cases)) else ()
 
 
-def _planes(case: Case) -> list[Shape]:
+def _list_planes(case: Case) -> list[Shape]:
     """Height and width of tensors that have them, and of a result whose size is asked for."""
-    asked = [pair(v) for n, v in case.params if n in ("size", "output_size")]
+    asked = [to_tuple(v) for n, v in case.params if n in ("size", "output_size")]
     results = [tuple(n for n in v if isinstance(n, int)) for v in asked if len(v) > 1]
     return [*(s[-2:] for s in case.shapes.values() if len(s) > 3), *results]
 
 
-def uneven(case: Case, op: Op) -> list[str]:
+def find_uneven(case: Case, op: Op) -> list[str]:
     """H larger than W, W larger than H, where kernels or parameters differ along the two as well."""
     del op
     tuples = [v for _, v in case.params if isinstance(v, tuple) and len(set(v)) > 1]
     if not tuples and len(set(case.shapes.get("weight", ())[-2:])) < 2:
         return []
-    planes = _planes(case)
+    planes = _list_planes(case)
     return [
         name
         for name, met in (("H > W", any(h > w for h, w in planes)), ("W > H", any(h < w for h, w in planes)))
@@ -37,39 +37,39 @@ def uneven(case: Case, op: Op) -> list[str]:
     ]
 
 
-def padded(case: Case) -> bool:
+def is_padded(case: Case) -> bool:
     """Padding, and where it has several numbers, not all alike."""
     given = [v for n, v in case.params if n.startswith("pad") and v is not None]
     flat = "x" in case.shapes and len(case.shapes["x"]) == 3 and "padding" in case.kwargs
     return any((len(set(v)) > 1 if isinstance(v, tuple) else v != 0 and flat) for v in given)
 
 
-def leftover(case: Case, op: Op) -> list[str]:
+def find_leftover(case: Case, op: Op) -> list[str]:
     """Some stride leaves cells over: (n + p - d (k - 1) - 1) mod s is not 0 on n cells with p of padding."""
     if "output_padding" in op.params:  # how many cells are left over is given
         return [""] if case.kwargs.get("output_padding") else []
-    kernel = case.shapes["weight"][2:] if "weight" in case.shapes else pair(case.kwargs.get("kernel_size", 1))
+    kernel = case.shapes["weight"][2:] if "weight" in case.shapes else to_tuple(case.kwargs.get("kernel_size", 1))
     asked = case.kwargs.get("output_size", case.kwargs.get("size"))
-    plane = spread(asked, len(pair(asked))) if asked is not None else case.shapes["x"][2:]
-    given = (spread(v, len(plane)) for v in (kernel, stride(case), case.kwargs.get("dilation", 1)))
-    rows = zip(plane, _both_sides(case, len(plane)), *given, strict=True)
+    plane = to_rank(asked, len(to_tuple(asked))) if asked is not None else case.shapes["x"][2:]
+    given = (to_rank(v, len(plane)) for v in (kernel, stride_of(case), case.kwargs.get("dilation", 1)))
+    rows = zip(plane, _sum_padding(case, len(plane)), *given, strict=True)
     return ["" for n, p, k, s, d in rows if s > 1 and (n + p - d * (k - 1) - 1) % s]
 
 
-def _both_sides(case: Case, rank: int) -> list[int]:
+def _sum_padding(case: Case, rank: int) -> list[int]:
     """Cells of padding of each axis, before and after it together: two numbers an axis name them apart."""
     padding = case.kwargs.get("padding", 0)
-    twice = spread(padding, 2 * rank) if len(pair(padding)) == 2 * rank else 2 * spread(padding, rank)
+    twice = to_rank(padding, 2 * rank) if len(to_tuple(padding)) == 2 * rank else 2 * to_rank(padding, rank)
     return [before + after for before, after in zip(twice[:rank], twice[rank:], strict=True)]
 
 
-def stride(case: Case) -> object:
+def stride_of(case: Case) -> object:
     stride = case.kwargs.get("stride")
     return stride if stride is not None else case.kwargs.get("kernel_size", 1) if "kernel_size" in case.kwargs else 1
 
 
-def spread(value: object, rank: int) -> tuple[int, ...]:
-    values = tuple(v for v in pair(value) if isinstance(v, int))
+def to_rank(value: object, rank: int) -> tuple[int, ...]:
+    values = tuple(v for v in to_tuple(value) if isinstance(v, int))
     return values if len(values) == rank else values[:1] * rank
 
 
@@ -77,19 +77,19 @@ def spread(value: object, rank: int) -> tuple[int, ...]:
 _USUAL = {"stride": 1, "padding": 0, "dilation": 1, "output_padding": 0}
 
 
-def _axes(case: Case) -> list[dict[str, int]]:
+def _attributes_of_axes(case: Case) -> list[dict[str, int]]:
     """Size of the kernel and the attributes of windows, along each axis."""
-    kernel = case.shapes["weight"][2:] if "weight" in case.shapes else pair(case.kwargs.get("kernel_size", 1))
+    kernel = case.shapes["weight"][2:] if "weight" in case.shapes else to_tuple(case.kwargs.get("kernel_size", 1))
     asked = case.kwargs.get("output_size", case.kwargs.get("size"))
-    rank = max(2, len(pair(asked))) if asked is not None else len(case.shapes["x"]) - 2
+    rank = max(2, len(to_tuple(asked))) if asked is not None else len(case.shapes["x"]) - 2
     values = {name: case.kwargs.get(name, usual) for name, usual in _USUAL.items()}
-    spreads = {n: spread(v, rank) for n, v in {**values, "stride": stride(case), "kernel": kernel}.items()}
+    spreads = {n: to_rank(v, rank) for n, v in {**values, "stride": stride_of(case), "kernel": kernel}.items()}
     return [{name: value[axis] for name, value in spreads.items()} for axis in range(rank)]
 
 
-def attributes(case: Case, op: Op) -> set[str]:
+def find_attributes(case: Case, op: Op) -> set[str]:
     """Attributes alone, in pairs on one axis, over a kernel of 1, and unequal along the axes in either order."""
-    axes = _axes(case)
+    axes = _attributes_of_axes(case)
     taken = [name for name in _USUAL if name in op.params]
     odd = [{n for n in taken if axis[n] != _USUAL[n]} for axis in axes]
     met = {name for name in taken if set().union(*odd) == {name}}
@@ -109,12 +109,12 @@ def attribute_parts(op: Op, cases: Sequence[Case]) -> set[str]:
     pools = "pool" in op.name
     single = {f"kernel of 1 x {name}" for name in alone if not (pools and name == "padding")}
     pairs = {f"{a} x {b}" for a in taken for b in taken if a < b}
-    planes = max(len(_axes(case)) for case in cases) > 1
+    planes = max(len(_attributes_of_axes(case)) for case in cases) > 1
     orders = {f"{name} {way}" for name in ("kernel", *alone) for way in ("rises", "falls")} if planes else set()
     return alone | pairs | single | orders
 
 
-def channels(case: Case, op: Op) -> tuple[str, ...]:
+def classify_channels(case: Case, op: Op) -> tuple[str, ...]:
     """Whether the number of channels is odd or even, and to 16, to 32 or above."""
     del op
     n = case.shapes["x"][1]
@@ -122,28 +122,28 @@ def channels(case: Case, op: Op) -> tuple[str, ...]:
     return (f"{'odd' if n % 2 else 'even'}, {size}",) if n > 1 else ()
 
 
-def channel_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+def list_channel_parts(op: Op, cases: Sequence[Case]) -> set[str]:
     del op, cases
     return {f"{kind}, {size}" for kind in ("odd", "even") for size in ("to 16", "to 32", "above 32")}
 
 
-def widths(case: Case, op: Op) -> list[str]:
+def find_widths(case: Case, op: Op) -> list[str]:
     """Rows narrower than a vector under a kernel, rows much wider, strides that leave no cell uncovered."""
-    axes, plane = _axes(case), case.shapes["x"][2:]
-    covered = any(axis["stride"] > 1 for axis in axes) and len(leftover(case, op)) == 0
+    axes, plane = _attributes_of_axes(case), case.shapes["x"][2:]
+    covered = any(axis["stride"] > 1 for axis in axes) and len(find_leftover(case, op)) == 0
     narrow = axes[-1]["kernel"] > 1 and 1 < plane[-1] < 4
     return [n for n, met in (("narrow", narrow), ("wide", plane[-1] > 64), ("all covered", covered)) if met]
 
 
 def groups(case: Case) -> bool:
-    stride = pair(case.kwargs.get("stride", 1))
+    stride = to_tuple(case.kwargs.get("stride", 1))
     groups = case.kwargs.get("groups", 1)
     odd = any(n % 2 for n in case.shapes["x"][2:])
     return isinstance(groups, int) and groups > 1 and any(s != 1 for s in stride) and odd
 
 
-def fraction(case: Case) -> bool:
+def has_fraction(case: Case) -> bool:
     """Some axis is resized by a factor that is no whole number either way."""
-    sizes = pair(case.kwargs["output_size"] if "output_size" in case.kwargs else case.kwargs["size"])
+    sizes = to_tuple(case.kwargs["output_size"] if "output_size" in case.kwargs else case.kwargs["size"])
     plane = next(iter(case.shapes.values()))[2:]
-    return any(n and m and n % m and m % n for n, m in zip(plane, spread(sizes, len(plane)), strict=True))
+    return any(n and m and n % m and m % n for n, m in zip(plane, to_rank(sizes, len(plane)), strict=True))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile, is_float
+from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, is_float
 
 Change = Callable[[Array], Array]
 
@@ -22,36 +22,38 @@ def gradient_mutants(profile: Profile) -> Iterator[Mutant]:
     if profile.mode == "forward":
         return
     if profile.moving:
-        yield Mutant("cotangent of ones", _cotangent(np.ones_like))
+        yield Mutant("cotangent of ones", _change_cotangents(np.ones_like))
         if profile.cotangent_rank:
-            yield Mutant("cotangent constant", _cotangent(lambda g: np.full_like(g, g.flat[0]) if g.size else g))
-            yield Mutant("first row of the cotangent for all", _cotangent(_first_row), must_show=False)
-            yield Mutant("last row of the cotangent for all", _cotangent(_last_for_all), must_show=False)
-    yield Mutant("saved output taken for zeros", _saved(np.zeros_like), must_show=False)
-    yield Mutant("saved output taken for ones", _saved(np.ones_like), must_show=False)
+            yield Mutant(
+                "cotangent constant", _change_cotangents(lambda g: np.full_like(g, g.flat[0]) if g.size else g)
+            )
+            yield Mutant("first row of the cotangent for all", _change_cotangents(_repeat_first_row), must_show=False)
+            yield Mutant("last row of the cotangent for all", _change_cotangents(_repeat_last_row), must_show=False)
+    yield Mutant("saved output taken for zeros", _change_saved(np.zeros_like), must_show=False)
+    yield Mutant("saved output taken for ones", _change_saved(np.ones_like), must_show=False)
     yield Mutant("derivative at the output", _at_output, must_show=False)
     if len(profile.graded) > 1:
-        yield Mutant("gradients in the order of the inputs that need one", _compressed)
+        yield Mutant("gradients in the order of the inputs that need one", _compress_gradients)
 
 
-def _cotangent(change: Change) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
+def _change_cotangents(change: Change) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
         assert call.cotangents is not None
         return call.again(cotangents=[None if g is None else change(g) for g in call.cotangents])
 
     return results
 
 
-def _first_row(g: Array) -> Array:
+def _repeat_first_row(g: Array) -> Array:
     return np.repeat(g[:1], len(g), axis=0) if g.ndim else g
 
 
-def _last_for_all(g: Array) -> Array:
+def _repeat_last_row(g: Array) -> Array:
     return np.repeat(g[-1:], len(g), axis=0) if g.ndim else g
 
 
-def _saved(change: Change) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
+def _change_saved(change: Change) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
         vjp = call.op.vjp
         assert vjp is not None
 
@@ -64,7 +66,7 @@ def _saved(change: Change) -> Callable[[Call], Arrays]:
     return results
 
 
-def _at_output(call: Call) -> Arrays:
+def _at_output(call: ReferenceCall) -> Arrays:
     y = call.again(cotangents=None)[0]
     x = call.inputs[0]
     if x is None or y is None or y.shape != x.shape or not is_float(y):
@@ -72,7 +74,7 @@ def _at_output(call: Call) -> Arrays:
     return call.again(inputs=[y, *call.inputs[1:]])
 
 
-def _compressed(call: Call) -> Arrays:
+def _compress_gradients(call: ReferenceCall) -> Arrays:
     """Gradients of the first arguments stand where those of the needed ones belong."""
     if all(call.needs[i] for i in range(len(call.needs)) if is_float(call.inputs[i])):
         return call.right
@@ -84,31 +86,31 @@ def _compressed(call: Call) -> Arrays:
 def sum_mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     if profile.mode == "gradient" and len(profile.floats) > 1:
-        yield Mutant("broadcast gradient: first slice", _unsummed(0), must_show=False)
-        yield Mutant("broadcast gradient: last slice", _unsummed(-1), must_show=False)
-        yield Mutant("broadcast gradient: mean for sum", _unsummed(None), must_show=False)
+        yield Mutant("broadcast gradient: first slice", _skip_sum(0), must_show=False)
+        yield Mutant("broadcast gradient: last slice", _skip_sum(-1), must_show=False)
+        yield Mutant("broadcast gradient: mean for sum", _skip_sum(None), must_show=False)
     if profile.op.repeats(profile.mode):
-        yield Mutant("repeated indices overwrite", _overwriting, must_show=False)
+        yield Mutant("repeated indices overwrite", _overwrite_repeats, must_show=False)
 
 
-def _unsummed(end: int | None) -> Callable[[Call], Arrays]:
+def _skip_sum(end: int | None) -> Callable[[ReferenceCall], Arrays]:
     """Gradients of tensors that were broadcast: one slice, or the mean, in place of the sum."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         right = call.right
         wide = _broadcast(call)
         if wide is None:
             return right
         full = call.again(inputs=wide)
         return [
-            d if d is None or w is None or w.shape == d.shape else _folded(w, d, end)
+            d if d is None or w is None or w.shape == d.shape else _fold_axes(w, d, end)
             for d, w in zip(right, full, strict=True)
         ]
 
     return results
 
 
-def _broadcast(call: Call) -> list[Any] | None:
+def _broadcast(call: ReferenceCall) -> list[Any] | None:
     """The tensors in their common shape; None where they do not broadcast, or need not."""
     shapes = [x.shape for x in call.inputs if x is not None]
     try:
@@ -123,7 +125,7 @@ def _broadcast(call: Call) -> list[Any] | None:
     return [None if x is None else np.broadcast_to(x, common) for x in call.inputs]
 
 
-def _folded(wide: Array, narrow: Array, end: int | None) -> Array:
+def _fold_axes(wide: Array, narrow: Array, end: int | None) -> Array:
     lead = wide.ndim - narrow.ndim
     axes = [*range(lead), *(lead + a for a, n in enumerate(narrow.shape) if n == 1 and wide.shape[lead + a] != 1)]
     if not all(wide.shape[a] for a in axes):
@@ -134,7 +136,7 @@ def _folded(wide: Array, narrow: Array, end: int | None) -> Array:
     return values.reshape(narrow.shape).astype(narrow.dtype)
 
 
-def _overwriting(call: Call) -> Arrays:
+def _overwrite_repeats(call: ReferenceCall) -> Arrays:
     """Only the last of several contributions to one place arrives: of cotangents, or of what the index stands before.
 
     Where nothing stands behind the index, the first input is what is added.
@@ -143,15 +145,15 @@ def _overwriting(call: Call) -> Arrays:
     index = call.inputs[where]
     assert index is not None
     if call.cotangents is not None:
-        return call.again(cotangents=[None if g is None else _last_only(g, index, call) for g in call.cotangents])
+        return call.again(cotangents=[None if g is None else _keep_last_only(g, index, call) for g in call.cotangents])
     source = where + 1 if where + 1 < len(call.inputs) else 0
     values = call.inputs[source]
     assert values is not None
-    kept = _last_only(values, index, call)
+    kept = _keep_last_only(values, index, call)
     return call.again(inputs=[kept if i == source else x for i, x in enumerate(call.inputs)])
 
 
-def _last_only(values: Array, index: Array, call: Call) -> Array:
+def _keep_last_only(values: Array, index: Array, call: ReferenceCall) -> Array:
     """`values` with zeros where a later index is the same."""
     if "dim" in call.params and index.ndim == values.ndim > 1:  # an index for each element, not for each row
         dim = call.params["dim"]

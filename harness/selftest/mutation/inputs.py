@@ -17,13 +17,13 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.selftest.mutation.mutant import (
     Arrays,
-    Call,
     Mutant,
     Profile,
+    ReferenceCall,
+    are_same_arrays,
     is_float,
     is_number,
     on_floats,
-    same_bits,
 )
 from opproof.harness.selftest.mutation.precision import LOWER
 from opproof.reference_ops._codes import PER_BYTE, decode
@@ -35,37 +35,39 @@ def input_mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     for i in sorted(profile.floats):
         name = profile.inputs[i]
-        yield Mutant(f"{name} taken for zeros", _with(i, np.zeros_like), must_show=i in profile.read)
+        yield Mutant(f"{name} taken for zeros", _change_input(i, np.zeros_like), must_show=i in profile.read)
         for width in (8, 32):
             yield Mutant(
-                f"inner axis of {name} past a multiple of {width} dropped", _with(i, _tail(width)), must_show=False
+                f"inner axis of {name} past a multiple of {width} dropped",
+                _change_input(i, _drop_tail(width)),
+                must_show=False,
             )
-        yield Mutant(f"last row of {name} dropped", _with(i, _last_row), must_show=False)
+        yield Mutant(f"last row of {name} dropped", _change_input(i, _drop_last_row), must_show=False)
         if name in profile.op.optional:
-            yield Mutant(f"{name} ignored", _absent(i))
+            yield Mutant(f"{name} ignored", _ignore_input(i))
     for i, j in profile.pairs():
-        yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swapped(i, j), must_show=False)
+        yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swap_inputs(i, j), must_show=False)
     if profile.read and any(case.fill in NOT_FINITE for case in profile.cases):
-        yield Mutant("NaN taken for 0", _without_nan(profile.inputs))
-        yield Mutant("infinity taken for the largest number", _finite, must_show=False)
-    yield from _indices()
+        yield Mutant("NaN taken for 0", _replace_nan(profile.inputs))
+        yield Mutant("infinity taken for the largest number", _replace_infinity, must_show=False)
+    yield from _make_index_mutants()
 
 
-def _with(i: int, change: Change) -> Callable[[Call], Arrays]:
+def _change_input(i: int, change: Change) -> Callable[[ReferenceCall], Arrays]:
     """The honest answer to other values of argument `i`; aliases of it change too."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         if i >= len(call.inputs) or not is_number(call.inputs[i]):
             return call.right
         x = call.inputs[i]
         assert x is not None
         y = change(x.copy())
-        return call.right if same_bits([x], [y]) else call.again(inputs=[y if v is x else v for v in call.inputs])
+        return call.right if are_same_arrays([x], [y]) else call.again(inputs=[y if v is x else v for v in call.inputs])
 
     return results
 
 
-def _tail(width: int) -> Change:
+def _drop_tail(width: int) -> Change:
     def change(x: Array) -> Array:
         n = x.shape[-1] if x.ndim else 0
         if n > width:
@@ -75,14 +77,14 @@ def _tail(width: int) -> Change:
     return change
 
 
-def _last_row(x: Array) -> Array:
+def _drop_last_row(x: Array) -> Array:
     if x.ndim > 1 and len(x) > 1:
         x[-1] = 0
     return x
 
 
-def _absent(i: int) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
+def _ignore_input(i: int) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
         if i >= len(call.inputs) or call.inputs[i] is None:
             return call.right
         found = call.again(inputs=[*call.inputs[:i], None, *call.inputs[i + 1 :]])
@@ -93,8 +95,8 @@ def _absent(i: int) -> Callable[[Call], Arrays]:
     return results
 
 
-def _swapped(i: int, j: int) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
+def _swap_inputs(i: int, j: int) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
         if j >= len(call.inputs):
             return call.right
         a, b = call.inputs[i], call.inputs[j]
@@ -107,21 +109,21 @@ def _swapped(i: int, j: int) -> Callable[[Call], Arrays]:
     return results
 
 
-def _without_nan(names: Sequence[str]) -> Callable[[Call], Arrays]:
+def _replace_nan(names: Sequence[str]) -> Callable[[ReferenceCall], Arrays]:
     """Numbers that are NaN, and bytes that are its codes."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         moved = on_floats(lambda x: np.where(np.isnan(x), 0, x), call.inputs)
         for i, name in enumerate(names[: len(moved)]):
             x, kind = moved[i], str(call.params.get("scales" if name == "scale" else "type"))
             if x is not None and x.dtype == np.uint8 and PER_BYTE.get(kind) == 1:
                 moved[i] = np.where(np.isnan(decode(x, kind)), 0, x).astype(np.uint8)
-        return call.right if same_bits(moved, call.inputs) else call.again(inputs=moved)
+        return call.right if are_same_arrays(moved, call.inputs) else call.again(inputs=moved)
 
     return results
 
 
-def _finite(call: Call) -> Arrays:
+def _replace_infinity(call: ReferenceCall) -> Arrays:
     def change(x: Array | None) -> Array | None:
         if x is None or not is_float(x) or not np.isinf(x.astype(np.float64)).any():
             return x
@@ -132,11 +134,11 @@ def _finite(call: Call) -> Arrays:
     return call.again(inputs=[change(x) for x in call.inputs])
 
 
-def _indices() -> Iterator[Mutant]:
+def _make_index_mutants() -> Iterator[Mutant]:
     """Indices that are taken for sorted, for all alike; none where the operator has no indices."""
 
     def of(name: str, change: Change) -> Mutant:
-        def results(call: Call) -> Arrays:
+        def results(call: ReferenceCall) -> Arrays:
             whole = [x is not None and x.dtype == np.int64 and x.size > 0 for x in call.inputs]
             if not any(whole):
                 return call.right
@@ -165,45 +167,45 @@ def parameter_mutants(profile: Profile) -> Iterator[Mutant]:
         seen = {case.kwargs[name] for case in profile.cases if name in case.kwargs}
         kinds = {type(v) for v in (*seen, default)}
         if default is not inspect.Parameter.empty:
-            yield Mutant(f"{name} ignored", _with_params(name, _always(default)), must_show=forward)
+            yield Mutant(f"{name} ignored", _change_param(name, _replace_by(default)), must_show=forward)
         if name in _AXES and several_axes:
-            yield Mutant(f"{name}: next axis", _next_axis(name), must_show=forward)
+            yield Mutant(f"{name}: next axis", _move_to_next_axis(name), must_show=forward)
         elif float in kinds:
             yield Mutant(
                 f"{name} 2 % more",
-                _with_params(name, lambda v: v * 1.02 if isinstance(v, float) else v),
+                _change_param(name, lambda v: v * 1.02 if isinstance(v, float) else v),
                 must_show=False,
             )
             for kind in _narrow(profile.dtype):
-                yield Mutant(f"{name} rounded to {kind}", _with_params(name, _rounded(kind)), must_show=False)
+                yield Mutant(f"{name} rounded to {kind}", _change_param(name, _round_param(kind)), must_show=False)
             yield Mutant(
-                f"{name} zero", _with_params(name, lambda v: 0.0 if isinstance(v, float) else v), must_show=False
+                f"{name} zero", _change_param(name, lambda v: 0.0 if isinstance(v, float) else v), must_show=False
             )
         elif bool in kinds:
-            yield Mutant(f"{name} inverted", _with_params(name, lambda v: not v), must_show=forward)
+            yield Mutant(f"{name} inverted", _change_param(name, lambda v: not v), must_show=forward)
         elif int in kinds:
             yield Mutant(
-                f"{name} one more", _with_params(name, lambda v: v + 1 if isinstance(v, int) else v), must_show=False
+                f"{name} one more", _change_param(name, lambda v: v + 1 if isinstance(v, int) else v), must_show=False
             )
         if any(isinstance(v, tuple) and len(set(v)) > 1 for v in seen):
             yield Mutant(
                 f"{name} reversed",
-                _with_params(name, lambda v: v[::-1] if isinstance(v, tuple) else v),
+                _change_param(name, lambda v: v[::-1] if isinstance(v, tuple) else v),
                 must_show=False,
             )
             yield Mutant(
                 f"first of {name} for all",
-                _with_params(name, lambda v: v[:1] * len(v) if isinstance(v, tuple) else v),
+                _change_param(name, lambda v: v[:1] * len(v) if isinstance(v, tuple) else v),
                 must_show=False,
             )
         choices = sorted({v for v in (*seen, default) if isinstance(v, str)})
         for choice in choices if len(choices) > 1 else ():
-            yield Mutant(f"{name} always {choice}", _with_params(name, _always(choice)))
+            yield Mutant(f"{name} always {choice}", _change_param(name, _replace_by(choice)))
     for a, b in combinations(profile.op.params, 2):
-        if any(_comparable(case.kwargs.get(a), case.kwargs.get(b)) for case in profile.cases):
-            yield Mutant(f"{a} and {b} swapped", _swapped_params(a, b), must_show=False)
+        if any(_is_comparable(case.kwargs.get(a), case.kwargs.get(b)) for case in profile.cases):
+            yield Mutant(f"{a} and {b} swapped", _swap_params(a, b), must_show=False)
     if profile.op.params:
-        yield Mutant("parameters of the first call with these shapes", _kept, must_show=False)
+        yield Mutant("parameters of the first call with these shapes", _reuse_first_call, must_show=False)
 
 
 def _narrow(dtype: str) -> tuple[str, ...]:
@@ -212,20 +214,20 @@ def _narrow(dtype: str) -> tuple[str, ...]:
     return (*own, *LOWER.get(dtype, ()))
 
 
-def _rounded(kind: str) -> Callable[[Any], Any]:
+def _round_param(kind: str) -> Callable[[Any], Any]:
     return lambda v: float(round_to(v, DTYPES[kind])) if isinstance(v, float) else v
 
 
-def _always(value: Any) -> Callable[[Any], Any]:
+def _replace_by(value: Any) -> Callable[[Any], Any]:
     return lambda _: value
 
 
-def _with_params(name: str, change: Callable[[Any], Any]) -> Callable[[Call], Arrays]:
+def _change_param(name: str, change: Callable[[Any], Any]) -> Callable[[ReferenceCall], Arrays]:
     return lambda call: call.again(params={**call.params, name: change(call.params[name])})
 
 
-def _next_axis(name: str) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
+def _move_to_next_axis(name: str) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
         x = call.inputs[0]
         value = call.params[name]
         rank = x.ndim if x is not None else 0
@@ -237,23 +239,23 @@ def _next_axis(name: str) -> Callable[[Call], Arrays]:
     return results
 
 
-def _comparable(a: Any, b: Any) -> bool:
+def _is_comparable(a: Any, b: Any) -> bool:
     """Whether two values of a case could stand for each other, and differ."""
     numbers = isinstance(a, int | float) and isinstance(b, int | float) and isinstance(a, bool) == isinstance(b, bool)
     tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
     return (numbers or tuples) and a != b
 
 
-def _swapped_params(a: str, b: str) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
-        if not _comparable(call.params[a], call.params[b]):
+def _swap_params(a: str, b: str) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
+        if not _is_comparable(call.params[a], call.params[b]):
             return call.right
         return call.again(params={**call.params, a: call.params[b], b: call.params[a]})
 
     return results
 
 
-def _kept(call: Call) -> Arrays:
+def _reuse_first_call(call: ReferenceCall) -> Arrays:
     """A kernel compiled for the first call is found again by shapes alone."""
     key = tuple(None if x is None else x.shape for x in call.inputs)
     first = call.kept.setdefault(key, call.params)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends.numpy import Store, gradients, nearest, values
+from opproof.backends.numpy import Store, compute_gradients, compute_values, store_nearest
 from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.reference_ops import Op
@@ -29,7 +29,7 @@ class Mutant:
     """A defect. `must_show`: where no case shows it, a case is missing; else it is no defect of this operator."""
 
     name: str
-    results: Callable[[Call], Arrays]
+    results: Callable[[ReferenceCall], Arrays]
     must_show: bool = True
 
 
@@ -72,7 +72,7 @@ def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool =
 
 
 @dataclass(frozen=True)
-class Call:
+class ReferenceCall:
     """One call of a backend, and what the honest one answers."""
 
     op: Op
@@ -86,7 +86,7 @@ class Call:
     answer: Callable[[], Arrays] | None = None  # the honest answer, where it is known already
     unrounded: Callable[[], Arrays] | None = None  # the honest answer before it was stored, where it is known already
     before: Callable[[], Arrays] | None = None  # the honest answer to the call before, which had other data
-    store: Store = nearest
+    store: Store = store_nearest
 
     @property
     def right(self) -> Arrays:
@@ -96,41 +96,41 @@ class Call:
     @property
     def exact(self) -> Arrays:
         """The honest answer before it is stored in the dtype: in float32, of 16 bits too."""
-        return self.again(store=unrounded) if self.unrounded is None else self.unrounded()
+        return self.again(store=to_unrounded) if self.unrounded is None else self.unrounded()
 
     def again(self, **changes: Any) -> Arrays:
         """The honest answer to the call with `changes`."""
         c = replace(self, **changes)
         if c.cotangents is None:
-            return list(values(c.op, c.inputs, c.params, c.store))
-        return gradients(c.op, c.inputs, c.params, c.cotangents, c.needs, c.store)
+            return list(compute_values(c.op, c.inputs, c.params, c.store))
+        return compute_gradients(c.op, c.inputs, c.params, c.cotangents, c.needs, c.store)
 
 
-def unrounded(y: Any, dtype: np.dtype[Any]) -> Array:  # noqa: ARG001
+def to_unrounded(y: Any, dtype: np.dtype[Any]) -> Array:  # noqa: ARG001
     """A result as it was computed."""
     return np.asarray(y)
 
 
-def seen_as(wrapped: Callable[[Any], Any]) -> Callable[[Call], Arrays]:
+def evaluate_as(wrapped: Callable[[Any], Any]) -> Callable[[ReferenceCall], Arrays]:
     """The reference evaluated on tensors of another class: `wrapped` of each, plain arrays again in the end."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         op = call.op
 
         def forward(*tensors: Any, **params: Any) -> Any:
-            return mapped(_plain, op.forward(*mapped(wrapped, tensors), **params))
+            return map_nested(_to_plain, op.forward(*map_nested(wrapped, tensors), **params))
 
         def vjp(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
             assert op.vjp is not None
-            given = mapped(wrapped, (g, y, *tensors))
-            return mapped(_plain, op.vjp(*given, **params))
+            given = map_nested(wrapped, (g, y, *tensors))
+            return map_nested(_to_plain, op.vjp(*given, **params))
 
         return call.again(op=replace(op, forward=forward, vjp=None if op.vjp is None else vjp))
 
     return results
 
 
-def _plain(y: Any) -> Any:
+def _to_plain(y: Any) -> Any:
     return np.asarray(y) if isinstance(y, np.ndarray) else y
 
 
@@ -154,17 +154,17 @@ def is_number(x: Array | None) -> bool:
 def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
     """Every non-empty array changed, whole numbers and truth values too."""
     return [
-        change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else changed(y, change)
+        change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else apply_change(y, change)
         for y in arrays
     ]
 
 
 def on_floats(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
     """Every non-empty float array changed, in float64, and stored in its own dtype; all others as they are."""
-    return [changed(y, change) if is_float(y) else y for y in arrays]
+    return [apply_change(y, change) if is_float(y) else y for y in arrays]
 
 
-def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
+def apply_change(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
     """`change` of a float64 copy of `y`, stored in the dtype of `y`."""
     if y is None or not y.size:
         return y
@@ -173,23 +173,23 @@ def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
         return change(wide).astype(y.dtype, order="C")
 
 
-def same_bits(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
+def are_same_arrays(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
     """Whether two lists of arrays are the same bit for bit, but for what stands in a NaN."""
     return len(a) == len(b) and all(
         (x is None and y is None)
-        or (x is not None and y is not None and (x.shape, x.dtype) == (y.shape, y.dtype) and _bits(x) == _bits(y))
+        or (x is not None and y is not None and (x.shape, x.dtype) == (y.shape, y.dtype) and _bits_of(x) == _bits_of(y))
         for x, y in zip(a, b, strict=True)
     )
 
 
-def _bits(x: Array) -> bytes:
+def _bits_of(x: Array) -> bytes:
     if is_float(x):
         x = np.where(np.isnan(x), x.dtype.type(np.nan), x)
     return np.ascontiguousarray(x).tobytes()
 
 
-def mapped(change: Callable[[Any], Any], values: Any) -> Any:
+def map_nested(change: Callable[[Any], Any], values: Any) -> Any:
     """`change` of everything in nested tuples and lists."""
     if isinstance(values, tuple | list):
-        return type(values)(mapped(change, v) for v in values)
+        return type(values)(map_nested(change, v) for v in values)
     return change(values)

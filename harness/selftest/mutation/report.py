@@ -69,7 +69,7 @@ def rate(killed: int, mutants: int) -> str:
 
 
 @dataclass(frozen=True)
-class Sorted:
+class SortedFates:
     """Fates of all mutants, sorted out."""
 
     killed: tuple[Fate, ...]
@@ -119,13 +119,13 @@ def read_equivalent(path: Path) -> tuple[Equivalent, ...]:
     return tuple(read_entries(path, "equivalent", Equivalent))
 
 
-def sorted_out(fates: Sequence[Fate], known: Sequence[Equivalent], *, complete: bool) -> Sorted:
+def sort_fates(fates: Sequence[Fate], known: Sequence[Equivalent], *, complete: bool) -> SortedFates:
     """Sort survivors into equivalent ones and others; `complete`: every operator ran, so idle entries can be told."""
     counted = [f for f in fates if f.counts]
     alive = [f for f in counted if not f.killed_by]
     proved = [(f, next((e for e in known if e.covers(f)), None)) for f in alive]
     used = {e for _, e in proved if e is not None}
-    return Sorted(
+    return SortedFates(
         killed=tuple(f for f in counted if f.killed_by),
         equivalent=tuple((f, e) for f, e in proved if e is not None),
         survivors=tuple(f for f, e in proved if e is None),
@@ -156,7 +156,7 @@ counts all of that kind, also those that are killed.
 _COUNTS = ("mutants", "killed", "equivalent", "survivors", "without_effect")
 
 
-def summary(result: Sorted) -> dict[str, Any]:
+def summary(result: SortedFates) -> dict[str, Any]:
     """Return what the tables say, as it is kept in JSON."""
     scores = {dtype: result.score(dtype=dtype) for dtype in result.dtypes}
     counted = Counter(entry for _, entry in result.equivalent)
@@ -172,38 +172,40 @@ def summary(result: Sorted) -> dict[str, Any]:
     }
 
 
-def _killed(result: Sorted, op: str) -> dict[str, list[int]]:
+def _killed(result: SortedFates, op: str) -> dict[str, list[int]]:
     """Return by dtype how many of an operator's mutants are killed, and of how many that are not equivalent."""
     scores = {dtype: result.score(op, dtype) for dtype in result.dtypes}
     return {d: [score.killed, score.mutants - score.equivalent] for d, score in scores.items() if score.mutants}
 
 
-def _heads(dtypes: Iterable[str]) -> list[str]:
+def _render_heads(dtypes: Iterable[str]) -> list[str]:
     return ["operator", *(f"{dtype} {column}" for dtype in dtypes for column in ("killed", "rate"))]
 
 
-def _rows(data: dict[str, Any]) -> list[list[str]]:
-    return [[op, *(c for d in data["dtypes"] for c in _cells(by.get(d)))] for op, by in data["operators"].items()]
+def _render_rows(data: dict[str, Any]) -> list[list[str]]:
+    return [
+        [op, *(c for d in data["dtypes"] for c in _render_cells(by.get(d)))] for op, by in data["operators"].items()
+    ]
 
 
-def _cells(killed: Sequence[int] | None) -> list[str]:
+def _render_cells(killed: Sequence[int] | None) -> list[str]:
     """Return how many of a dtype's mutants are killed, and the rate; nothing where there are none."""
     if killed is None:
         return ["", ""]
     return [f"{killed[0]} of {killed[1]}", rate(*killed)]
 
 
-def table(result: Sorted) -> str:
+def render_table(result: SortedFates) -> str:
     """Return the kill rate per operator and dtype, for the terminal."""
     from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
 
     data = summary(result)
-    heads = _heads(data["dtypes"])
+    heads = _render_heads(data["dtypes"])
     align = ("left", *("right",) * (len(heads) - 1))
-    return str(tabulate(_rows(data), heads, tablefmt="simple", colalign=align, disable_numparse=True))
+    return str(tabulate(_render_rows(data), heads, tablefmt="simple", colalign=align, disable_numparse=True))
 
 
-def markdown_page(result: Sorted) -> str:
+def render_markdown_page(result: SortedFates) -> str:
     """Return the page of a run."""
     data = summary(result)
     parts = [
@@ -246,23 +248,23 @@ def survivors_list(data: dict[str, Any]) -> str:
 
 def rates_table(data: dict[str, Any]) -> str:
     """Return the kill rate by operator and dtype, as Markdown."""
-    heads = _heads(data["dtypes"])
+    heads = _render_heads(data["dtypes"])
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in _rows(data))])
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in _render_rows(data))])
 
 
-def declared_page(result: Sorted, declared: str) -> str:
+def render_declared_page(result: SortedFates, declared: str) -> str:
     """Return what survives by its kind, since it is much."""
     lines = [_DECLARED.format(declared=declared), scores_table(summary(result)), ""]
     lines += ["| dtype | mutant | survive | of |", "| --- | --- | ---: | ---: |"]
-    alive = Counter((f.dtype, _kind(f)) for f in result.survivors)
-    every = alive + Counter((f.dtype, _kind(f)) for f in result.killed)
+    alive = Counter((f.dtype, _kind_of(f)) for f in result.survivors)
+    every = alive + Counter((f.dtype, _kind_of(f)) for f in result.killed)
     for (dtype, kind), count in sorted(alive.items(), key=lambda item: (-item[1], item[0])):
         lines.append(f"| {dtype} | {kind} | {count} | {every[dtype, kind]} |")
     return "\n".join(lines) + "\n"
 
 
-def _kind(fate: Fate) -> str:
+def _kind_of(fate: Fate) -> str:
     """Say what a mutant does, without the names of the operator's own tensors and parameters."""
     op = load(fate.op)
     words = fate.mutant.split()

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype, round_to
-from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile, changed, of_results, on_all
+from opproof.harness.selftest.mutation.mutant import (
+    Arrays,
+    Mutant,
+    Profile,
+    ReferenceCall,
+    apply_change,
+    of_results,
+    on_all,
+)
 
 Change = Callable[[Array], Array]
 
@@ -37,22 +45,22 @@ def result_mutants(profile: Profile) -> Iterator[Mutant]:
         for name, change in _ALL:
             tie = DTYPES[profile.dtype].digits <= 8 and "2^-8" in name  # of powers of two, which then stay
             yield of_results(name, change, must_show=not tie)
-        yield of_results("one element zeroed", _one(lambda v: 0 * v))
+        yield of_results("one element zeroed", _change_one(lambda v: 0 * v))
         factor = _ONE[profile.dtype]
-        yield of_results(f"one element times {factor}", _one(lambda v: factor * v))
-        yield of_results("one element NaN", _one(lambda v: np.nan * v))
-        yield from _one_result(profile)
+        yield of_results(f"one element times {factor}", _change_one(lambda v: factor * v))
+        yield of_results("one element NaN", _change_one(lambda v: np.nan * v))
+        yield from _make_result_mutants(profile)
     if profile.rank and (profile.moving or profile.discrete):
-        yield from _places(profile)
+        yield from _make_place_mutants(profile)
     if profile.read or (profile.mode == "gradient" and profile.moving):
-        yield Mutant("the call before's results", _stale)
+        yield Mutant("the call before's results", _return_stale)
         if profile.rank:
-            yield Mutant("the last row of the call before", _stale_row)
+            yield Mutant("the last row of the call before", _return_stale_row)
     if profile.mode == "forward":
-        yield from _discrete()
+        yield from _make_discrete_mutants()
 
 
-def _places(profile: Profile) -> Iterator[Mutant]:
+def _make_place_mutants(profile: Profile) -> Iterator[Mutant]:
     """Elements that come out wrong, or come from elsewhere, by where they stand."""
 
     def of(name: str, change: Change, *, must_show: bool = True) -> Mutant:
@@ -60,24 +68,24 @@ def _places(profile: Profile) -> Iterator[Mutant]:
 
     rank, uniform = profile.rank, "constant" in profile.op.trivial(profile.mode)
     for width in (4, 8, 16, 32):
-        yield of(f"inner axis past a multiple of {width} zero", _tail(width))
-        yield of(f"memory past a multiple of {width} zero", _memory_tail(width))
+        yield of(f"inner axis past a multiple of {width} zero", _clear_tail(width))
+        yield of(f"memory past a multiple of {width} zero", _clear_memory_tail(width))
     for count in (256, 1024):
-        yield of(f"memory past element {count} zero", _past(count))
-    yield of("first row everywhere", _first_along(0), must_show=rank > 1 and not uniform)
-    yield of("first slice of axis 1 everywhere", _first_along(1), must_show=False)
+        yield of(f"memory past element {count} zero", _clear_past(count))
+    yield of("first row everywhere", _repeat_first_along(0), must_show=rank > 1 and not uniform)
+    yield of("first slice of axis 1 everywhere", _repeat_first_along(1), must_show=False)
     if profile.moving:
-        yield of_results("last row times 1.5", _scaled_row(-1))
-        yield of_results("first row times 1.5", _scaled_row(0))
+        yield of_results("last row times 1.5", _scale_row(-1))
+        yield of_results("first row times 1.5", _scale_row(0))
     yield of("one on along the inner axis", lambda y: np.roll(y, 1, -1) if y.ndim else y, must_show=not uniform)
-    yield of("last two axes swapped", _swapped, must_show=rank > 1 and not uniform)
+    yield of("last two axes swapped", _swap_axes, must_show=rank > 1 and not uniform)
 
 
-def _swapped(y: Array) -> Array:
+def _swap_axes(y: Array) -> Array:
     return np.swapaxes(y, -1, -2).reshape(y.shape) if y.ndim > 1 else y
 
 
-def _one(change: Change) -> Change:
+def _change_one(change: Change) -> Change:
     """Changes one element: the first in the second half that is not zero, else the first such."""
 
     def changes(y: Array) -> Array:
@@ -91,7 +99,7 @@ def _one(change: Change) -> Change:
     return changes
 
 
-def _tail(width: int) -> Change:
+def _clear_tail(width: int) -> Change:
     def change(y: Array) -> Array:
         n = y.shape[-1] if y.ndim else 0
         if n > width:
@@ -101,7 +109,7 @@ def _tail(width: int) -> Change:
     return change
 
 
-def _memory_tail(width: int) -> Change:
+def _clear_memory_tail(width: int) -> Change:
     def change(y: Array) -> Array:
         if y.size > width:
             y.reshape(-1)[y.size - y.size % width :] = 0
@@ -110,7 +118,7 @@ def _memory_tail(width: int) -> Change:
     return change
 
 
-def _past(count: int) -> Change:
+def _clear_past(count: int) -> Change:
     def change(y: Array) -> Array:
         y.reshape(-1)[count:] = 0
         return y
@@ -118,7 +126,7 @@ def _past(count: int) -> Change:
     return change
 
 
-def _first_along(axis: int) -> Change:
+def _repeat_first_along(axis: int) -> Change:
     def change(y: Array) -> Array:
         if y.ndim > axis + 1:
             y[...] = np.take(y, [0], axis=axis)
@@ -127,7 +135,7 @@ def _first_along(axis: int) -> Change:
     return change
 
 
-def _scaled_row(index: int) -> Change:
+def _scale_row(index: int) -> Change:
     def change(y: Array) -> Array:
         if y.ndim and len(y) > 1:
             y[index] *= 1.5
@@ -136,7 +144,7 @@ def _scaled_row(index: int) -> Change:
     return change
 
 
-def _one_result(profile: Profile) -> Iterator[Mutant]:
+def _make_result_mutants(profile: Profile) -> Iterator[Mutant]:
     """One of several outputs or gradients is wrong."""
     if profile.results < 2:
         return
@@ -147,23 +155,23 @@ def _one_result(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(f"{name} {said}", _at(i, change))
 
 
-def _at(i: int, change: Change) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
+def _at(i: int, change: Change) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
         found = list(call.right)
         if i < len(found) and found[i] is not None:
             y = found[i]
-            found[i] = changed(y, change) if y is not None and y.dtype.kind not in "iub" else _other(y)
+            found[i] = apply_change(y, change) if y is not None and y.dtype.kind not in "iub" else _change_discrete(y)
         return found
 
     return results
 
 
-def _stale(call: Call) -> Arrays:
+def _return_stale(call: ReferenceCall) -> Arrays:
     assert call.before is not None
     return call.before()
 
 
-def _stale_row(call: Call) -> Arrays:
+def _return_stale_row(call: ReferenceCall) -> Arrays:
     assert call.before is not None
     found = []
     for y, old in zip(call.right, call.before(), strict=True):
@@ -176,38 +184,38 @@ def _stale_row(call: Call) -> Arrays:
     return found
 
 
-def _discrete() -> Iterator[Mutant]:
+def _make_discrete_mutants() -> Iterator[Mutant]:
     """Whole numbers and truth values; a mutant is none where the results are floats."""
 
     def of(name: str, change: Change) -> Mutant:
-        def results(call: Call) -> Arrays:
+        def results(call: ReferenceCall) -> Arrays:
             right = call.right
             return [change(y.copy()) if y is not None and y.dtype.kind in "iub" and y.size else y for y in right]
 
         return Mutant(name, results, must_show=False)
 
     def one(y: Array) -> Array:
-        y.reshape(-1)[y.size // 2] = _other(y).reshape(-1)[y.size // 2]
+        y.reshape(-1)[y.size // 2] = _change_discrete(y).reshape(-1)[y.size // 2]
         return y
 
     def last(y: Array) -> Array:
-        y.reshape(-1)[-1] = _other(y).reshape(-1)[-1]
+        y.reshape(-1)[-1] = _change_discrete(y).reshape(-1)[-1]
         return y
 
-    yield of("whole numbers one more, truth inverted", _other)
+    yield of("whole numbers one more, truth inverted", _change_discrete)
     yield of("one whole number or truth value other", one)
     yield of("the last whole number or truth value other", last)
     yield of("whole numbers zero, nothing true", np.zeros_like)
     yield of("whole numbers one, everything true", np.ones_like)
 
 
-def _other(y: Array | None) -> Array:
+def _change_discrete(y: Array | None) -> Array:
     assert y is not None
     return ~y if y.dtype.kind == "b" else y + y.dtype.type(1)
 
 
 Wide = NDArray[np.float64]
-Change_store = Callable[[Wide, Dtype], Wide]
+StoreChange = Callable[[Wide, Dtype], Wide]
 
 #: Factors that a judge of the dtype must see. 0.2 % is less than half a spacing of bf16: there it is honest.
 FACTORS = {
@@ -224,26 +232,34 @@ def store_mutants(profile: Profile) -> Iterator[Mutant]:
     if not profile.moving:
         return
     for text in FACTORS[profile.dtype]:
-        yield Mutant(f"times {text} before it is stored", _stored(_times(text)))
+        yield Mutant(f"times {text} before it is stored", _change_before_store(_scale_by(text)))
     if profile.dtype != "f32":
-        yield Mutant("truncated where it is stored", _stored(truncated), must_show=False)
-        yield Mutant("half an ulp more before it is stored", _stored(lambda y, d: y + half_ulp(y, d)), must_show=False)
-        yield Mutant("half an ulp less before it is stored", _stored(lambda y, d: y - half_ulp(y, d)), must_show=False)
+        yield Mutant("truncated where it is stored", _change_before_store(truncate_to), must_show=False)
+        yield Mutant(
+            "half an ulp more before it is stored",
+            _change_before_store(lambda y, d: y + half_ulp_of(y, d)),
+            must_show=False,
+        )
+        yield Mutant(
+            "half an ulp less before it is stored",
+            _change_before_store(lambda y, d: y - half_ulp_of(y, d)),
+            must_show=False,
+        )
 
 
-def _times(text: str) -> Change_store:
+def _scale_by(text: str) -> StoreChange:
     factor = 1 + 2.0**-20 if text == "1 + 2^-20" else float(text)
     return lambda y, _: y * factor
 
 
-def truncated(y: Wide, dtype: Dtype) -> Wide:
+def truncate_to(y: Wide, dtype: Dtype) -> Wide:
     """`y` with the digits cut off that `dtype` has no room for."""
     with np.errstate(all="ignore"):
-        step = 2 * half_ulp(y, dtype)
+        step = 2 * half_ulp_of(y, dtype)
         return np.where(np.isfinite(y) & (y != 0), np.trunc(y / step) * step, y)
 
 
-def half_ulp(y: Wide, dtype: Dtype) -> Wide:
+def half_ulp_of(y: Wide, dtype: Dtype) -> Wide:
     """Half the spacing of `dtype` at `y`, with the sign of `y`; 0 for 0, NaN and infinity."""
     with np.errstate(all="ignore"):
         _, exponent = np.frexp(y)
@@ -251,13 +267,13 @@ def half_ulp(y: Wide, dtype: Dtype) -> Wide:
         return np.where(np.isfinite(y), np.sign(y) * spacing / 2, 0.0)
 
 
-def _stored(change: Change_store) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
+def _change_before_store(change: StoreChange) -> Callable[[ReferenceCall], Arrays]:
+    def results(call: ReferenceCall) -> Arrays:
         dtype = DTYPES[call.dtype]
         return [y if y is None or y.dtype.kind != "f" else _in(dtype, y, change) for y in call.exact]
 
     return results
 
 
-def _in(dtype: Dtype, y: Array, change: Change_store) -> Array:
+def _in(dtype: Dtype, y: Array, change: StoreChange) -> Array:
     return np.asarray(round_to(change(y.astype(np.float64), dtype), dtype)).astype(dtype.numpy)

@@ -16,7 +16,7 @@ import numpy as np
 
 from opproof.core.arrays import Array, tuple_of
 from opproof.core.dtypes import DTYPES
-from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile, changed, is_float
+from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, apply_change, is_float
 from opproof.reference_ops import Trait, load
 
 
@@ -25,34 +25,34 @@ def rule_mutants(profile: Profile) -> Iterator[Mutant]:
     op, forward = profile.op, profile.mode == "forward"
     for name in op.neighbours:
         if forward or (load(name).vjp is not None and profile.moving):
-            yield Mutant(f"{name} instead", _neighbour(name), must_show=forward)
+            yield Mutant(f"{name} instead", _call_neighbour(name), must_show=forward)
     fills = {case.fill for case in profile.cases}
     if profile.floats and profile.moving and not op.multilinear and "extreme" in fills:
-        yield Mutant("NaN where an input is beyond 80", _beyond(80))
-        yield Mutant("NaN where an input is beyond 1e3", _beyond(1e3))
+        yield Mutant("NaN where an input is beyond 80", _return_nan_beyond(80))
+        yield Mutant("NaN where an input is beyond 1e3", _return_nan_beyond(1e3))
     if op.kinks is not None and profile.mode == "gradient":
         yield Mutant("gradient at kinks doubled and one more", _at_kinks, must_show=profile.moving)
     if forward and Trait.JUMPS_AT_ZERO in op.traits and not DTYPES[profile.dtype].whole:
-        yield Mutant("-0 and 0 taken for a small negative number", _zeros(-1))
-        yield Mutant("-0 and 0 taken for a small positive number", _zeros(1))
+        yield Mutant("-0 and 0 taken for a small negative number", _replace_zeros(-1))
+        yield Mutant("-0 and 0 taken for a small positive number", _replace_zeros(1))
     if forward and Trait.ORDERED in op.traits and profile.discrete and op.settled is None:  # ties have a rule
         yield Mutant("the last of several equal elements", _last_of_ties)
 
 
-def _neighbour(name: str) -> Callable[[Call], Arrays]:
+def _call_neighbour(name: str) -> Callable[[ReferenceCall], Arrays]:
     other = load(name)
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         params = {**other.params, **{n: v for n, v in call.params.items() if n in other.params}}
         return call.again(op=other, params=params)
 
     return results
 
 
-def _beyond(limit: float) -> Callable[[Call], Arrays]:
+def _return_nan_beyond(limit: float) -> Callable[[ReferenceCall], Arrays]:
     """NaN in results whose element of an input of the same shape is large, or all of them where none is alike."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         large = [np.abs(x.astype(np.float64)) > limit for x in call.inputs if x is not None and is_float(x)]
 
         def spoiled(y: Array) -> Array:
@@ -63,12 +63,12 @@ def _beyond(limit: float) -> Callable[[Call], Arrays]:
                     y[...] = np.nan
             return y
 
-        return [changed(y, spoiled) if y is not None and is_float(y) else y for y in call.right]
+        return [apply_change(y, spoiled) if y is not None and is_float(y) else y for y in call.right]
 
     return results
 
 
-def _zeros(sign: int) -> Callable[[Call], Arrays]:
+def _replace_zeros(sign: int) -> Callable[[ReferenceCall], Arrays]:
     def change(x: Array | None) -> Array | None:
         if x is None or not is_float(x) or not (x == 0).any():
             return x
@@ -78,7 +78,7 @@ def _zeros(sign: int) -> Callable[[Call], Arrays]:
     return lambda call: call.again(inputs=[change(x) for x in call.inputs])
 
 
-def _at_kinks(call: Call) -> Arrays:
+def _at_kinks(call: ReferenceCall) -> Arrays:
     kinks = call.op.kinks
     assert kinks is not None
     wide = [x.astype(np.float64) if x is not None and is_float(x) else x for x in call.inputs]
@@ -87,22 +87,22 @@ def _at_kinks(call: Call) -> Arrays:
         return right
     with np.errstate(all="ignore"):
         at = np.broadcast_to(np.asarray(kinks(*wide, **call.params)) == 0, first.shape)
-    return [changed(right[0], lambda d: np.where(at, 2 * np.abs(d) + 1, d)), *right[1:]]
+    return [apply_change(right[0], lambda d: np.where(at, 2 * np.abs(d) + 1, d)), *right[1:]]
 
 
-def _last_of_ties(call: Call) -> Arrays:
+def _last_of_ties(call: ReferenceCall) -> Arrays:
     """The answer to the reversed input, its indices counted from the other end."""
     x = call.inputs[0]
     assert x is not None
     if "kernel_size" in call.op.params:
-        return _last_in_windows(call, x)
+        return _take_last_in_windows(call, x)
     axis = call.params["dim"]
     count = x.size if axis is None else x.shape[axis]
     found = call.again(inputs=[np.flip(x, axis=axis)])
     return [count - 1 - y if y is not None and y.dtype.kind == "i" else y for y in found]
 
 
-def _last_in_windows(call: Call, x: Array) -> Arrays:
+def _take_last_in_windows(call: ReferenceCall, x: Array) -> Arrays:
     """Maximum pooling whose windows are searched from the end; symmetric ones only, others as they are."""
     plane = x.shape[2:]
     found = call.again(inputs=[np.flip(x, axis=tuple(range(2, x.ndim)))])
@@ -128,42 +128,50 @@ def integer_mutants(profile: Profile) -> Iterator[Mutant]:
     if not dtype.whole or profile.mode != "forward" or not profile.discrete:
         return
     digits = dtype.digits // 2
-    yield Mutant(f"results of {digits} bits, the rest cut off", _results(_wrapped(digits)), must_show=False)
-    yield Mutant(f"results of {digits} bits, larger ones at the end", _results(_clipped(digits)), must_show=False)
+    yield Mutant(f"results of {digits} bits, the rest cut off", _change_results(_wrap_digits(digits)), must_show=False)
+    yield Mutant(
+        f"results of {digits} bits, larger ones at the end", _change_results(_clip_digits(digits)), must_show=False
+    )
     floats = _FLOATS[profile.dtype]
     if floats is not None:
         name = np.dtype(floats).name
-        yield Mutant(f"computed in {name}", _through(lambda x: x.astype(floats).astype(np.float64)), must_show=False)
+        yield Mutant(
+            f"computed in {name}", _compute_through(lambda x: x.astype(floats).astype(np.float64)), must_show=False
+        )
     least, span = dtype.min, dtype.max - dtype.min + 1
     if least < 0:
-        yield Mutant("inputs read as unsigned", _through(lambda x: np.where(x < 0, x + span, x)), must_show=False)
+        yield Mutant(
+            "inputs read as unsigned", _compute_through(lambda x: np.where(x < 0, x + span, x)), must_show=False
+        )
     else:
-        yield Mutant("inputs read as signed", _through(lambda x: np.where(2 * x >= span, x - span, x)), must_show=False)
-    yield Mutant("inputs negated", _through(np.negative), must_show=False)
+        yield Mutant(
+            "inputs read as signed", _compute_through(lambda x: np.where(2 * x >= span, x - span, x)), must_show=False
+        )
+    yield Mutant("inputs negated", _compute_through(np.negative), must_show=False)
 
 
-def _results(change: Change) -> Callable[[Call], Arrays]:
+def _change_results(change: Change) -> Callable[[ReferenceCall], Arrays]:
     """Results of the case's dtype changed."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         own = DTYPES[call.dtype].numpy
         return [y if y is None or y.dtype != own else change(y.astype(np.int64)).astype(own) for y in call.right]
 
     return results
 
 
-def _wrapped(digits: int) -> Change:
+def _wrap_digits(digits: int) -> Change:
     return lambda y: (y + 2**digits) % 2 ** (digits + 1) - 2**digits
 
 
-def _clipped(digits: int) -> Change:
+def _clip_digits(digits: int) -> Change:
     return lambda y: np.clip(y, -(2**digits), 2**digits - 1)
 
 
-def _through(change: Change) -> Callable[[Call], Arrays]:
+def _compute_through(change: Change) -> Callable[[ReferenceCall], Arrays]:
     """The reference of other values of the data, in float64, its results cut to the dtype's bits."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         own = DTYPES[call.dtype].numpy
         seen = [x if x is None or x.dtype != own else change(x.astype(np.float64)) for x in call.inputs]
         with np.errstate(all="ignore"):
@@ -173,7 +181,7 @@ def _through(change: Change) -> Callable[[Call], Arrays]:
     return results
 
 
-Change_draws = Callable[[Array], Array]
+DrawChange = Callable[[Array], Array]
 
 
 def draw_mutants(profile: Profile) -> Iterator[Mutant]:
@@ -181,20 +189,20 @@ def draw_mutants(profile: Profile) -> Iterator[Mutant]:
     if not profile.op.drawn_from or profile.mode != "forward":
         return
     for count in (32, 64, 256, 1024):
-        yield Mutant(f"the draw repeats itself after {count}", _drawing(_again(count)))
+        yield Mutant(f"the draw repeats itself after {count}", _change_draw(_repeat_after(count)))
     for count in (256, 1024):
-        yield Mutant(f"nothing drawn past the last whole {count}", _drawing(_rest(count)))
-    yield Mutant("the first row's draw for every row", _drawing(_of_first_row))
-    yield Mutant("one draw for a whole row", _drawing(_of_first_column))
-    yield Mutant("one draw for two neighbours", _drawing(_in_pairs))
-    yield Mutant("each draw the opposite of the one before", _drawing(_alternating))
-    yield Mutant("drawn the wrong way round", _drawing(np.logical_not))
+        yield Mutant(f"nothing drawn past the last whole {count}", _change_draw(_drop_rest(count)))
+    yield Mutant("the first row's draw for every row", _change_draw(_of_first_row))
+    yield Mutant("one draw for a whole row", _change_draw(_of_first_column))
+    yield Mutant("one draw for two neighbours", _change_draw(_in_pairs))
+    yield Mutant("each draw the opposite of the one before", _change_draw(_flip_every_second))
+    yield Mutant("drawn the wrong way round", _change_draw(np.logical_not))
 
 
-def _drawing(change: Change_draws) -> Callable[[Call], Arrays]:
+def _change_draw(change: DrawChange) -> Callable[[ReferenceCall], Arrays]:
     """The answer to the draw changed, which is the only output of truth values."""
 
-    def results(call: Call) -> Arrays:
+    def results(call: ReferenceCall) -> Arrays:
         outputs = [d if d is None or d.dtype != np.bool_ or not d.size else change(d) for d in call.right]
         assert call.op.drawn is not None
         return call.again(inputs=call.op.drawn(tuple(outputs), *call.inputs, **call.params))
@@ -202,15 +210,15 @@ def _drawing(change: Change_draws) -> Callable[[Call], Arrays]:
     return results
 
 
-def _flat(like: Array, values: Array) -> Array:
+def _reshape_like(like: Array, values: Array) -> Array:
     return values.reshape(like.shape)
 
 
-def _again(count: int) -> Change_draws:
-    return lambda d: _flat(d, np.resize(d.reshape(-1)[:count], d.size))
+def _repeat_after(count: int) -> DrawChange:
+    return lambda d: _reshape_like(d, np.resize(d.reshape(-1)[:count], d.size))
 
 
-def _rest(count: int) -> Change_draws:
+def _drop_rest(count: int) -> DrawChange:
     def change(d: Array) -> Array:
         at = np.arange(d.size).reshape(d.shape)
         return d | (at >= d.size - d.size % count)
@@ -219,7 +227,7 @@ def _rest(count: int) -> Change_draws:
 
 
 def _in_pairs(d: Array) -> Array:
-    return _flat(d, np.repeat(d.reshape(-1)[::2], 2)[: d.size])
+    return _reshape_like(d, np.repeat(d.reshape(-1)[::2], 2)[: d.size])
 
 
 def _of_first_row(d: Array) -> Array:
@@ -230,7 +238,7 @@ def _of_first_column(d: Array) -> Array:
     return np.broadcast_to(d[..., :1], d.shape).copy() if d.ndim > 1 else d
 
 
-def _alternating(d: Array) -> Array:
+def _flip_every_second(d: Array) -> Array:
     flat = d.reshape(-1).copy()
     flat[1::2] = ~flat[: flat.size - 1 : 2]
-    return _flat(d, flat)
+    return _reshape_like(d, flat)

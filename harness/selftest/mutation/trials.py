@@ -20,22 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.worker.protocol import Place, array_at
+from opproof.backends.worker.protocol import BufferRef, read_array_at
 from opproof.cases import Case, cases_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, judge
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.expected import evaluate_expected
-from opproof.harness.reference.question import pose
-from opproof.harness.run.memory.layout import NEAR, lay_out, write
+from opproof.harness.reference.question import make_question
+from opproof.harness.run.memory.layout import TRAVEL_GUARD_PAGES, make_layout, write
 from opproof.harness.run.plan import is_asked
-from opproof.harness.run.request import Question, Returned, Settled, received, wanted_of
+from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned, wanted_of
 from opproof.harness.selftest.mutation.gradients import gradient_mutants, sum_mutants
 from opproof.harness.selftest.mutation.inputs import input_mutants, parameter_mutants
 from opproof.harness.selftest.mutation.memory import memory_mutants
-from opproof.harness.selftest.mutation.mutant import Arrays, Call, Mutant, Profile, same_bits
+from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, are_same_arrays
 from opproof.harness.selftest.mutation.precision import interior_mutants, precision_mutants
 from opproof.harness.selftest.mutation.results import result_mutants, store_mutants
 from opproof.harness.selftest.mutation.rules import draw_mutants, integer_mutants, rule_mutants
@@ -54,22 +54,22 @@ class Trial:
         """`declared` is the lower precision by which answers are judged."""
         self.case, self.op, self.mode, self.judged_by = case, op, mode, judged_by
         self.rules = Rules(declared=declared)
-        pair = pose(case, op, mode)
+        pair = make_question(case, op, mode)
         self.posed = pair.asked
         wanted = wanted_of(pair.asked, pair.other.outputs)
-        self.asked, self.other = Question(pair.asked, wanted), Question(pair.other, wanted)
+        self.asked, self.other = Request(pair.asked, wanted), Request(pair.other, wanted)
 
-    def _call(self, question: Question) -> Call:
+    def _call(self, question: Request) -> ReferenceCall:
         """The call with its tensors in memory, as a host has them."""
-        layout = lay_out(question, 64, NEAR)
+        layout = make_layout(question, 64, TRAVEL_GUARD_PAGES)
         memory = np.zeros(layout.request.size, np.uint8)
         write(layout, memory)
         stored: dict[int, Array] = {}
 
-        def at(place: Place | None, name: str) -> Array | None:
+        def at(place: BufferRef | None, name: str) -> Array | None:
             if place is None:
                 return None
-            array = array_at(place, memory)
+            array = read_array_at(place, memory)
             buffer = next(b for b in layout.buffers if b.name == name)
             stored[id(array)] = memory[buffer.start : buffer.end]
             return array
@@ -80,10 +80,12 @@ class Trial:
         gs = [at(place, f"cotangent {i}") for i, place in enumerate(layout.request.cotangents)]
         params = dict(question.posed.params)
         needs = list(question.posed.needs)
-        return Call(self.op, self.case.dtype, inputs, params, gs if self.mode is Mode.GRADIENT else None, needs, stored)
+        return ReferenceCall(
+            self.op, self.case.dtype, inputs, params, gs if self.mode is Mode.GRADIENT else None, needs, stored
+        )
 
     @cached_property
-    def call(self) -> Call:
+    def call(self) -> ReferenceCall:
         return replace(
             self._call(self.asked),
             answer=lambda: list(self.honest),
@@ -110,7 +112,7 @@ class Trial:
         if given is None or not given.size:
             return False
         mixed = [o if k == i else x for k, (x, o) in enumerate(zip(call.inputs, other.inputs, strict=True))]
-        return not same_bits(call.again(inputs=mixed), self.honest)
+        return not are_same_arrays(call.again(inputs=mixed), self.honest)
 
     @cached_property
     def _expected(self) -> Any:
@@ -131,10 +133,10 @@ class Trial:
 
     def judgement(self, arrays: Arrays, before: Sequence[Array | None] = ()) -> Judgement:
         """The verdict on an answer, that of the call before being `before`."""
-        returned = [None if y is None else Returned(y.shape, y.dtype.name, y) for y in map(_array, arrays)]
+        returned = [None if y is None else Returned(y.shape, y.dtype.name, y) for y in map(_to_array, arrays)]
         try:
-            answer = Answer(received(returned, self.asked), before, drawn=self._drawn)
-        except Settled as settled:
+            answer = Outputs(check_returned(returned, self.asked), before, drawn=self._drawn)
+        except EarlyVerdict as settled:
             return Judgement(settled.verdict, settled.message)
         return self.judged_by(self.posed, answer, self.rules, self._expected)
 
@@ -158,7 +160,7 @@ class Trial:
             return None
 
 
-def _array(y: Any) -> Array | None:
+def _to_array(y: Any) -> Array | None:
     return None if y is None else np.asarray(y)
 
 
@@ -204,7 +206,7 @@ class Fate:
         return f"passes {self.shown} cases, errors to {figures}"
 
 
-def trials(
+def make_trials(
     op: Op, mode: Mode, dtype: str, level: str, judged_by: Judge = judge, declared: str | None = None
 ) -> list[Trial]:
     """The cases of one operator in one mode and dtype, posed; those without a gradient to ask for are left out."""
@@ -213,7 +215,7 @@ def trials(
     return posed if mode is Mode.FORWARD else [t for t in posed if any(t.posed.needs)]
 
 
-def profile(op: Op, mode: Mode, dtype: str, posed: Sequence[Trial]) -> Profile:
+def profile_of(op: Op, mode: Mode, dtype: str, posed: Sequence[Trial]) -> Profile:
     """What the cases hold."""
     longest = max((tuple(n for n, _ in t.case.tensors) for t in posed), key=len, default=())
     labels = longest if op.variadic else op.tensors
@@ -236,7 +238,7 @@ def profile(op: Op, mode: Mode, dtype: str, posed: Sequence[Trial]) -> Profile:
     )
 
 
-def fates(
+def fates_of_mutants(
     op: Op, level: str, dtypes: Sequence[str] = JUDGED, judged_by: Judge = judge, declared: str | None = None
 ) -> Iterator[Fate]:
     """What becomes of every mutant of `op` in every dtype that it has cases of, as a backend that `declared` that."""
@@ -244,13 +246,13 @@ def fates(
         if mode is Mode.GRADIENT and op.vjp is None:
             continue
         for dtype in dtypes:
-            posed = trials(op, mode, dtype, level, judged_by, declared)
+            posed = make_trials(op, mode, dtype, level, judged_by, declared)
             if posed:
-                for mutant in mutants_of(profile(op, mode, dtype, posed)):
-                    yield fate(mutant if dtype in JUDGED else replace(mutant, must_show=False), posed)
+                for mutant in mutants_of(profile_of(op, mode, dtype, posed)):
+                    yield judge_mutant(mutant if dtype in JUDGED else replace(mutant, must_show=False), posed)
 
 
-def fate(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
+def judge_mutant(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
     """What becomes of one mutant in cases of one operator, mode and dtype."""
     kept: dict[Any, Any] = {}
     shown = 0
@@ -258,7 +260,7 @@ def fate(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
     op, mode, dtype = posed[0].op.name, posed[0].mode, posed[0].case.dtype
     for trial in posed:
         answer = trial.answer_of(mutant, kept)
-        if answer is not None and same_bits(answer, trial.honest):
+        if answer is not None and are_same_arrays(answer, trial.honest):
             continue
         shown += 1
         found = Judgement(Verdict.ERROR) if answer is None else trial.judgement(answer, trial.before(mutant, kept))
@@ -275,10 +277,10 @@ def of_op(name: str, level: str, dtypes: Sequence[str] = JUDGED, declared: str |
     """What becomes of every mutant of one operator."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # mutants compute nonsense, and NumPy says so
-        return list(fates(load(name), level, dtypes, declared=declared))
+        return list(fates_of_mutants(load(name), level, dtypes, declared=declared))
 
 
-def all_fates(
+def run_operators(
     names: Sequence[str], level: str, jobs: int, dtypes: Sequence[str] = JUDGED, declared: str | None = None
 ) -> Iterator[list[Fate]]:
     """The fates of each operator in turn."""

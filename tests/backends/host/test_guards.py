@@ -13,11 +13,11 @@ import pytest
 from opproof.backends.worker.memory import PAGE, Arena
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.question import Posed
+from opproof.harness.reference.question import Question
 from opproof.harness.run.hosts.native import SharedMemory
-from opproof.harness.run.memory.buffer import CANARY, POISON, poison, unwritten
-from opproof.harness.run.memory.layout import lay_out, snapshot, write
-from opproof.harness.run.request import Question, Wanted
+from opproof.harness.run.memory.buffer import CANARY, POISON, find_unwritten, poison
+from opproof.harness.run.memory.layout import make_layout, take_snapshot, write
+from opproof.harness.run.request import Request, Wanted
 from opproof.reference_ops import load
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="guards need mprotect")
@@ -25,10 +25,10 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="guards need mprotect
 
 def laid_out(nbytes, *, at_end=True, soft=False, alignment=64, dtype=np.uint8, count=1):
     """The layout of `count` results of so many bytes each, and nothing else."""
-    posed = Posed(Case.parse("relu[x=1,;f32]"), load("relu"), Mode.FORWARD, (), (), (), ())
+    posed = Question(Case.parse("relu[x=1,;f32]"), load("relu"), Mode.FORWARD, (), (), (), ())
     dtype = np.dtype(dtype)
     wanted = tuple(Wanted(f"output {i}", (nbytes // dtype.itemsize,), dtype) for i in range(count))
-    return lay_out(Question(posed, wanted, at_end, soft), alignment)
+    return make_layout(Request(posed, wanted, at_end, soft), alignment)
 
 
 def in_memory(layout, arena=None):
@@ -203,7 +203,7 @@ def test_pages_are_as_the_last_call_wants_them_whatever_came_before(monkeypatch)
 def test_what_is_written_after_a_snapshot_is_not_seen():
     layout = laid_out(64)
     memory, b = in_memory(layout)
-    (then,) = snapshot(layout, memory)
+    (then,) = take_snapshot(layout, memory)
     own(memory, b)[...] = 1
     assert np.array_equal(then, b.image)
 
@@ -235,14 +235,14 @@ def test_poison_is_seen_until_written(dtype, shape):
     size = int(np.prod(shape))
     b = laid_out(size * dtype.itemsize, dtype=dtype).buffers[0]
     array = np.ndarray(shape, dtype, b.image.data, b.start - b.low)
-    assert unwritten(array).all()
-    assert unwritten(array).shape == shape
+    assert find_unwritten(array).all()
+    assert find_unwritten(array).shape == shape
     last = (-1,) * len(shape)
     array[last] = 0
-    assert unwritten(array).sum() == size - 1
-    assert not unwritten(array)[last]
+    assert find_unwritten(array).sum() == size - 1
+    assert not find_unwritten(array)[last]
     array[...] = 1
-    assert not unwritten(array).any()
+    assert not find_unwritten(array).any()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", ml_dtypes.bfloat16], ids=str)
@@ -251,13 +251,13 @@ def test_results_are_never_taken_for_poison(dtype):
     dtype = np.dtype(dtype)
     with np.errstate(all="ignore"):
         nans = np.array([np.nan, -np.nan, np.inf - np.inf, np.float64(0) / 0]).astype(dtype)
-    assert not unwritten(nans).any()
+    assert not find_unwritten(nans).any()
     accumulator = np.zeros(4, dtype)
     poison(accumulator.view(np.uint8), dtype)
     with np.errstate(all="ignore"):
         assert np.isnan(accumulator.astype(np.float64)).all()
         accumulator += np.ones(4, dtype)
-    assert not unwritten(accumulator).any()
+    assert not find_unwritten(accumulator).any()
 
 
 def test_poison_is_a_signalling_nan():
@@ -273,4 +273,4 @@ def test_empty_arrays_lack_nothing():
     for dtype in DTYPES:
         empty = np.empty((0, 3), dtype)
         poison(empty.reshape(-1).view(np.uint8), np.dtype(dtype))
-        assert unwritten(empty).size == 0
+        assert find_unwritten(empty).size == 0

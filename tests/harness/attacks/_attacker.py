@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 
 RIGHT = """
 import asyncio, ctypes, os, signal, subprocess, sys, threading, time
@@ -76,7 +76,7 @@ def case_of(op):
 
 def records(backend, cases, *, jobs=1, timeout=60.0, memory=2 << 30, ops=()):
     """The last record of each case, in the order of cases."""
-    with Pool(Limits(jobs, timeout, memory)) as pool:
+    with Pool(HostLimits(jobs, timeout, memory)) as pool:
         last = {r.case: r for r in pool.run([Task(backend, case, "forward", ops=ops) for case in cases])}
     assert sorted(last) == sorted(cases)
     return [last[case] for case in cases]

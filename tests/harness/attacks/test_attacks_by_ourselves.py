@@ -9,10 +9,10 @@ from _attacker import command, records, run, written
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.request import Question, wanted_of
-from opproof.harness.run.task import Limits
+from opproof.harness.run.request import Request, wanted_of
+from opproof.harness.run.task import HostLimits
 from opproof.reference_ops import load
 from opproof.reports import read_results
 
@@ -105,10 +105,10 @@ def test_a_large_product_beside_a_busy_process(tmp_path, case):
 def test_a_large_gradient_in_its_hosts_memory_alone():
     """A quarter of the default limit: the float64 copies that the judge makes of the operands lie elsewhere."""
     pytest.importorskip("torch")
-    pair = pose(Case.parse("matmul[a=2048x2048;b=2048x2048;f32]"), load("matmul"), Mode.GRADIENT)
-    host = start_host("torch", Limits(1, 300.0, 1 << 30))
+    pair = make_question(Case.parse("matmul[a=2048x2048;b=2048x2048;f32]"), load("matmul"), Mode.GRADIENT)
+    host = start_host("torch", HostLimits(1, 300.0, 1 << 30))
     try:
-        gradients = host.call(Question(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 300.0)
+        gradients = host.call(Request(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 300.0)
     finally:
         host.close()
     assert [g.shape for g in gradients] == [(2048, 2048), (2048, 2048)]

@@ -11,7 +11,7 @@ import pytest
 from _attacked import backend, run
 from _dask import Started
 
-from opproof.harness.run.hardening import unguarded
+from opproof.harness.run.hardening import warn_unguarded
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("cryptography")
@@ -189,4 +189,4 @@ def test_the_keys_of_a_cluster_are_not_where_a_backend_can_look(tmp_path):
 
 @pytest.mark.parametrize("address", ["", "local", "tls://a:1"])
 def test_nothing_is_said_of_a_guarded_cluster(address):
-    assert unguarded(address) == []
+    assert warn_unguarded(address) == []

@@ -5,7 +5,7 @@ from _attacker import passed
 from _c_build import compiled, needs_cc
 
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 
 pytestmark = needs_cc
 
@@ -48,7 +48,7 @@ CASES = ("relu[x=2x33;f32]", "relu[x=3x33;f32]", "neg[x=4x33;f32]", "relu[x=5x33
 )
 def test_a_corrupted_heap_is_charged_to_its_cause(tmp_path, frees, message):
     library = str(compiled(tmp_path, HEAP.replace("FREES", frees)))
-    with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+    with Pool(HostLimits(1, 60.0, 2 << 30)) as pool:
         last = {r.case: r for r in pool.run([Task(library, case, "forward") for case in CASES])}
     verdicts = {case: str(r.verdict) for case, r in last.items()}
     assert verdicts == {**passed(*CASES), CASES[2]: "CRASH"}, [r.message for r in last.values()]

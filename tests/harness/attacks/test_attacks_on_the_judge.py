@@ -7,9 +7,9 @@ import pytest
 from _attacker import case_of, passed, records, verdicts, written
 from _c_build import compiled, needs_cc
 
-from opproof.harness.run.calls import arranged
+from opproof.harness.run.calls import arrange_calls
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 
 SOFTMAX = ["softmax[x=4x33;dim=-1;f32]", "softmax[x=7x5;dim=0;f64]", "softmax[x=3x4x9;dim=1;f16]"]
 MATMUL = ["matmul[a=5x17;b=17x9;f32]", "matmul[a=3x8;b=8x3;f64]"]
@@ -104,7 +104,7 @@ def test_a_library_flushes_subnormals(tmp_path, option, verdict):
     library = compiled(tmp_path, LEAKY, flags=("-O2", option))
     honest = written(tmp_path, "")
     tasks = [Task(str(library), SUBNORMAL, "forward", strict_subnormals=True), Task(honest, case_of("neg"), "forward")]
-    with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+    with Pool(HostLimits(1, 60.0, 2 << 30)) as pool:
         found = {r.case: str(r.verdict) for r in pool.run(tasks)}
     assert found == {SUBNORMAL: verdict, case_of("neg"): "PASS"}
 
@@ -138,7 +138,7 @@ def test_a_backend_that_keeps_results_by_address(tmp_path, how):
     cases = [f"neg[x={n}x5;f32]" for n in range(1, 65)]
     found = records(written(tmp_path, f"{KEPT[how]}\n\n{keeping}"), cases)
     caught = {r.case: str(r.verdict) for r in found if str(r.verdict) != "PASS"}
-    plans = {case: arranged(Task("", case, "forward")) for case in cases}
+    plans = {case: arrange_calls(Task("", case, "forward")) for case in cases}
     late = {"by every second number": [False], "by its last numbers": [True], "by address": [False, True]}.get(how, [])
     stays = [case for case, plan in plans.items() if plan.stays and plan.late in late]
     assert len(stays) > 1 or not late
@@ -168,7 +168,7 @@ def test_a_library_that_looks_whether_its_result_is_poisoned(tmp_path):
     library = compiled(tmp_path, LOOKS_AT_ITS_RESULT, flags=("-O2",))
     cases = [f"neg[x={n}x5;f32]" for n in range(1, 33)]
     found = {r.case: r for r in records(str(library), cases)}
-    stays = [case for case in cases if arranged(Task("", case, "forward")).stays]
+    stays = [case for case in cases if arrange_calls(Task("", case, "forward")).stays]
     assert stays
     assert [case for case, r in found.items() if str(r.verdict) != "PASS"] == stays
     assert all("or where no memory is poisoned or closed" in found[case].message for case in stays)
@@ -179,7 +179,7 @@ def test_a_backend_that_computes_in_one_of_the_calls_alone(tmp_path, how):
     text = CALLS[how] + "\n\nATTACKS = {'neg': lambda inputs: -inputs[0] if known(inputs[0]) else 0 * inputs[0]}\n"
     cases = [f"neg[x={n}x5;f32]" for n in range(1, 33)]
     caught = [r.case for r in records(written(tmp_path, text), cases) if str(r.verdict) != "PASS"]
-    plans = {case: arranged(Task("", case, "forward")) for case in cases}
+    plans = {case: arrange_calls(Task("", case, "forward")) for case in cases}
     if how == "counts":  # after the first case of four calls it counts wrong
         assert caught[0] == next(case for case, plan in plans.items() if plan.leads)
     else:

@@ -6,10 +6,10 @@ import sys
 
 from opproof.core.verdicts import Verdict
 from opproof.harness.run.hosts import native
-from opproof.harness.run.record import settled
+from opproof.harness.run.record import make_early_record
 from opproof.harness.run.session import slots
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task
 
 BACKEND = """
 import os, pathlib, time
@@ -27,10 +27,10 @@ def forward(op, inputs, params):
 
 def test_starts_that_hang_are_not_repeated_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(native, "LOADING", 1.5)
-    monkeypatch.setattr(slots, "_LONG", 1.0)
+    monkeypatch.setattr(slots, "_SLOW_START_SECONDS", 1.0)
     file = tmp_path / "backend.py"
     file.write_text(BACKEND, encoding="utf-8")
-    at = Desk(Limits(1, 10.0, 2**30))
+    at = Session(HostLimits(1, 10.0, 2**30))
     try:
         cases = [f"neg[x=5x{n};f32]" for n in range(1, 9)]
         found = [at.results([Task(str(file), case, "forward")])[-1] for case in cases]
@@ -43,8 +43,8 @@ def test_starts_that_hang_are_not_repeated_for_ever(tmp_path, monkeypatch):
 
 def test_a_wrong_shape_by_a_backend_that_does_not_load_any_more(tmp_path, monkeypatch):
     """Its gradient is not asked for, which its process is asked about: it costs the record, not the run."""
-    at = Desk(Limits(1, 10.0, 2**30))
-    monkeypatch.setattr(at, "_records", lambda task: [settled(task, Verdict.WRONG_SHAPE, "")])
+    at = Session(HostLimits(1, 10.0, 2**30))
+    monkeypatch.setattr(at, "_records", lambda task: [make_early_record(task, Verdict.WRONG_SHAPE, "")])
     tasks = [Task(str(tmp_path / "gone.py"), "neg[x=5x3;f32]", mode) for mode in ("forward", "gradient")]
     assert [r.verdict for r in at.results(tasks)] == [Verdict.WRONG_SHAPE, Verdict.CRASH]
 
@@ -89,7 +89,7 @@ def test_what_is_asked_before_a_call_has_the_time_of_a_call(tmp_path):
     """supports() had two minutes, whatever --timeout said."""
     file = tmp_path / "backend.py"
     file.write_text("import time\ndef supports(*_): time.sleep(1000)\ndef forward(*_): return None\n", encoding="utf-8")
-    at = Desk(Limits(1, 1.5, 2**30))
+    at = Session(HostLimits(1, 1.5, 2**30))
     try:
         (found,) = at.results([Task(str(file), "neg[x=3x33;f32]", "forward")])
     finally:

@@ -6,18 +6,18 @@ import random
 import numpy as np
 import pytest
 
-from opproof.backends.worker.timing import Stored, moved
+from opproof.backends.worker.timing import StoredArray, shift_storage
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
-from opproof.harness.bench.bench import _impossible
+from opproof.harness.bench.bench import _explain_impossible
 from opproof.harness.bench.cost import facts_of
-from opproof.harness.bench.measure import Effort, interval, measure
-from opproof.harness.bench.output_check import unseen
-from opproof.harness.bench.process import Blocks, Clocks, Fault, disagreement
-from opproof.harness.reference.chunks.question import pose
+from opproof.harness.bench.measure import Effort, interval_of, measure
+from opproof.harness.bench.output_check import draw_unseen
+from opproof.harness.bench.process import Blocks, Clocks, Fault, find_disagreement
+from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.run.request import wanted_of
 from opproof.harness.run.task import op_of
-from opproof.reports.bench.compare import changes, text
+from opproof.reports.bench.compare import compare_benches, format_changes
 from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
 
 #: One clock of the tests' is as good at once as later.
@@ -54,12 +54,12 @@ def test_a_kernel_1_3_times_slower_is_found_and_an_equal_one_is_not(seed):
     before = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1e-4)}, AT_ONCE)
     machine.speed = 1 + random.Random(seed).uniform(-0.03, 0.03)
     after = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1.3e-4)}, AT_ONCE)
-    found = changes(bench_of(**before), bench_of(**after))
+    found = compare_benches(bench_of(**before), bench_of(**after))
     assert [c.after.backend for c in found.slower] == ["slow"]
     assert found.slower[0].factor == pytest.approx(1.3, rel=0.1)
     assert found.faster == ()
-    assert f"slow forward {CASE} (warm)" in text(found)
-    assert [c.after.backend for c in changes(bench_of(**after), bench_of(**before)).faster] == ["slow"]
+    assert f"slow forward {CASE} (warm)" in format_changes(found)
+    assert [c.after.backend for c in compare_benches(bench_of(**after), bench_of(**before)).faster] == ["slow"]
 
 
 def test_backends_take_turns_and_who_is_first_changes():
@@ -114,7 +114,7 @@ def test_what_takes_long_is_visited_once():
 
 def test_the_interval_holds_the_median_in_19_of_20():
     generator = np.random.default_rng(0)
-    found = [interval(list(generator.lognormal(0, 0.3, 25))) for _ in range(1000)]
+    found = [interval_of(list(generator.lognormal(0, 0.3, 25))) for _ in range(1000)]
     assert sum(i.low <= 1 <= i.high for i in found) >= 940
 
 
@@ -122,24 +122,24 @@ def test_a_clock_that_was_changed_is_noticed():
     honest = [Clocks(0.010, 0.0101, 0.0102)] * 8
     delayed = [*honest[:5], *[Clocks(0.010, 0.05, 0.05)] * 3]  # other processes
     busy = [Clocks(0.010, 0.001, 0.02)] * 8  # most of the time both waited for a core
-    assert disagreement(honest) == disagreement(delayed) == disagreement(busy) == ""
-    slow = disagreement([Clocks(0.005, 0.0101, 0.0102)] * 8)
+    assert find_disagreement(honest) == find_disagreement(delayed) == find_disagreement(busy) == ""
+    slow = find_disagreement([Clocks(0.005, 0.0101, 0.0102)] * 8)
     assert slow == "the clock in its process says 0.005 s of a block that took 0.0101 s by the judge's"
-    assert "the clock in its process says 0.1 s" in disagreement([Clocks(0.1, 0.01, 0.01)] * 8)
-    assert disagreement([Clocks(0.0, 0.01, 0.01)] * 8)
+    assert "the clock in its process says 0.1 s" in find_disagreement([Clocks(0.1, 0.01, 0.01)] * 8)
+    assert find_disagreement([Clocks(0.0, 0.01, 0.01)] * 8)
 
 
 def test_what_no_machine_can_is_not_believed():
     time = Time(CASE, "relu", "f32", "forward", "a", Caches.WARM, bytes=10**9, flops=10)
-    assert "is less than this machine can" in _impossible(Interval(1e-6, 1e-6, 1e-6, 6), time, ROOF)
-    assert _impossible(Interval(0.01, 0.01, 0.01, 6), time, ROOF) == ""
+    assert "is less than this machine can" in _explain_impossible(Interval(1e-6, 1e-6, 1e-6, 6), time, ROOF)
+    assert _explain_impossible(Interval(0.01, 0.01, 0.01, 6), time, ROOF) == ""
 
 
 def test_what_cannot_be_measured_any_more_is_worse():
     one = Interval(1.0, 1.0, 1.0, 6)
-    found = changes(bench_of(a=one, b=one), bench_of(a=one, b=None))
+    found = compare_benches(bench_of(a=one, b=one), bench_of(a=one, b=None))
     assert (found.compared, found.worse, [t.backend for t in found.gone]) == (1, True, ["b"])
-    assert not changes(bench_of(a=one, b=one), bench_of(a=one)).worse  # it was not asked for
+    assert not compare_benches(bench_of(a=one, b=one), bench_of(a=one)).worse  # it was not asked for
 
 
 FACTS = [
@@ -155,7 +155,7 @@ FACTS = [
 @pytest.mark.parametrize(("text", "mode", "moved", "computed"), FACTS, ids=str)
 def test_bytes_and_operations(text, mode, moved, computed):
     case = Case.parse(text)
-    pair = pose(case, op_of(case.op, ()), mode)
+    pair = make_fitting_question(case, op_of(case.op, ()), mode)
     facts = facts_of(pair.asked, wanted_of(pair.asked, pair.outputs), pair.outputs)
     assert facts.bytes == moved
     assert computed <= facts.flops <= 1.5 * computed
@@ -164,7 +164,7 @@ def test_bytes_and_operations(text, mode, moved, computed):
 def test_a_scale_that_is_no_array_is_read_too():
     zeros = "a_zero_point=0d;b=33x5;b_scale=0d;b_zero_point=0d;y_scale=0d;y_zero_point=0d"
     case = Case.parse(f"qlinear_matmul[a=7x33;a_scale=0d;{zeros};type=i8;b_type=i8;f32]")
-    pair = pose(case, op_of(case.op, ()), Mode.FORWARD)
+    pair = make_fitting_question(case, op_of(case.op, ()), Mode.FORWARD)
     facts = facts_of(pair.asked, wanted_of(pair.asked, pair.outputs), pair.outputs)
     assert facts.bytes >= 7 * 33 + 33 * 5 + 7 * 5
 
@@ -225,12 +225,12 @@ def test_the_longer_it_takes_the_more_looks_there_are():
     assert 6 <= len(log) <= 12
 
 
-SOME = Stored(bytes(range(200)), "uint16", (100,), (2,), 0)
+SOME = StoredArray(bytes(range(200)), "uint16", (100,), (2,), 0)
 
 
 def test_values_are_moved_between_the_ends_alone():
-    assert moved(SOME, 0) == SOME.storage
-    found = np.frombuffer(moved(SOME, 5), np.uint16)
+    assert shift_storage(SOME, 0) == SOME.storage
+    found = np.frombuffer(shift_storage(SOME, 5), np.uint16)
     whole = np.frombuffer(SOME.storage, np.uint16)
     assert sorted(found) == sorted(whole)
     assert (found[:16] == whole[:16]).all()
@@ -249,7 +249,7 @@ def test_values_are_moved_between_the_ends_alone():
 )
 def test_what_is_moved(text, moves):
     case = Case.parse(text)
-    asked = unseen(case, op_of(case.op, ()), Mode.FORWARD, random.Random(0))
+    asked = draw_unseen(case, op_of(case.op, ()), Mode.FORWARD, random.Random(0))
     near, far = asked.looks
     assert (bool(near.moved[0]), far.moved) == (moves, ())
     assert asked.case == case.with_seed(asked.case.seed)
@@ -258,4 +258,4 @@ def test_what_is_moved(text, moves):
 
 def test_gradients_of_what_is_drawn_are_not_looked_at():
     case = cases_of("dropout", "smoke")[0]
-    assert unseen(case, op_of(case.op, ()), Mode.GRADIENT, random.Random(0)) is None
+    assert draw_unseen(case, op_of(case.op, ()), Mode.GRADIENT, random.Random(0)) is None

@@ -12,7 +12,7 @@ from _runs import opproof
 import opproof as library
 from opproof.cases import Case, _file
 from opproof.core.errors import CaseError, UsageError
-from opproof.harness.run.plan import Selection, cases
+from opproof.harness.run.plan import Selection, select_cases
 from opproof.reports import read_results
 
 F = torch.nn.functional
@@ -186,21 +186,21 @@ def test_models_name_their_source_and_can_be_computed(name):
     assert file.title
     assert file.source
     assert file.cases("full", _file.MODELS)
-    assert cases(Selection(case_files=(name,), level="smoke"))
+    assert select_cases(Selection(case_files=(name,), level="smoke"))
 
 
 def test_levels_and_operators_select(tmp_path):
     text = '[[case]]\nid = "relu[x=3,;f32]"\nlevel = "{}"\n[[case]]\nid = "exp[x=3,;f16]"\n'
     (tmp_path / "c.toml").write_text(text.format("full"))
     given = (str(tmp_path / "c.toml"),)
-    assert [c.op for c in cases(Selection(case_files=given))] == ["exp"]
-    assert [c.op for c in cases(Selection(case_files=given, level="full", ops=("relu",)))] == ["relu"]
-    assert [str(c) for c in cases(Selection(case_files=given, seed=3))] == ["exp[x=3,;f16;seed=3]"]
+    assert [c.op for c in select_cases(Selection(case_files=given))] == ["exp"]
+    assert [c.op for c in select_cases(Selection(case_files=given, level="full", ops=("relu",)))] == ["relu"]
+    assert [str(c) for c in select_cases(Selection(case_files=given, seed=3))] == ["exp[x=3,;f16;seed=3]"]
     with pytest.raises(UsageError, match="--level exhaustive has chunks of its own"):
-        cases(Selection(case_files=given, level="exhaustive"))
+        select_cases(Selection(case_files=given, level="exhaustive"))
     (tmp_path / "c.toml").write_text(text.format("none"))
     with pytest.raises(CaseError, match="level 'none'"):
-        cases(Selection(case_files=given))
+        select_cases(Selection(case_files=given))
 
 
 def test_models_are_listed(capsys):

@@ -12,7 +12,7 @@ import opproof as library
 from opproof.cases import Case
 from opproof.core.errors import CaseError
 from opproof.harness.reference.data import inputs_of
-from opproof.harness.run.plan import Selection, cases
+from opproof.harness.run.plan import Selection, select_cases
 from opproof.reference_ops import load
 
 X = [[0.0, -0.0, 0.0, 1.5], [-2.0, 3.0, 0.25, -7.0]]  # three of them at relu's kink
@@ -31,7 +31,7 @@ def kept(tmp_path):
 def test_the_data_itself(kept, monkeypatch):
     folder = kept.parent
     monkeypatch.chdir(folder.parent)
-    of = {c.op: c for c in cases(Selection(case_files=(f"{folder.name}/cases.toml",)))}
+    of = {c.op: c for c in select_cases(Selection(case_files=(f"{folder.name}/cases.toml",)))}
     assert of["relu"].fill == f"file:{folder.name}/cases.safetensors#0"
     assert Case.parse(str(of["relu"])) == of["relu"]
     assert not of["log"].fill.startswith("file:")  # no gradient can be asked for at NaN
@@ -40,7 +40,7 @@ def test_the_data_itself(kept, monkeypatch):
 
 
 def test_other_data_are_the_same_numbers_in_another_order(kept):
-    (relu,) = cases(Selection(case_files=(str(kept),), ops=("relu",)))
+    (relu,) = select_cases(Selection(case_files=(str(kept),), ops=("relu",)))
     for x in (inputs_of(relu.with_seed(1), load("relu"))["x"], inputs_of(relu, load("relu"), variant=1)["x"]):
         assert sorted(x.flat) == sorted([*X[0], *X[1]])
         assert x.tolist() != X
@@ -80,4 +80,4 @@ def test_what_fails_with_the_captured_data_alone(kept, tmp_path, capsys):
 def test_data_that_is_not_there(kept, old, new, message):
     kept.write_text(kept.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(CaseError, match=re.escape(message)):
-        cases(Selection(case_files=(str(kept),)))
+        select_cases(Selection(case_files=(str(kept),)))

@@ -56,20 +56,20 @@ def usual_values(request, monkeypatch):
             monkeypatch.setattr(f"opproof.harness.check.call.perform.{most}", 40)
     if request.module.__name__.rpartition(".")[2] in ("test_one_by_one", "test_vast"):
         return
-    monkeypatch.setattr("opproof.harness.check.search.differing", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.search.find_differing", lambda *_: ())
     if {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING:
         return
-    monkeypatch.setattr("opproof.harness.check.variants.generate.rare", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.variants.generate.absent", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.variants.generate.nothing", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.variants.generate.rounded", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.generate_rare_fills", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.generate_missing_labels", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.generate_empty_groups", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.round_to_blocks", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes.LARGER", ())
-    monkeypatch.setattr("opproof.harness.check.variants.sizes._MOST", 0)
-    monkeypatch.setattr("opproof.harness.check.variants.sizes._ALONE", ())
-    monkeypatch.setattr("opproof.harness.check.variants.sizes._larger", lambda *_: [])
-    monkeypatch.setattr("opproof.harness.check.run.further", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._MAX_SIZES_OF_A_KIND", 0)
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._LARGER_ALONE", ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", _USUAL)
     for place in ("sizes", "variants"):
         monkeypatch.setattr(f"opproof.harness.check.variants.{place}.FEW", ())
         monkeypatch.setattr(f"opproof.harness.check.variants.{place}.made_alike", lambda _: [])
-    monkeypatch.setattr("opproof.harness.check.variants.sizes._about", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._list_about_named", lambda *_: [])

@@ -361,8 +361,8 @@ def test_what_the_first_call_brought_is_no_answer_to_another():
 
 
 def test_one_call_in_fifty(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.judge.final_pass._SHARE", 100.0)
-    monkeypatch.setattr("opproof.harness.check.judge.final_pass._SECONDS", 60.0)
+    monkeypatch.setattr("opproof.harness.check.judge.final_pass._QUESTION_TIME_SHARE", 100.0)
+    monkeypatch.setattr("opproof.harness.check.judge.final_pass._MAX_QUESTION_SECONDS", 60.0)
     calls, variants = itertools.count(1), 120
 
     def raced(x, w):

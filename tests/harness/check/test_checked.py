@@ -14,13 +14,9 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.errors import OpError, UsageError  # noqa: E402
-from opproof.harness.check.api import (  # noqa: E402
-    bound_of,
-    judged,
-    objection,
-)
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
+from opproof.harness.check.api import bound_of, failure_message_of, judge_candidate  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
 from opproof.harness.clock import Clock  # noqa: E402
 
 F = torch.nn.functional
@@ -32,7 +28,7 @@ def reference(x, w):
 
 def verdicts(candidate, like=reference, inputs=((5, 17), (17,)), **wishes):
     wishes = {"neighbours": False, **wishes}
-    report = compared(candidate, like, list(inputs), Wish(**wishes))
+    report = check_candidate(candidate, like, list(inputs), CheckOptions(**wishes))
     return report, [str(r.verdict) for r in report.results]
 
 
@@ -228,7 +224,7 @@ def test_neighbours_are_named_and_found_out():
         e = x.exp()
         return e / e.sum(-1, keepdim=True)
 
-    report = compared(overflows, lambda x: x.softmax(-1), [(4, 9)], Wish(seconds=1e9, gradients=False))
+    report = check_candidate(overflows, lambda x: x.softmax(-1), [(4, 9)], CheckOptions(seconds=1e9, gradients=False))
     assert "as given" in report.tried
     assert {r.case.partition("fill=")[2].rstrip("]") for r in report.failures["WRONG_VALUE"]} == {"large", "negative"}
 
@@ -275,9 +271,9 @@ def test_bounds_for_asserts_of_ones_own():
     x, w = torch.randn(5, 64), torch.randn(64, 3)
     found = bound_of(torch.matmul, (x, w), None, None)
     assert found.values.shape == found.bound.shape == (5, 3)
-    assert objection(x @ w, torch.matmul, (x, w), None) == ""
-    assert "out of their bounds" in objection((x @ w) * 1.0001, torch.matmul, (x, w), None)
-    assert "dtype" in objection((x @ w).double(), torch.matmul, (x, w), None)
+    assert failure_message_of(x @ w, torch.matmul, (x, w), None) == ""
+    assert "out of their bounds" in failure_message_of((x @ w) * 1.0001, torch.matmul, (x, w), None)
+    assert "dtype" in failure_message_of((x @ w).double(), torch.matmul, (x, w), None)
 
 
 def test_bounds_hold_for_what_is_honest_and_for_nothing_else():
@@ -311,7 +307,7 @@ def test_bounds_hold_for_what_is_honest_and_for_nothing_else():
 )
 def test_wrong_calls_are_told(wrong, text):
     with pytest.raises(UsageError, match=text):
-        judged(reference, **wrong, vjp=None, isolate=False)
+        judge_candidate(reference, **wrong, vjp=None, isolate=False)
 
 
 def test_numpy_functions_are_judged_by_name():
@@ -320,7 +316,7 @@ def test_numpy_functions_are_judged_by_name():
     def tanh(x):
         return np.tanh(x)
 
-    report = judged(tanh, "tanh", like=None, inputs=None, vjp=None, isolate=False, dtype="f32")
+    report = judge_candidate(tanh, "tanh", like=None, inputs=None, vjp=None, isolate=False, dtype="f32")
     assert report.ok
     assert any("autograd" in text for text in report.not_judged)
 
@@ -336,7 +332,7 @@ def test_a_reference_that_reads_bits_is_refused_in_a_sentence():
         return x.to(torch.bfloat16).view(torch.int16)
 
     with pytest.raises(OpError, match=r"reads bits as torch.int16 \(x.view\(torch.int16\)\)"):
-        judged(like, None, like=like, inputs=[(5, 17)], vjp=None, isolate=False)
+        judge_candidate(like, None, like=like, inputs=[(5, 17)], vjp=None, isolate=False)
 
 
 def test_whole_numbers_that_are_read_as_bits_of_floats():

@@ -6,11 +6,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.call.exchange import Request  # noqa: E402
+from opproof.harness.check.call.exchange import CallRequest  # noqa: E402
 from opproof.harness.check.call.isolated import Located, isolated  # noqa: E402
 from opproof.harness.check.call.reference import Reference  # noqa: E402
 from opproof.harness.check.call.subject import Form  # noqa: E402
-from opproof.harness.check.variants.inputs import given  # noqa: E402
+from opproof.harness.check.variants.inputs import take_inputs  # noqa: E402
 
 CANDIDATE = """
 import os, threading
@@ -27,10 +27,10 @@ def candidate(x):
 def test_it_is_told_once(tmp_path):
     file = tmp_path / "candidate.py"
     file.write_text(CANDIDATE)
-    arguments, tensors, _ = given([(3, 5)], ["x"], None, 0)
+    arguments, tensors, _ = take_inputs([(3, 5)], ["x"], None, 0)
     reference = Reference(lambda x: 2 * x, Form(arguments, 1, (), ()))
-    asked = Request(tensors)
-    other, dead = (Request(given([(n, 5)], ["x"], None, 0)[1]) for n in (2, 4))
+    asked = CallRequest(tensors)
+    other, dead = (CallRequest(take_inputs([(n, 5)], ["x"], None, 0)[1]) for n in (2, 4))
     with isolated(Located(file, "candidate"), reference) as ask:
         assert not ask(asked).error
         time.sleep(0.5)

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.reference.torch.alternatives import Decided  # noqa: E402
+from opproof.harness.reference.torch.alternatives import BranchEffect  # noqa: E402
 
 
 def judged(candidate, like, inputs, **options):
@@ -114,11 +114,11 @@ def test_other_steps_where_rounding_decides_otherwise_tell_nothing():
 
 
 def test_by_how_much():
-    end = Decided(np.array([0.0, -1.0, 0.0, -2.0]), np.array([0.0, 0.0, 1.0, 0.0]))
-    assert end.reaches(np.array([0.1, -1.05, 1.05, 2.05]), np.full(4, 0.1)).tolist() == [False, True, True, True]
-    assert end.reaches(np.array([5.0, -2.2, 2.2, 2.2]), np.full(4, 0.1)).tolist() == [False, False, False, False]
+    end = BranchEffect(np.array([0.0, -1.0, 0.0, -2.0]), np.array([0.0, 0.0, 1.0, 0.0]))
+    assert end.find_reached(np.array([0.1, -1.05, 1.05, 2.05]), np.full(4, 0.1)).tolist() == [False, True, True, True]
+    assert end.find_reached(np.array([5.0, -2.2, 2.2, 2.2]), np.full(4, 0.1)).tolist() == [False, False, False, False]
     whole = np.zeros(4)
-    assert end.reaches(np.array([0.0, -1, 2, 1]), whole).tolist() == [False, True, False, False]
+    assert end.find_reached(np.array([0.0, -1, 2, 1]), whole).tolist() == [False, True, False, False]
 
 
 def test_a_place_past_the_end_where_rounding_decides_otherwise():

@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.__main__ import cli  # noqa: E402
-from opproof.harness.check.call.exchange import Request  # noqa: E402
+from opproof.harness.check.call.exchange import CallRequest  # noqa: E402
 from opproof.harness.check.call.guard_regions import Fence, Fences  # noqa: E402
 from opproof.harness.check.call.perform import perform  # noqa: E402
-from opproof.harness.check.variants.inputs import given  # noqa: E402
+from opproof.harness.check.variants.inputs import take_inputs  # noqa: E402
 
 FOUR = 4
 
@@ -133,7 +133,7 @@ def test_a_fenced_tensor_is_what_it_was(fence, dtype):
 
 
 def test_all_that_pytorch_makes_is_right_between_fences():
-    _, tensors, _ = given([(6, 33), (33, 5)], ["x", "w"], None, 0)
+    _, tensors, _ = take_inputs([(6, 33), (33, 5)], ["x", "w"], None, 0)
 
     def call(some):
         x, w = some
@@ -145,9 +145,9 @@ def test_all_that_pytorch_makes_is_right_between_fences():
             torch.zeros(3, 4).index_add(0, torch.tensor([0, 2]), torch.ones(2, 4)),
         )
 
-    usual = perform(call, Request(tensors))
+    usual = perform(call, CallRequest(tensors))
     for fence in (f for f in Fence if f):
-        reply = perform(call, Request(tensors, fence=fence))
+        reply = perform(call, CallRequest(tensors, fence=fence))
         assert not reply.error
         assert reply.harm is None
         assert all((a.values == b.values).all() for a, b in zip(reply.outputs, usual.outputs, strict=True))

@@ -6,12 +6,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
 
 
 def verdicts(candidate, like, *shapes):
-    report = compared(candidate, like, list(shapes), Wish(neighbours=False))
+    report = check_candidate(candidate, like, list(shapes), CheckOptions(neighbours=False))
     return [str(r.verdict) for r in report.results]
 
 

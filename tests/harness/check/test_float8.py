@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
 
 KINDS = [(torch.float8_e4m3fn, 448.0), (torch.float8_e5m2, 57344.0)]
 
@@ -24,7 +24,7 @@ def quantised(dtype, largest, factor=1.0, cut=False):
 
 
 def found(candidate, like, inputs):
-    report = compared(candidate, like, inputs, Wish(neighbours=False))
+    report = check_candidate(candidate, like, inputs, CheckOptions(neighbours=False))
     return [(str(r.verdict), r.diagnosis) for r in report.results]
 
 

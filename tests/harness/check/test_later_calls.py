@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.call.exchange import Setting  # noqa: E402
-from opproof.harness.check.call.serve import shared_by  # noqa: E402
+from opproof.harness.check.call.serve import describe_shared_weights  # noqa: E402
 
 judged = partial(opproof.check, raises=False, dtype="f32", seconds=6)
 INPUTS = [(5, 24), (5, 24)]
@@ -72,7 +72,7 @@ class Saved(torch.autograd.Function):
 
 
 def test_a_ring_of_what_backwards_need(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.call.perform._FEW_SECONDS", 60.0)
+    monkeypatch.setattr("opproof.harness.check.call.perform._EXTRA_FORWARDS_SECONDS", 60.0)
     report = judged(Saved.apply, like=like, inputs=INPUTS)
     assert ("WRONG_GRADIENT", "gradient") in failed(report)
     assert "where another call comes before its backward" in str(report)
@@ -166,16 +166,16 @@ def inputs(seed, dtype):
 
 
 def test_a_hook_on_every_call_that_follows(tmp_path):
-    from opproof.harness.check.call.isolated import pair
-    from opproof.harness.check.options import Wish
-    from opproof.harness.check.run import compared
+    from opproof.harness.check.call.isolated import load_pair
+    from opproof.harness.check.options import CheckOptions
+    from opproof.harness.check.run import check_candidate
 
     files = tmp_path / "reference.py", tmp_path / "candidate.py"
     for file, text in zip(files, (REFERENCE, HOOKING), strict=True):
         file.write_text(text, encoding="utf-8")
-    wish = Wish(seconds=2, neighbours=False)
-    some = pair(*files, 0)
-    report = compared(some.candidate, some.like, some.inputs, wish)
+    wish = CheckOptions(seconds=2, neighbours=False)
+    some = load_pair(*files, 0)
+    report = check_candidate(some.candidate, some.like, some.inputs, wish)
     assert failed(report) == {("INPUT_CHANGED", "forward")}
     assert "sys.setprofile was called" in str(report)
 
@@ -189,5 +189,5 @@ def test_two_modules_that_train_each_other():
             self.weight = torch.nn.Parameter(torch.randn(3, 4)) if own else Pooled.weights
 
     text = "two Pooled share the weight weight: who trains one trains the other"
-    assert shared_by(Pooled(own=False), Pooled(own=False)) == text
-    assert not shared_by(Pooled(own=True), Pooled(own=True))
+    assert describe_shared_weights(Pooled(own=False), Pooled(own=False)) == text
+    assert not describe_shared_weights(Pooled(own=True), Pooled(own=True))

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.option_pairs import longer  # noqa: E402
+from opproof.harness.check.option_pairs import make_longer_lists  # noqa: E402
 
 judged = partial(opproof.check, seconds=6, raises=False, dtype="f32")
 
@@ -39,9 +39,9 @@ def test_a_list_that_is_longer_than_any():
 
 
 def test_lists_of_one_length_stay():
-    assert longer(lambda seed: [lists(0, torch.float32)[0], 0.5], 0) == []
-    assert longer(lambda seed: torch.zeros(3), 0) == []
-    (one,) = longer(lambda seed: {"of": lists(seed, torch.float32)[0], "with": torch.zeros(2)}, 0)
+    assert make_longer_lists(lambda seed: [lists(0, torch.float32)[0], 0.5], 0) == []
+    assert make_longer_lists(lambda seed: torch.zeros(3), 0) == []
+    (one,) = make_longer_lists(lambda seed: {"of": lists(seed, torch.float32)[0], "with": torch.zeros(2)}, 0)
     assert len(one(1)["of"]) >= 20
     assert set(one(1)) == {"of", "with"}
 

@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.tensors import taken  # noqa: E402
-from opproof.harness.check.variants.empty_groups import nothing  # noqa: E402
+from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.empty_groups import generate_empty_groups  # noqa: E402
 from opproof.harness.check.variants.variant import Excused  # noqa: E402
 
 F = torch.nn.functional
@@ -27,8 +27,8 @@ def judged(candidate, like, inputs, only, **options):
 
 def names(*draws):
     """Of what is tried of one tensor, drawn so often."""
-    some = [(taken("x", torch.zeros(16, 4)), taken("m", torch.as_tensor(d))) for d in draws]
-    return [v.name for v in nothing([(some[0], some[1])], [(), ()])]
+    some = [(take_tensor("x", torch.zeros(16, 4)), take_tensor("m", torch.as_tensor(d))) for d in draws]
+    return [v.name for v in generate_empty_groups([(some[0], some[1])], [(), ()])]
 
 
 ROWS, OTHER_ROWS = [[True, False, True]] * 4, [[False, True, True], *[[True, False, False]] * 3]
@@ -59,9 +59,9 @@ def test_what_is_tried(draws, tried):
 
 def test_members_of_groups_stay_as_many():
     def drawn(*values):
-        return taken("x", torch.zeros(16, 4)), taken("n", torch.tensor(values))
+        return take_tensor("x", torch.zeros(16, 4)), take_tensor("n", torch.tensor(values))
 
-    (one,) = nothing([(drawn(3, 5, 1, 7), drawn(4, 4, 2, 6))], [(), ()])
+    (one,) = generate_empty_groups([(drawn(3, 5, 1, 7), drawn(4, 4, 2, 6))], [(), ()])
     assert one.asked[1].values.tolist() == [3, 5, 0, 8]
     assert one.excused is Excused.NOTHING
 

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.tensors import taken  # noqa: E402
-from opproof.harness.check.variants.size_sweep import swept_numbers, swept_sizes  # noqa: E402
+from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.size_sweep import generate_swept_numbers, generate_swept_sizes  # noqa: E402
 
 judged = partial(opproof.check, seconds=10, raises=False, dtype="f32")
 
@@ -106,17 +106,17 @@ def test_who_refuses_a_size_is_not_wrong():
 
 
 def test_what_a_reference_names_is_left():
-    tensors = tuple(taken(name, torch.randn(*shape).numpy()) for name, shape in (("x", (6, 24)), ("w", (24, 15))))
-    names = [s.name for s in swept_sizes(tensors, frozenset((24.0,)))]
+    tensors = tuple(take_tensor(name, torch.randn(*shape).numpy()) for name, shape in (("x", (6, 24)), ("w", (24, 15))))
+    names = [s.name for s in generate_swept_sizes(tensors, frozenset((24.0,)))]
     assert any(n.startswith("15 as ") for n in names)
     assert not any("24 as" in n for n in names)
     assert len(names) == len(set(names)) or len({n for n in names if " and " not in n}) > 100
 
 
 def test_numbers_are_left_where_a_tensor_may_point_to_them():
-    x, i = taken("x", torch.randn(6, 24).numpy()), taken("i", torch.randint(0, 9, (6,)).numpy())
-    assert not list(swept_numbers(((x, i), (x, i)), (9,), ("n",)))
-    names = [v.name for v in swept_numbers(((x,), (x,)), (9, 3, True, 2.5), ("n", "axis", "flag", "scale"))]
+    x, i = take_tensor("x", torch.randn(6, 24).numpy()), take_tensor("i", torch.randint(0, 9, (6,)).numpy())
+    assert not list(generate_swept_numbers(((x, i), (x, i)), (9,), ("n",)))
+    names = [v.name for v in generate_swept_numbers(((x,), (x,)), (9, 3, True, 2.5), ("n", "axis", "flag", "scale"))]
     assert set(names) == {f"n as {m}" for m in (*range(5, 9), *range(10, 19))}
 
 

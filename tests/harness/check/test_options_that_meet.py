@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.option_pairs import crossed  # noqa: E402
+from opproof.harness.check.option_pairs import combine_options  # noqa: E402
 
 judged = partial(opproof.check, raises=False, seconds=2)
 
@@ -56,7 +56,7 @@ def test_what_the_reference_refuses_is_no_news():
 
 
 def met(draws, names=()):
-    return [one.name for one in crossed(lambda seed: draws[seed % len(draws)], 0, names)]
+    return [one.name for one in combine_options(lambda seed: draws[seed % len(draws)], 0, names)]
 
 
 def test_meetings():

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.verdicts import Verdict  # noqa: E402
-from opproof.harness.check.variants.fills import _twinned  # noqa: E402
+from opproof.harness.check.variants.fills import _repeat_extremes  # noqa: E402
 
 F = torch.nn.functional
 MASKED = -1e30
@@ -141,7 +141,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_another_algorithm(name, dtype, monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.summary.EXPLAINED", 0)
+    monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)
     reference, inputs, candidate, faults = CASES[name]
 
     def judged(**fault):
@@ -251,11 +251,11 @@ def test_which_of_equal_numbers_is_taken():
 
 def test_extremes_twice_in_a_row():
     rows = [[-2.0, -1, 0.5, 1, 3, 2], [-3.0, -1, 0, 0, 1, 2], [0.0, 0, 4, 0, 0, 0], [1.0, 1, 1, 1, 1, 1]]
-    assert _twinned(np.array(rows)).tolist() == [
+    assert _repeat_extremes(np.array(rows)).tolist() == [
         [-2, 3, 0.5, -2, 3, 2], [-3, -3, 0, 0, 2, 2], [0, 0, 4, 0, 0, 0], [1, 1, 1, 1, 1, 1],
     ]  # fmt: skip
     for kept in ([[1.0, 2, 3]], [[5.0, 2, 3, 4], [6, 3, 4, 4], [7, 3, 5, 5]], [[1.0, math.inf, 1, 1]]):
-        assert _twinned(np.array(kept)).tolist() == kept
+        assert _repeat_extremes(np.array(kept)).tolist() == kept
 
 
 def test_labels_keep_their_values_and_say_so():

@@ -7,9 +7,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.call.isolated import pair  # noqa: E402
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
+from opproof.harness.check.call.isolated import load_pair  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
 
 
 def reference(x):
@@ -23,8 +23,8 @@ def report_of(folder, text):
     """Of both sides in one file, the candidate in a process of its own."""
     file = folder / "both.py"
     file.write_text(text, encoding="utf-8")
-    both = pair(file, file, 0)
-    return compared(both.candidate, both.like, both.inputs, Wish(seconds=3))
+    both = load_pair(file, file, 0)
+    return check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=3))
 
 
 def failed(report):
@@ -77,7 +77,7 @@ def test_a_result_that_is_made_of_its_inputs_when_somebody_reads_it(monkeypatch)
 
     from opproof.harness.check.call import perform
 
-    usual = perform._answered
+    usual = perform._make_reply_tensor
 
     def answered(y, tensors, after=()):
         for made, x in late:
@@ -86,7 +86,7 @@ def test_a_result_that_is_made_of_its_inputs_when_somebody_reads_it(monkeypatch)
         late.clear()
         return usual(y, tensors, after)
 
-    monkeypatch.setattr(perform, "_answered", answered)
+    monkeypatch.setattr(perform, "_make_reply_tensor", answered)
     report = judged(kernel)
     assert failed(report) == {("WRONG_VALUE", "forward")}
     assert "where its inputs are overwritten once it has returned" in str(report)

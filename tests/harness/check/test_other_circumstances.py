@@ -17,10 +17,10 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import opproof  # noqa: E402
 from opproof.harness.check.call.exchange import Setting  # noqa: E402
-from opproof.harness.check.call.isolated import pair  # noqa: E402
+from opproof.harness.check.call.isolated import load_pair  # noqa: E402
 from opproof.harness.check.call.other_calls import EARLIER  # noqa: E402
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
 
 
 def reference(x):
@@ -282,12 +282,14 @@ def candidate(x, i):
     return x * torch.cos(({table}).to(torch.float64) * 0.01).to(x.dtype)
 """
     (tmp_path / "both.py").write_text(text)
-    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=5))
+    both = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
+    report = check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=5))
     assert not report.failures
     assert f"not judged: {said}: the candidate gives something else" in str(report)
-    right = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    same = compared(replace(right.candidate, label="reference"), right.like, right.inputs, Wish(seconds=5))
+    right = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
+    same = check_candidate(
+        replace(right.candidate, label="reference"), right.like, right.inputs, CheckOptions(seconds=5)
+    )
     assert said not in str(same)
 
 
@@ -312,8 +314,8 @@ def test_a_candidate_that_changes_what_the_reference_uses(monkeypatch):
 
 
 def test_a_kernel_that_is_slow_is_not_asked_in_all_ways(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.judge.final_pass._LEAST", 0.0)
-    monkeypatch.setattr("opproof.harness.check.judge.final_pass._SHARE", 0.0)
+    monkeypatch.setattr("opproof.harness.check.judge.final_pass._MIN_FEW_CALLS_SECONDS", 0.0)
+    monkeypatch.setattr("opproof.harness.check.judge.final_pass._QUESTION_TIME_SHARE", 0.0)
     report = judged(lambda x: reference(x) * (1 if threading.current_thread() is threading.main_thread() else 2))
     assert report.ok
     assert "other ways of calling" in str(report)

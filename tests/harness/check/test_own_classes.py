@@ -19,8 +19,8 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.call import user_classes, wire  # noqa: E402
-from opproof.harness.check.call.subject import drawing, stilled  # noqa: E402
-from opproof.harness.check.variants.inputs import given  # noqa: E402
+from opproof.harness.check.call.subject import replace_generator, restore_generator  # noqa: E402
+from opproof.harness.check.variants.inputs import take_inputs  # noqa: E402
 
 judged = partial(opproof.check, seconds=1e9, raises=False)
 
@@ -155,7 +155,7 @@ class Acting:
 )
 def test_what_an_object_holds_are_arguments(value):
     x = torch.ones(3)
-    arguments, (tensor,), _ = given(lambda: [x, value], ["x", "options"], None, 0)
+    arguments, (tensor,), _ = take_inputs(lambda: [x, value], ["x", "options"], None, 0)
     assert arguments.rest == (None, 4, 3)
     assert arguments.labels(["x", "options"]) == ["x", "options.width", "options.half"]
     (_, back), _ = arguments.split([x])
@@ -166,9 +166,9 @@ def test_what_an_object_holds_are_arguments(value):
 
 def test_tensors_in_a_nesting_are_called_by_where_they_lie():
     tree = {"gate": {"weight": torch.ones(2)}, "experts": [torch.ones(3), torch.ones(4)]}
-    _, tensors, _ = given(lambda: [torch.ones(1), tree], ["x", "params"], None, 0)
+    _, tensors, _ = take_inputs(lambda: [torch.ones(1), tree], ["x", "params"], None, 0)
     assert {t.name for t in tensors} == {"x", "params.gate.weight", "params.experts.0", "params.experts.1"}
-    _, tensors, _ = given(lambda: [{"a b": torch.ones(2)}], ["params"], None, 0)
+    _, tensors, _ = take_inputs(lambda: [{"a b": torch.ones(2)}], ["params"], None, 0)
     assert [t.name for t in tensors] == ["x0"]
 
 
@@ -198,19 +198,19 @@ def test_a_class_with_methods_is_to_be_had():
 
 def test_what_is_no_configuration_stays_what_it_is():
     for value in (torch.nn.ReLU(), torch.tanh, Mode.LOW, Options, torch.ones(2), 3, "text", torch.float16):
-        arguments, _, _ = given(lambda v=value: [torch.ones(2), v], ["x", "y"], None, 0)
+        arguments, _, _ = take_inputs(lambda v=value: [torch.ones(2), v], ["x", "y"], None, 0)
         assert len(arguments.rest) == 2
 
 
 def test_every_call_draws_from_a_generator_in_the_state_of_the_first():
     generator = torch.Generator().manual_seed(3)
-    kept = stilled(generator)
+    kept = replace_generator(generator)
     first = torch.rand(4, generator=generator)
     for _ in range(2):
-        assert torch.equal(torch.rand(4, generator=drawing(kept)), first)
-    assert kept == stilled(generator)
-    assert repr(kept) == repr(stilled(generator))
-    assert drawing(3) == stilled(3) == 3
+        assert torch.equal(torch.rand(4, generator=restore_generator(kept)), first)
+    assert kept == replace_generator(generator)
+    assert repr(kept) == repr(replace_generator(generator))
+    assert restore_generator(3) == replace_generator(3) == 3
 
 
 def test_a_candidate_that_draws_otherwise_is_found():

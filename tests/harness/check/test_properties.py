@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.tensors import taken  # noqa: E402
-from opproof.harness.check.variants.properties import held, keeping  # noqa: E402
-from opproof.harness.check.variants.variant import variants  # noqa: E402
+from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.properties import find_properties, restore_properties  # noqa: E402
+from opproof.harness.check.variants.variant import generate_variants  # noqa: E402
 
 F = torch.nn.functional
 
@@ -59,20 +59,20 @@ DTYPES = ("f32", "bf16", "f16")
 
 
 def draws(make, dtype, count=6):
-    return [taken("x", make(seed), dtype) for seed in range(count)]
+    return [take_tensor("x", make(seed), dtype) for seed in range(count)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", MADE)
 def test_it_is_noticed_and_kept_in_every_variant(name, dtype):
     some = draws(MADE[name], dtype)
-    properties = held(some)
+    properties = find_properties(some)
     said = name.partition(", ")[0]
     assert said in {p.said for p in properties}
-    for v in variants(some[:1], some[1:2], [properties], resized=False):
+    for v in generate_variants(some[:1], some[1:2], [properties], resized=False):
         for t in (*v.asked, *v.other):
             assert said in {p.said for p in properties if p.bits(t.values, 2.0**-7)}, v.name
-    fills = {v.name: v.asked[0].values for v in variants(some[:1], some[1:2], [properties], resized=False)}
+    fills = {v.name: v.asked[0].values for v in generate_variants(some[:1], some[1:2], [properties], resized=False)}
     if said in ("in order", "symmetric", "triangular", "zero in places"):  # and values are others all the same
         assert not np.array_equal(fills["wide values"], fills["as given"])
 
@@ -97,19 +97,25 @@ def test_it_is_noticed_and_kept_in_every_variant(name, dtype):
 )
 def test_numbers_without_a_property_have_none(make, dtype):
     """Weights of ones and numbers from 0 to 1 above all: a kernel that ignores them is found by others."""
-    assert held(draws(make, dtype)) == ()
+    assert find_properties(draws(make, dtype)) == ()
 
 
 def test_what_only_some_draws_have_is_none():
-    assert held(draws(lambda seed: torch.sort(normal(seed, 9))[0] if seed % 2 else normal(seed, 9), "f32")) == ()
-    assert held([*draws(MADE["symmetric"], "f32"), taken("x", normal(9, 4, 4))]) == ()
+    assert (
+        find_properties(draws(lambda seed: torch.sort(normal(seed, 9))[0] if seed % 2 else normal(seed, 9), "f32"))
+        == ()
+    )
+    assert find_properties([*draws(MADE["symmetric"], "f32"), take_tensor("x", normal(9, 4, 4))]) == ()
 
 
 def test_what_cannot_be_so_again_stays():
     some = draws(MADE["positive semidefinite"], "f32")
-    assert keeping(held(some), some[0], some[0].values - 100) is None
-    assert keeping(held(some), some[0], some[0].values * 6) is not None
-    names = {v.name: v.asked[0].values for v in variants(some[:1], some[1:2], [held(some)], resized=False)}
+    assert restore_properties(find_properties(some), some[0], some[0].values - 100) is None
+    assert restore_properties(find_properties(some), some[0], some[0].values * 6) is not None
+    names = {
+        v.name: v.asked[0].values
+        for v in generate_variants(some[:1], some[1:2], [find_properties(some)], resized=False)
+    }
     assert np.array_equal(names["negative values"], names["as given"])
     assert not np.array_equal(names["wide values"], names["as given"])
 

@@ -12,9 +12,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.call.other_calls import Kept  # noqa: E402
-from opproof.harness.check.tensors import taken  # noqa: E402
-from opproof.harness.check.variants.fills import filled  # noqa: E402
+from opproof.harness.check.call.other_calls import ReusedBuffers  # noqa: E402
+from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.fills import scale_values  # noqa: E402
 
 F = torch.nn.functional
 
@@ -461,8 +461,8 @@ def test_one_number_past_the_limit_that_it_starts_below():
 
 def test_what_is_negative_stays_so_far_from_zero():
     """The logarithm of a decay that were made 10 would be past what float32 holds after nine steps."""
-    decays, scores = taken("decay", np.array([-0.5, -0.25])), taken("x", np.array([-0.5, 0.25]))
-    assert [values.tolist() for values in filled([decays, scores], 1.0, 10.0)] == [[-10.5, -10.25], [9.5, 10.25]]
+    decays, scores = take_tensor("decay", np.array([-0.5, -0.25])), take_tensor("x", np.array([-0.5, 0.25]))
+    assert [values.tolist() for values in scale_values([decays, scores], 1.0, 10.0)] == [[-10.5, -10.25], [9.5, 10.25]]
 
 
 def test_a_place_that_the_reference_has_in_float32_and_not_in_float64():
@@ -494,7 +494,7 @@ def test_an_expert_that_more_tokens_choose_than_it_holds():
 
 def test_zeros_that_an_update_leaves_with_another_sign():
     """What a call has made -0 in place is 0 again for the next."""
-    kept = Kept()
+    kept = ReusedBuffers()
     for _ in range(2):
         given = kept.taken(0, torch.zeros(3))
         assert not given.signbit().any()

@@ -9,19 +9,17 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.errors import UsageError  # noqa: E402
-from opproof.harness.check.tensors import taken  # noqa: E402
-from opproof.harness.check.variants.integer_inputs import (  # noqa: E402
-    _once,
-    absent,
-    rounded,
-)
+from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.integer_inputs import _keep_once, generate_missing_labels, round_to_blocks  # noqa: E402
 
 
 def variants(*draws):
     """By name the whole numbers that are tried; of several draws, of numbers beside four rows of floats."""
     draws = [[np.asarray(v) for v in d] for d in draws]
-    pairs = [tuple((taken("x", np.zeros((16, 4))), *(taken(f"i{k}", v) for k, v in enumerate(d))) for d in draws)]
-    return {v.name: [t.values for t in v.asked[1:]] for v in absent(pairs)}
+    pairs = [
+        tuple((take_tensor("x", np.zeros((16, 4))), *(take_tensor(f"i{k}", v) for k, v in enumerate(d))) for d in draws)
+    ]
+    return {v.name: [t.values for t in v.asked[1:]] for v in generate_missing_labels(pairs)}
 
 
 def wrong_at(candidate, like, inputs, only=None):
@@ -322,10 +320,12 @@ def test_a_length_that_is_a_whole_number_of_blocks():
 )
 def test_numbers_that_are_not_free_stay(drawn, others):
     def some(values):
-        return taken("x", np.zeros((3, 4))), *(taken(f"i{k}", np.asarray(v)) for k, v in enumerate((values, *others)))
+        return take_tensor("x", np.zeros((3, 4))), *(
+            take_tensor(f"i{k}", np.asarray(v)) for k, v in enumerate((values, *others))
+        )
 
-    assert not [v.name for v in rounded([tuple(map(some, drawn))])]
-    assert [v.name for v in rounded([tuple(map(some, ([3, 200, 87], [9, 70, 210])))])] == (
+    assert not [v.name for v in round_to_blocks([tuple(map(some, drawn))])]
+    assert [v.name for v in round_to_blocks([tuple(map(some, ([3, 200, 87], [9, 70, 210])))])] == (
         [] if others else ["128 among i0", "64 among i0"]
     )
 
@@ -403,9 +403,9 @@ def test_one_of_its_numbers_once():
     made = variants((np.array([0, 2, 1, 2, 1, 0, 0]),), (np.array([2, 2, 1, 0, 1, 0, 1]),))
     (labels,) = made["one of its numbers once in i0"]
     assert labels.tolist() == [0, 2, 1, 2, 2, 0, 0]
-    assert _once(np.array([0, 0, 0, 1, 1, 1, 2, 2])).tolist() == [0, 0, 0, 1, 1, 1, 1, 2]  # in order as before
-    assert _once(np.array([0, 0, 1, 2, 2])) is None
-    assert _once(np.array([[0, 3], [1, 2], [2, 0], [3, 1]])) is None
+    assert _keep_once(np.array([0, 0, 0, 1, 1, 1, 2, 2])).tolist() == [0, 0, 0, 1, 1, 1, 1, 2]  # in order as before
+    assert _keep_once(np.array([0, 0, 1, 2, 2])) is None
+    assert _keep_once(np.array([[0, 3], [1, 2], [2, 0], [3, 1]])) is None
 
 
 def of_classes(x, labels, own):

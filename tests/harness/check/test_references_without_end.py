@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.call.reference import WATCHING, NoEnd, within  # noqa: E402
+from opproof.harness.check.call.reference import WATCHING, DeadlineExceeded, deadline  # noqa: E402
 
 PARENTS = (-1, 0, 0, 1, 1, 3, 2, 4)
 
@@ -51,7 +51,7 @@ def test_what_is_wrong_elsewhere_is_found():
 
 def test_a_loop_ends_that_catches_every_exception():
     def endless():
-        with within(0.2):
+        with deadline(0.2):
             while True:
                 try:
                     time.sleep(0.001)
@@ -59,7 +59,7 @@ def test_a_loop_ends_that_catches_every_exception():
                     time.sleep(0.001)
 
     begun = time.monotonic()
-    with pytest.raises(NoEnd, match=r"it did not end within 0\.2 s"):
+    with pytest.raises(DeadlineExceeded, match=r"it did not end within 0\.2 s"):
         endless()
     assert time.monotonic() - begun < 5
 
@@ -70,10 +70,10 @@ def test_what_ends_about_then_leaves_nothing_behind(seconds):
     ended = []
     for _ in range(100):
         try:
-            with within(seconds):
+            with deadline(seconds):
                 worked(0.003)
             ended.append(True)
-        except NoEnd:
+        except DeadlineExceeded:
             ended.append(False)
         sum(range(2000))
     assert len(ended) == 100
@@ -91,10 +91,10 @@ def worked(seconds):
 
 def test_what_waits_for_a_processor_has_its_time():
     """Seconds in which others have the processor are not the call's: it sleeps here for twice as long as it may."""
-    with within(0.3):
+    with deadline(0.3):
         time.sleep(0.6)
         worked(0.02)
-    with pytest.raises(NoEnd), within(0.3):
+    with pytest.raises(DeadlineExceeded), deadline(0.3):
         worked(10)
 
 
@@ -103,14 +103,14 @@ def test_in_another_thread_and_without_a_limit():
 
     def loop():
         try:
-            with within(0.1):
+            with deadline(0.1):
                 while True:
                     sum(range(100))
-        except NoEnd as error:
+        except DeadlineExceeded as error:
             met.append(str(error))
 
     thread = threading.Thread(target=loop)
     thread.start()
     thread.join(10)
-    with within(float("inf")):
+    with deadline(float("inf")):
         assert met == ["it did not end within 0.1 s"]

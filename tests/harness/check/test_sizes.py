@@ -10,13 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.tensors import Tensor  # noqa: E402
+from opproof.harness.check.tensors import CallTensor  # noqa: E402
 from opproof.harness.check.variants.arguments import numbers_of  # noqa: E402
-from opproof.harness.check.variants.sizes import (  # noqa: E402
-    fits,
-    joined,
-    sizes,
-)
+from opproof.harness.check.variants.sizes import fits, join_draws, list_sizes  # noqa: E402
 
 F = torch.nn.functional
 
@@ -109,10 +105,10 @@ def test_an_axis_taken_for_another_of_its_size():
 
 def test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left():
     def tensor(values, dtype="float32"):
-        return Tensor("x", np.asarray(values), dtype)
+        return CallTensor("x", np.asarray(values), dtype)
 
     def found(*tensors, named=()):
-        return [s.name for s in sizes(tensors, frozenset(named))]
+        return [s.name for s in list_sizes(tensors, frozenset(named))]
 
     rows = tensor(np.ones((40, 12)))
     assert found(rows) == [
@@ -164,19 +160,19 @@ def test_a_scale_that_the_reference_names_is_no_fault():
 
 
 def test_new_places_are_filled_from_the_second_draw():
-    one, two = ([Tensor("x", np.arange(16.0).reshape(4, 4) + k, "float32")] for k in (0, 100))
-    (size,) = [s for s in sizes(one, frozenset()) if s.name == "4 as 5"]
-    (found,) = joined((one, two), size)
+    one, two = ([CallTensor("x", np.arange(16.0).reshape(4, 4) + k, "float32")] for k in (0, 100))
+    (size,) = [s for s in list_sizes(one, frozenset()) if s.name == "4 as 5"]
+    (found,) = join_draws((one, two), size)
     assert found.values[:4, :4].tolist() == one[0].values.tolist()
     assert found.values[4, :4].tolist() == [100, 101, 102, 103]
     assert np.unique(found.values[:4]).size == 20
 
 
 def test_draws_of_other_lengths_are_brought_to_a_size():
-    one, two = (Tensor("x", np.arange(n * 4.0).reshape(n, 4) + 100 * n, "float32") for n in (10, 3))
-    given = [Tensor("x", np.ones((16, 4)), "float32")]
-    (size,) = [s for s in sizes(given, frozenset()) if s.name == "16 as 17"]
-    (found,) = joined(([one], [two]), size)
+    one, two = (CallTensor("x", np.arange(n * 4.0).reshape(n, 4) + 100 * n, "float32") for n in (10, 3))
+    given = [CallTensor("x", np.ones((16, 4)), "float32")]
+    (size,) = [s for s in list_sizes(given, frozenset()) if s.name == "16 as 17"]
+    (found,) = join_draws(([one], [two]), size)
     assert found.shape == (17, 4)
     assert found.values[10:13, 0].tolist() == two.values[:, 0].tolist()
     again = one.values[1:5, 0] * (1 + 1 / 128)  # begun one further on, and equal to none before
@@ -185,11 +181,11 @@ def test_draws_of_other_lengths_are_brought_to_a_size():
 
 def test_which_draws_can_be_brought_to_a_size():
     def tensors(*shape, labels=()):
-        whole = [Tensor("i", np.array(labels), "int64")] if labels else []
-        return [Tensor("x", np.ones(shape), "float32"), *whole]
+        whole = [CallTensor("i", np.array(labels), "int64")] if labels else []
+        return [CallTensor("x", np.ones(shape), "float32"), *whole]
 
     def fitting(given, name, *draws):
-        (size,) = [s for s in sizes(given, frozenset()) if s.name == name]
+        (size,) = [s for s in list_sizes(given, frozenset()) if s.name == name]
         return [fits(draw, given, size) for draw in draws]
 
     given = tensors(16, 4)

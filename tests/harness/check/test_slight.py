@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from opproof.harness.check.judge.outcome import _little
+from opproof.harness.check.judge.outcome import _is_little_off
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from opproof.harness.check.judge.outcome import _little
 def test_much_in_few_elements_is_little_and_in_many_is_not(wrong, bounds, little):
     shares = np.full(1024, 0.5)
     shares[:wrong] = bounds
-    assert _little(SimpleNamespace(shares=shares, passed=shares <= 1)) is little
+    assert _is_little_off(SimpleNamespace(shares=shares, passed=shares <= 1)) is little

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.judge.declines import Step, stretched  # noqa: E402
+from opproof.harness.check.judge.declines import BroadcastStep, find_stretched  # noqa: E402
 from opproof.harness.reference.torch.linear_algebra import by_letter, by_pair  # noqa: E402
 
 SHAPES = [(2, 12, 8), (2, 2, 8), (2, 3, 8)]
@@ -52,13 +52,13 @@ def test_a_fault_at_one_row_is_still_found():
     ],
 )
 def test_what_counts_is_the_axis(given, other, name):
-    assert stretched([Step("aten::mul", given)], [Step("aten::mul", other)]) == name
+    assert find_stretched([BroadcastStep("aten::mul", given)], [BroadcastStep("aten::mul", other)]) == name
 
 
 def test_other_operations_are_not_compared():
-    assert stretched([Step("aten::mul", ((4,), (4,)))], [Step("aten::add", ((4,), (1,)))]) == ""
-    assert stretched([], [Step("aten::expand", ((8,), (1, 2, 8)))]) == "aten::expand"
-    assert stretched([], [Step("aten::expand", ((2, 8), (2, 8)))]) == ""
+    assert find_stretched([BroadcastStep("aten::mul", ((4,), (4,)))], [BroadcastStep("aten::add", ((4,), (1,)))]) == ""
+    assert find_stretched([], [BroadcastStep("aten::expand", ((8,), (1, 2, 8)))]) == "aten::expand"
+    assert find_stretched([], [BroadcastStep("aten::expand", ((2, 8), (2, 8)))]) == ""
 
 
 TABLE = torch.linspace(-1, 2, 40).reshape(8, 5)

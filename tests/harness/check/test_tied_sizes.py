@@ -8,12 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.tensors import Tensor  # noqa: E402
-from opproof.harness.check.variants.sizes import (  # noqa: E402
-    parted,
-    sizes,
-    tied,
-)
+from opproof.harness.check.tensors import CallTensor  # noqa: E402
+from opproof.harness.check.variants.sizes import find_parted, keep_relations, list_sizes  # noqa: E402
 
 judged = partial(opproof.check, gradients=False, raises=False, dtype="f32")
 SHAPES = [(12,), (12, 3), (12, 4)]
@@ -111,24 +107,25 @@ def test_a_shape_that_is_wrong_beside_a_false_relation_is_found():
     ],
 )
 def test_which_sizes_go_along(new, among, together):
-    assert tied(new, among) == together
+    assert keep_relations(new, among) == together
 
 
 def test_which_relations_are_broken():
     given = [(12,), (12, 3), (12, 4)]
-    assert parted(given, [(13,), (13, 3), (13, 4)]) is None
-    assert parted(given, [(12,), (12, 5), (12, 6)]) is None
-    assert parted(given, [(12,), (12, 3), (12, 1)]) == (4, 3)
-    assert parted([(8, 16)], [(9, 16)]) == (16, 8)
-    assert parted([(8, 16)], [(9, 18)]) is None
-    assert parted([(1, 2)], [(1, 3)]) is None
+    assert find_parted(given, [(13,), (13, 3), (13, 4)]) is None
+    assert find_parted(given, [(12,), (12, 5), (12, 6)]) is None
+    assert find_parted(given, [(12,), (12, 3), (12, 1)]) == (4, 3)
+    assert find_parted([(8, 16)], [(9, 16)]) == (16, 8)
+    assert find_parted([(8, 16)], [(9, 18)]) is None
+    assert find_parted([(1, 2)], [(1, 3)]) is None
 
 
 def test_a_factorys_sizes_have_it_too():
     some = [
-        Tensor(n, np.random.default_rng(0).standard_normal(s), "float32") for n, s in zip("xsw", SHAPES, strict=True)
+        CallTensor(n, np.random.default_rng(0).standard_normal(s), "float32")
+        for n, s in zip("xsw", SHAPES, strict=True)
     ]
-    found = {s.name: s for s in sizes(some, frozenset())}
+    found = {s.name: s for s in list_sizes(some, frozenset())}
     one = found["4 as 5 and 3 as 4"]
     assert one.new == {(2, 1): 5, (1, 1): 4}
     assert one.group == found["4 as 5"].group

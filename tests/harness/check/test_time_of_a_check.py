@@ -14,7 +14,7 @@ import opproof  # noqa: E402
 from opproof.harness import clock  # noqa: E402
 from opproof.harness.__main__ import cli  # noqa: E402
 from opproof.harness.check.call.exchange import threads_for  # noqa: E402
-from opproof.harness.check.tensors import Tensor  # noqa: E402
+from opproof.harness.check.tensors import CallTensor  # noqa: E402
 from opproof.harness.clock import IDLE, Allowed, Clock, count, count_no_more  # noqa: E402
 
 FILE = """
@@ -77,7 +77,7 @@ def test_what_is_allowed_is_over_once_it_is_spent():
 
 def test_what_is_tried_hangs_on_no_neighbour(monkeypatch):
     """Fifty times as long by the clock on the wall, for want of a processor, changes nothing."""
-    queued = clock._queued
+    queued = clock._measure_queued
 
     def tried(rate):
         began = time.perf_counter()
@@ -85,7 +85,7 @@ def test_what_is_tried_hangs_on_no_neighbour(monkeypatch):
             "opproof.harness.clock.time.monotonic", lambda: began + rate * (time.perf_counter() - began)
         )
         monkeypatch.setattr(
-            "opproof.harness.clock._queued",
+            "opproof.harness.clock._measure_queued",
             lambda process: queued(process) + (rate - 1) * (time.perf_counter() - began) * (process == "self"),
         )
         report = opproof.check(torch.tanh, like=torch.tanh, inputs=[(5, 24)], seconds=20)
@@ -102,7 +102,7 @@ def test_small_tensors_have_one_thread_and_large_ones_all():
     torch.set_num_threads(3)
     try:
         for elements, threads in ((100, 1), (1 << 18, 3)):
-            with threads_for([Tensor("x", np.zeros(elements), "float32")]):
+            with threads_for([CallTensor("x", np.zeros(elements), "float32")]):
                 assert torch.get_num_threads() == threads
             assert torch.get_num_threads() == 3
         seen = []
@@ -119,13 +119,13 @@ def test_small_tensors_have_one_thread_and_large_ones_all():
 
 
 def test_the_candidates_own_process_counts(tmp_path):
-    from opproof.harness.check.call.isolated import pair
-    from opproof.harness.check.options import Wish
-    from opproof.harness.check.run import compared
+    from opproof.harness.check.call.isolated import load_pair
+    from opproof.harness.check.options import CheckOptions
+    from opproof.harness.check.run import check_candidate
 
     (tmp_path / "both.py").write_text(FILE.replace("def candidate(x):", "def candidate(x):\n    busy()") + BUSY)
-    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=3.0, gradients=False))
+    both = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
+    report = check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=3.0, gradients=False))
     assert not report.complete
 
 

@@ -12,15 +12,12 @@ from opproof.core.verdicts import Verdict  # noqa: E402
 from opproof.harness.check.call.exchange import Reply  # noqa: E402
 from opproof.harness.check.call.reference import Reference  # noqa: E402
 from opproof.harness.check.call.subject import Arguments, Form  # noqa: E402
-from opproof.harness.check.judge.budget import borne  # noqa: E402
-from opproof.harness.check.options import Manner  # noqa: E402
-from opproof.harness.check.tensors import taken  # noqa: E402
-from opproof.harness.check.variants.generate import vast  # noqa: E402
-from opproof.harness.check.variants.size_sweep import vast_sizes  # noqa: E402
-from opproof.harness.check.variants.sizes import (  # noqa: E402
-    fits,
-    rare_size,
-)
+from opproof.harness.check.judge.budget import can_bear  # noqa: E402
+from opproof.harness.check.options import JudgingOptions  # noqa: E402
+from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.generate import generate_long_axis  # noqa: E402
+from opproof.harness.check.variants.size_sweep import generate_long_axes  # noqa: E402
+from opproof.harness.check.variants.sizes import fits, make_rare_size  # noqa: E402
 
 judged = partial(opproof.check, raises=False, dtype="f32", isolate=True)
 
@@ -61,7 +58,7 @@ def of_rows(seed, dtype):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """Other tests are at work beside these."""
-    monkeypatch.setattr("opproof.harness.check.judge.budget._CANDIDATE", 1e6)
+    monkeypatch.setattr("opproof.harness.check.judge.budget._MAX_CANDIDATE_SECONDS", 1e6)
 
 
 def names_of(report):
@@ -88,7 +85,7 @@ def test_more_rows_than_a_grid_has_programs():
 
 def drawn(inputs, seed=0):
     names = ("table", "labels") if inputs is of_a_table else ("x",)
-    return tuple(taken(name, x.numpy()) for name, x in zip(names, inputs(seed, torch.float32), strict=True))
+    return tuple(take_tensor(name, x.numpy()) for name, x in zip(names, inputs(seed, torch.float32), strict=True))
 
 
 def of_one(function):
@@ -100,8 +97,8 @@ def of_one(function):
 
 def lengths(function, answer=lambda _: Reply()):
     """How long the axes of `of_rows` may be for a reference, and a candidate that answers so."""
-    pair, bears = (drawn(of_rows), drawn(of_rows, 1)), partial(borne, of_one(function), answer, Manner())
-    return [v.name for v in vast(pair, [()], frozenset(), bears, lambda _: True)]
+    pair, bears = (drawn(of_rows), drawn(of_rows, 1)), partial(can_bear, of_one(function), answer, JudgingOptions())
+    return [v.name for v in generate_long_axis(pair, [()], frozenset(), bears, lambda _: True)]
 
 
 def test_how_long_an_axis_is_borne_is_measured():
@@ -115,25 +112,25 @@ def test_how_long_an_axis_is_borne_is_measured():
 
 
 def test_a_candidate_that_is_slow_is_not_asked(monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.judge.budget._CANDIDATE", 0.0)
+    monkeypatch.setattr("opproof.harness.check.judge.budget._MAX_CANDIDATE_SECONDS", 0.0)
     assert not lengths(doubled)
 
 
 def test_who_has_no_time_or_memory_left_there_is_not_wrong():
-    from opproof.harness.check.search import differing
+    from opproof.harness.check.search import find_differing
 
     pair = drawn(of_rows), drawn(of_rows, 1)
-    some = list(vast(pair, [()], frozenset(), lambda *_: True, lambda _: True))
+    some = list(generate_long_axis(pair, [()], frozenset(), lambda *_: True, lambda _: True))
     for cause, told in ((Verdict.TIMEOUT, 0), (Verdict.OUT_OF_MEMORY, 0), (Verdict.CRASH, len(some))):
         answer = Reply(error="it ended", cause=cause)
-        assert len(list(differing(of_one(doubled), lambda _, a=answer: a, some, Manner(), 60.0))) == told
+        assert len(list(find_differing(of_one(doubled), lambda _, a=answer: a, some, JudgingOptions(), 60.0))) == told
 
 
 def test_other_axes_shrink_only_where_nothing_points_to_their_places():
     given = drawn(of_a_table)
-    (_, of_places), *_ = vast_sizes(given, frozenset())
+    (_, of_places), *_ = generate_long_axes(given, frozenset())
     assert [m for m, _ in of_places][:2] == [66051, 66051]
-    x, i = taken("x", torch.randn(24, 60).numpy()), taken("i", torch.full((24,), 59).numpy())
-    size = rare_size({24: 5}, {24: [(0, 0), (1, 0)]})
+    x, i = take_tensor("x", torch.randn(24, 60).numpy()), take_tensor("i", torch.full((24,), 59).numpy())
+    size = make_rare_size({24: 5}, {24: [(0, 0), (1, 0)]})
     assert fits((x, i), (x, i), size)
     assert not fits((x, i.holding(i.values - 40)), (x, i), size)

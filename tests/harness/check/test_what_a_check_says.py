@@ -8,15 +8,17 @@ torch = pytest.importorskip("torch")
 
 from opproof.core.verdicts import FAILED  # noqa: E402
 from opproof.harness.check import summary  # noqa: E402
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
 
 F = torch.nn.functional
 
 
 def told(candidate, like, inputs, **wishes):
     """The sentence of each failure, and what it has for a message, by variant and mode."""
-    report = compared(candidate, like, list(inputs), Wish(**{"seconds": 6.0, "gradients": False, **wishes}))
+    report = check_candidate(
+        candidate, like, list(inputs), CheckOptions(**{"seconds": 6.0, "gradients": False, **wishes})
+    )
     failed = [r for r in report.results if r.verdict in FAILED]
     assert failed
     return {(report.variants[r.case], str(r.mode)): (r.diagnosis, r.message) for r in failed}
@@ -129,7 +131,7 @@ NEAR_ONE = "as where 1 is added and taken away again"
 
 
 def given(candidate, like, least, **wishes):
-    report = compared(candidate, like, numbers_from(least), Wish(seconds=6.0, gradients=False, **wishes))
+    report = check_candidate(candidate, like, numbers_from(least), CheckOptions(seconds=6.0, gradients=False, **wishes))
     return {report.variants[r.case]: r.diagnosis for r in report.results if r.verdict in FAILED}
 
 
@@ -158,6 +160,6 @@ def test_a_region_in_16_bits():
         y[..., -1] *= 1.2
         return y.to(x.dtype)
 
-    wish = Wish(dtype="bf16", gradients=False, only="as given")
-    report = compared(wrong_at_the_end, lambda x: torch.softmax(x, -1) * 2 + x, [(8, 33)], wish)
+    wish = CheckOptions(dtype="bf16", gradients=False, only="as given")
+    report = check_candidate(wrong_at_the_end, lambda x: torch.softmax(x, -1) * 2 + x, [(8, 33)], wish)
     assert "only the elements past 32 along axis 1" in report.results[0].diagnosis

@@ -9,7 +9,7 @@ from torch import nn  # noqa: E402
 
 import opproof  # noqa: E402
 from opproof.core.errors import UsageError  # noqa: E402
-from opproof.harness.check.call.other_calls import Kept  # noqa: E402
+from opproof.harness.check.call.other_calls import ReusedBuffers  # noqa: E402
 
 F = torch.nn.functional
 
@@ -146,7 +146,7 @@ def test_a_view_of_a_stretched_input_is_stretched():
 
 
 def test_memory_at_another_offset_is_memory_of_its_own():
-    kept = Kept()
+    kept = ReusedBuffers()
     room = torch.zeros(8)
     at = [kept.taken(0, room[i:][:4]).data_ptr() % 64 for i in (0, 3, 0)]
     assert at[0] == at[2] != at[1]

@@ -10,16 +10,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.call.exchange import _openmp  # noqa: E402
-from opproof.harness.check.call.other_calls import (  # noqa: E402
-    Kept,
-    odd_one,
-)
-from opproof.harness.check.tensors import Tensor, taken  # noqa: E402
+from opproof.harness.check.call.exchange import _find_openmp  # noqa: E402
+from opproof.harness.check.call.other_calls import ReusedBuffers, find_outlier_call  # noqa: E402
+from opproof.harness.check.tensors import CallTensor, take_tensor  # noqa: E402
 from opproof.harness.check.variants.empty_groups import _is_spared  # noqa: E402
-from opproof.harness.check.variants.integer_inputs import absent  # noqa: E402
-from opproof.harness.check.variants.rare_values import rare  # noqa: E402
-from opproof.harness.check.variants.sizes import sizes  # noqa: E402
+from opproof.harness.check.variants.integer_inputs import generate_missing_labels  # noqa: E402
+from opproof.harness.check.variants.rare_values import generate_rare_fills  # noqa: E402
+from opproof.harness.check.variants.sizes import list_sizes  # noqa: E402
 
 #: Seconds during which a kernel lets the other thread have its turn, so that no test hangs on which core is free.
 _OTHERS_TURN = 2e-4
@@ -38,13 +35,13 @@ def failed(report):
 
 @pytest.mark.parametrize(("buffers", "found"), [(5, True), (40, True), (1000, False)])
 def test_a_ring_of_buffers(buffers, found):
-    ring, kept, x = [torch.empty(6) for _ in range(buffers)], Kept(), torch.ones(6)
+    ring, kept, x = [torch.empty(6) for _ in range(buffers)], ReusedBuffers(), torch.ones(6)
     answers = (ring[n % buffers].copy_(torch.full((6,), float(n))) for n in range(100))
     assert (max(kept.overwritten([y], [x]) for y in answers) >= 0) is found
 
 
 def test_what_is_held_is_bounded():
-    kept, x = Kept(), torch.ones(6)
+    kept, x = ReusedBuffers(), torch.ones(6)
     for n in range(200):
         kept.overwritten([torch.full((1 << 14,), float(n))], [x])
     assert sum(one.held.numel() for call in (*kept.outputs, *kept.older) for one in call) <= 1 << 18
@@ -96,13 +93,13 @@ def test_the_call_that_is_furthest_off_is_judged():
         n = next(calls)
         return [torch.ones(4) * (0.5 if n == 40 else 1 + 1e-7 * (n % 3))], [None]
 
-    outputs, gradients = odd_one(once, None)
+    outputs, gradients = find_outlier_call(once, None)
     assert outputs[0].tolist() == [0.5] * 4
     assert gradients == [None]
 
 
 def test_threads_of_an_openmp_that_a_kernel_has_brought():
-    runtimes = _openmp()
+    runtimes = _find_openmp()
     assert runtimes, "PyTorch's own"
 
     def kernel(x, w):
@@ -203,23 +200,27 @@ def test_columns_that_chance_leaves_and_those_of_padding():
 
 
 def test_what_a_mask_hides_is_larger_than_what_a_finite_number_takes_away():
-    fills = [f for f in rare([taken("x", np.arange(-3.0, 3.0))], frozenset()) if f.name == "values times 1000"]
-    assert [f.change([taken("x", np.array([-1.0, 2.0]))])[0].tolist() for f in fills] == [[-1000.0, 2000.0]]
+    fills = [
+        f
+        for f in generate_rare_fills([take_tensor("x", np.arange(-3.0, 3.0))], frozenset())
+        if f.name == "values times 1000"
+    ]
+    assert [f.change([take_tensor("x", np.array([-1.0, 2.0]))])[0].tolist() for f in fills] == [[-1000.0, 2000.0]]
 
 
 def test_heads_of_queries_twice_those_of_keys():
-    heads = [Tensor(name, np.zeros((2, 4, 12, 16)), "float32") for name in "qkv"]
-    assert "4 of q as 8" in [s.name for s in sizes(heads, frozenset(), parted=True)]
+    heads = [CallTensor(name, np.zeros((2, 4, 12, 16)), "float32") for name in "qkv"]
+    assert "4 of q as 8" in [s.name for s in list_sizes(heads, frozenset(), parted=True)]
 
 
 def test_a_long_piece_is_of_the_longest_draws_unless_an_argument_says_how_long_the_longest_is():
     draws = [
-        tuple((taken("x", np.zeros((n, 4))), taken("cu", np.array([0, 2, 4, n]))) for n in ends)
+        tuple((take_tensor("x", np.zeros((n, 4))), take_tensor("cu", np.array([0, 2, 4, n]))) for n in ends)
         for ends in ((9, 8), (30, 20))
     ]
-    made = {v.name: v.asked[1].values.tolist() for v in absent(draws)}
+    made = {v.name: v.asked[1].values.tolist() for v in generate_missing_labels(draws)}
     assert made["one long piece in cu"] == [0, 1, 2, 30]
-    assert "one long piece in cu" not in {v.name for v in absent(draws, frozenset((26.0,)))}
+    assert "one long piece in cu" not in {v.name for v in generate_missing_labels(draws, frozenset((26.0,)))}
 
 
 def test_a_pack_that_is_known_by_its_sum_and_its_ends():

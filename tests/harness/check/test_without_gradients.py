@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.call.other_calls import CALLS  # noqa: E402
+from opproof.harness.check.call.other_calls import HELD_CALLS  # noqa: E402
 from opproof.harness.check.judge import final_pass  # noqa: E402
 
 judged = partial(opproof.check, like=lambda x: torch.tanh(x) * 2, inputs=[(5, 24)], seconds=0.1, raises=False)
@@ -18,9 +18,9 @@ def failed(report):
     return {(r.verdict, r.mode) for rs in report.failures.values() for r in rs}
 
 
-@pytest.mark.parametrize("rooms", [1, 2, CALLS - 1])
+@pytest.mark.parametrize("rooms", [1, 2, HELD_CALLS - 1])
 def test_results_in_a_ring_of_buffers(monkeypatch, rooms):
-    monkeypatch.setattr(final_pass, "_LEAST_INFERENCE", 16)  # as many calls on a busy machine
+    monkeypatch.setattr(final_pass, "_MIN_CALLS", 16)  # as many calls on a busy machine
     ring, calls = {}, []
 
     def kernel(x):

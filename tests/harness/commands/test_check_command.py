@@ -127,9 +127,9 @@ def test_a_function_of_a_file_may_run_apart(tmp_path, monkeypatch):
     import apart
 
     given = {"op": None, "like": apart.reference, "inputs": [(3, 5), (5,)], "vjp": None, "neighbours": False}
-    assert front.judged(apart.candidate, **given, isolate=True).ok
+    assert front.judge_candidate(apart.candidate, **given, isolate=True).ok
     with pytest.raises(UsageError, match="at the top of a file"):
-        front.judged(lambda x, w: x, **given, isolate=True)
+        front.judge_candidate(lambda x, w: x, **given, isolate=True)
 
 
 OPENED = """    names = {}

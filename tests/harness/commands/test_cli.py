@@ -353,7 +353,7 @@ def test_show_says_what_a_domain_does_to_the_data(capfd, case, said):
 
 def test_show_has_the_data_of_the_mode_that_is_asked_for(capfd, tmp_path):
     """A forward record's: near 1 and -1 arc sines have no gradient that 16 bits hold, so its data are others."""
-    from opproof.harness.reference.question import pose
+    from opproof.harness.reference.question import make_question
     from opproof.reference_ops import load
 
     case, inputs = "asin[x=66x11;f16;fill=branches]", {}
@@ -363,7 +363,9 @@ def test_show_has_the_data_of_the_mode_that_is_asked_for(capfd, tmp_path):
         with np.load(tmp_path / f"{mode}.npz") as file:
             inputs[mode] = file["input x"]
             assert ("gradient x" in file) is (mode == "gradient")
-        np.testing.assert_array_equal(inputs[mode], pose(Case.parse(case), load("asin"), Mode(mode)).asked.inputs[0])
+        np.testing.assert_array_equal(
+            inputs[mode], make_question(Case.parse(case), load("asin"), Mode(mode)).asked.inputs[0]
+        )
     assert not np.array_equal(inputs["forward"], inputs["gradient"])
     assert call("show", case) == 0
     assert capfd.readouterr().out.startswith(f"{case}  gradient\n")

@@ -28,7 +28,7 @@ RECORDS = [
 
 
 def test_cells():
-    cells = support.matrix(RECORDS)
+    cells = support.make_matrix(RECORDS)
     assert list(cells) == ["abs", "exp", "relu", "tan"]
     assert cells["relu"]["a"] == support.Cell("pass", "FAIL", ("f32",))
     assert cells["exp"]["a"] == support.Cell("–", "", ())
@@ -40,23 +40,23 @@ def test_cells():
 
 @pytest.mark.parametrize("verdict", ["ERROR", "CRASH", "a verdict of tomorrow"])
 def test_any_failure_shows(verdict):
-    cells = support.matrix([*RECORDS, record("tan", verdict, dtype="f64")])
+    cells = support.make_matrix([*RECORDS, record("tan", verdict, dtype="f64")])
     assert cells["tan"]["a"] == support.Cell("FAIL", "", ())
 
 
 def test_sentences_count():
-    assert support.sentences(support.matrix(RECORDS)) == [
+    assert support.summarise_backends(support.make_matrix(RECORDS)) == [
         "a answers 2 of 4 operators, 1 with gradients (1 with failures).",
         "b|c.so answers 1 of 4 operators, 0 with gradients (1 with known failures).",
     ]
 
 
 def test_terminal_and_markdown():
-    cells = support.matrix(RECORDS)
-    lines = support.terminal(cells).splitlines()
+    cells = support.make_matrix(RECORDS)
+    lines = support.format_terminal(cells).splitlines()
     assert lines[0].split() == ["operator", "a", "b|c.so"]
     assert [line.split() for line in lines if line.startswith("relu")] == [["relu", "pass", "/", "FAIL", "f32"]]
-    text = support.markdown(cells)
+    text = support.format_page(cells)
     assert "| operator | a | b\\|c.so |" in text
     assert "| exp | – | known f64 |" in text
     rows = [row for row in text.splitlines() if row.startswith("|")]

@@ -9,7 +9,7 @@ from _planted import DEFECTS, Planted, as_true, bits_of, findings
 
 from opproof.backends.numpy import create
 from opproof.cases import Case
-from opproof.harness.diagnose.diagnosis import diagnose, others
+from opproof.harness.diagnose.diagnosis import diagnose, find_other_patterns
 
 COUNT = 5  # cases a defect
 
@@ -141,7 +141,7 @@ def test_all_that_fits_is_told_beside_what_says_most():
     made = attempted(Odd(lambda y: np.where(np.arange(33) >= 32, y + 1, y).astype(y.dtype)), "exp[x=5x33;f32]")
     text = diagnose(made.posed, made.answer, made.judgement)
     assert text == "only the elements past 32 along axis 1 (the last multiple of 4; the last slice) of y are wrong"
-    beside = [s for _, s in others(made.posed, made.answer, made.judgement, text)]
+    beside = [s for _, s in find_other_patterns(made.posed, made.answer, made.judgement, text)]
     assert text not in beside
     assert {text.replace("4; the last slice", str(n)) for n in (4, 8, 16, 32)} <= set(beside)
     assert "only the elements of the last slice along axis 1 of y are wrong" in beside

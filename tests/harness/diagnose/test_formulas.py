@@ -7,8 +7,8 @@ from test_patterns import Changed, told
 
 from opproof.backends.numpy import create
 from opproof.harness.diagnose import precision
-from opproof.harness.diagnose.diagnosis import diagnose, others
-from opproof.harness.diagnose.wrong import wrongs
+from opproof.harness.diagnose.diagnosis import diagnose, find_other_patterns
+from opproof.harness.diagnose.wrong import list_wrong_tensors
 
 F, G = "forward", "gradient"
 
@@ -130,7 +130,7 @@ def test_what_f16_and_tf32_have_in_common_is_said_of_both():
 def _follows(backend, case):
     made = attempted(backend, case)
     assert made.judgement.verdict == "WRONG_VALUE"
-    return precision.follows(wrongs(made.posed, made.answer, made.judgement)[0])
+    return precision.follows(list_wrong_tensors(made.posed, made.answer, made.judgement)[0])
 
 
 def quick_gelu(inputs, params):
@@ -195,7 +195,7 @@ def test_no_eps_and_the_default_one_are_both_named_where_neither_tells(mode):
     made = attempted(Eps(0.0), narrow, mode)
     said = diagnose(made.posed, made.answer, made.judgement, made.rules)
     assert said == f"the parameter eps=0.1 is ignored: {either}"
-    beside = [s for _, s in others(made.posed, made.answer, made.judgement, said)]
+    beside = [s for _, s in find_other_patterns(made.posed, made.answer, made.judgement, said)]
     for one in ("eps=0.0", "eps=1e-05, its default"):
         assert f"the parameter eps=0.1 is ignored: {what} is that of {one}" in beside
     alone = told(Eps(0.0), f"group_norm[{wide}]", mode)

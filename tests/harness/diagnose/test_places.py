@@ -6,7 +6,7 @@ from _ask import attempted
 from test_patterns import Changed, near, told
 
 from opproof.core.dtypes import DECLARED
-from opproof.harness.diagnose.diagnosis import diagnose, others
+from opproof.harness.diagnose.diagnosis import diagnose, find_other_patterns
 
 F, G = "forward", "gradient"
 
@@ -49,7 +49,7 @@ def test_a_place_is_named_of_whole_numbers_and_is_told_beside():
     made = attempted(backend, "add[a=7x33;b=7x33;i32]")
     said = diagnose(made.posed, made.answer, made.judgement)
     assert said == "only the elements of slice 9 along axis 1 of y are wrong"
-    assert others(made.posed, made.answer, made.judgement, said) == ()
+    assert find_other_patterns(made.posed, made.answer, made.judgement, said) == ()
 
 
 def test_edges_are_named():
@@ -67,7 +67,7 @@ def test_what_holds_the_same_elements_is_told_beside():
     """Of one case; which of them is right, several cases tell."""
     made = attempted(missing(np.s_[-1:]), "exp[x=5x31;f32]")
     said = diagnose(made.posed, made.answer, made.judgement)
-    beside = [s for _, s in others(made.posed, made.answer, made.judgement, said)]
+    beside = [s for _, s in find_other_patterns(made.posed, made.answer, made.judgement, said)]
     assert "only the elements of the last slice along axis 0 of y are wrong" in beside
     assert "only the elements past 4 along axis 0 (the last multiple of 4) of y are wrong" in beside
 
@@ -214,5 +214,5 @@ def test_that_it_is_the_first_is_told_beside_where_other_records_may_tell():
     made = attempted(missing(np.s_[:1]), "exp[x=2x31;f32]")
     said = diagnose(made.posed, made.answer, made.judgement)
     assert "only the elements of the first slice along axis 0 of y are wrong" in [
-        s for _, s in others(made.posed, made.answer, made.judgement, said)
+        s for _, s in find_other_patterns(made.posed, made.answer, made.judgement, said)
     ]

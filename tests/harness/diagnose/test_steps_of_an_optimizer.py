@@ -5,7 +5,7 @@ import pytest
 from _ask import attempted
 
 from opproof.backends.numpy import create
-from opproof.harness.diagnose.diagnosis import explain, others
+from opproof.harness.diagnose.diagnosis import explain, find_other_patterns
 
 
 class Adam:
@@ -46,7 +46,7 @@ def told(backend, case):
     made = attempted(backend, case)
     assert made.judgement.verdict == "WRONG_VALUE"
     label, said = explain(made.posed, made.answer, made.judgement, made.rules)
-    return label, said, [s for _, s in others(made.posed, made.answer, made.judgement, said)]
+    return label, said, [s for _, s in find_other_patterns(made.posed, made.answer, made.judgement, said)]
 
 
 CASE = "opt_steps_adam[param={0};grads=3x{0};exp_avg={0};exp_avg_sq={0};lr=0.2;beta1=0.0;eps=1.0;{1}]"

@@ -9,7 +9,7 @@ from opproof.backends.numpy import create
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
-from opproof.reports.advice import sound
+from opproof.reports.advice import withdraw_refuted
 
 NORM = "rms_norm[x=33x65;weight=65,;bf16]"
 SENTENCE = 'passes if its intermediates are stored in bf16: declare it (compute -> "storage"), or accumulate in float32'
@@ -86,5 +86,5 @@ def test_what_float32_has_wrong_too_is_no_precision():
     made = [(c, attempted(BiasedVariance(), c)) for c in map(BATCH.format, ("f32", "bf16;layout=offset"))]
     wide, narrow = (record(Task("made here", case, "forward"), m) for case, m in made)
     assert narrow.diagnosis == SENTENCE
-    assert sound([wide, narrow])[1].diagnosis == ""
-    assert sound([narrow]) == [narrow]
+    assert withdraw_refuted([wide, narrow])[1].diagnosis == ""
+    assert withdraw_refuted([narrow]) == [narrow]

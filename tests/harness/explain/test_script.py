@@ -11,7 +11,7 @@ from _runs import opproof, write_run
 
 from opproof.cases import Case, cases_of
 from opproof.harness.cli.repro import arrays_of
-from opproof.harness.repro.script import script, scripts_of
+from opproof.harness.repro.script import scripts_of, write_script
 from opproof.reports import Worst
 
 # One op each of: plain, helpers, erf, another operator's functions, dataclasses, integers, several outputs, windows.
@@ -42,7 +42,7 @@ def run(tmp_path, text, alone=True):
 @pytest.mark.parametrize("op", OPS)
 def test_small_cases_need_numpy_alone(op):
     case = next(c for c in cases_of(op, "smoke") if c.dtype in ("f32", "bf16"))
-    text = script(case, [])
+    text = write_script(case, [])
     assert "import opproof" not in text
     assert "from opproof" not in text
     assert "scipy" not in text
@@ -67,7 +67,7 @@ def test_it_prints_what_the_record_says(tmp_path):
         failing(case, "forward", "y", (2, 3), 0.25, diagnosis='it says "so"\\n'),
         failing(case, "gradient", "x", (0, 1), "nan"),
     ]
-    text = script(case, records)
+    text = write_script(case, records)
     assert "another layout: transposed" in text
     lines = run(tmp_path, text).splitlines()
     for line, name, index in zip(lines, ("expected y", "gradient x"), ((2, 3), (0, 1)), strict=True):
@@ -80,7 +80,7 @@ def test_it_prints_what_the_record_says(tmp_path):
 def test_without_a_worst_element_it_prints_what_is_expected(tmp_path):
     case = Case.parse("relu[x=2x3;f32]")
     crash = samples.result(str(case), "forward", verdict="CRASH", message="SIGSEGV")
-    lines = run(tmp_path, script(case, [crash])).splitlines()
+    lines = run(tmp_path, write_script(case, [crash])).splitlines()
     assert [line for line in lines if "(" in line] == ["y (2, 3)", "gradient of x (2, 3)"]
 
 
@@ -88,14 +88,14 @@ def test_special_numbers_and_exact_digits():
     for text in ("relu[x=5x9;f16;fill=special]", "relu[x=3x5;bf16]", "relu[x=3x5;f64]", "relu[x=0x5;f32]"):
         case = Case.parse(text)
         names: dict = {}
-        exec(compile(script(case, []), "script", "exec", dont_inherit=True), names)
+        exec(compile(write_script(case, []), "script", "exec", dont_inherit=True), names)
         np.testing.assert_array_equal(names["inputs"]["x"], arrays_of(case)["input x"])
 
 
 def test_large_cases_import_opproof(tmp_path):
     case = Case.parse("softmax[x=40x66;dim=-1;f32]")
     want = float(arrays_of(case)["expected y"][3, 4])
-    text = script(case, [failing(case, "forward", "y", (3, 4), 0.5)])
+    text = write_script(case, [failing(case, "forward", "y", (3, 4), 0.5)])
     assert len(text) < 3000
     assert f"expected {want!r}, torch gave 0.5" in run(tmp_path, text, alone=False)
 
@@ -119,7 +119,7 @@ def test_a_forward_record_has_its_own_data(tmp_path, shape):
     index = tuple(map(int, np.argwhere(own != other)[0]))
     forward = failing(case, "forward", "y", index, 0.25)
     for records in ([forward], [failing(case, "gradient", "x", (0, 1), 0.5), forward]):
-        lines = run(tmp_path, script(case, records), alone=False).splitlines()
+        lines = run(tmp_path, write_script(case, records), alone=False).splitlines()
         assert [line.partition(" expected ")[2].partition(",")[0] for line in lines] == [repr(float(own[index]))]
 
 
@@ -127,7 +127,7 @@ def test_a_users_own_operator(tmp_path):
     (tmp_path / "snake.py").write_text(OWN, encoding="utf-8")
     case = Case.parse("snake[x=3x5;f32]")
     want = arrays_of(case, [str(tmp_path)])["expected y"][1, 1]
-    text = script(case, [failing(case, "forward", "y", (1, 1), 0.5)], [str(tmp_path)])
+    text = write_script(case, [failing(case, "forward", "y", (1, 1), 0.5)], [str(tmp_path)])
     assert f"expected {float(want)!r}" in run(tmp_path, text)
 
 

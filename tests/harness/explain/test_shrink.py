@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.harness.repro.shrink import shrink, valid
+from opproof.harness.repro.shrink import is_valid, shrink
 from opproof.reference_ops import load
 
 BACKEND = """
@@ -105,7 +105,7 @@ def test_every_candidate_is_a_case_of_the_operator():
         return len(tried) % 3 == 0
 
     found = shrink(case, op, fails)
-    assert all(valid(c, op) for c in tried)
+    assert all(is_valid(c, op) for c in tried)
     assert found.tried == len(tried) == len(set(tried))
 
 

@@ -14,7 +14,7 @@ from _runs import opproof
 from safetensors.numpy import load_file, save_file
 
 from opproof.backends.load import load_backend
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.cases._layouts import row_major
 from opproof.reports import read_results
 
@@ -40,7 +40,7 @@ def read(vectors, tensor, tensors):
 
 def answered(manifest, vectors, answers, spec, *, change=None):
     """A backend asked from the files alone; what it says, as files. `change` may edit the arrays."""
-    backend = settle(load_backend(str(spec)), str(spec))
+    backend = resolve_members(load_backend(str(spec)), str(spec))
     for record in manifest["records"]:
         tensors = load_file(vectors / record["file"])
         inputs = [read(vectors, t, tensors) for t in record["inputs"]]

@@ -14,10 +14,10 @@ from opproof.harness.judge.alternatives import in_any_order
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.chunk_screen import Screen
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference import question
 from opproof.harness.reference.expected import expected_of
-from opproof.harness.reference.question import Expected, pose
+from opproof.harness.reference.question import Expected, make_question
 from opproof.reference_ops import load, names
 
 NAN, INF = float("nan"), float("inf")
@@ -29,9 +29,9 @@ def answered(text, inputs, *outputs, strict=False):
     """The judgement of `outputs` for a case whose data are `inputs`."""
     case = Case.parse(text)
     kind = DTYPES[case.dtype].numpy
-    posed = pose(case, load(case.op), Mode.FORWARD).asked.given(inputs=tuple(map(np.asarray, inputs)))
+    posed = make_question(case, load(case.op), Mode.FORWARD).asked.given(inputs=tuple(map(np.asarray, inputs)))
     stored = [np.asarray(y).astype(kind if np.asarray(y).dtype.kind == "f" else np.int64) for y in outputs]
-    return judge(posed, Answer(stored), Rules(strict_subnormals=strict)).verdict
+    return judge(posed, Outputs(stored), Rules(strict_subnormals=strict)).verdict
 
 
 def test_inputs_below_the_normal_range_may_be_taken_for_zero():
@@ -50,11 +50,11 @@ def test_inputs_below_the_normal_range_may_be_taken_for_zero():
 def test_a_result_on_the_way_may_be_taken_for_zero():
     """logsumexp of numbers far from the largest: their exponentials are below the normal range."""
     case = Case.parse("logsumexp[x=33x3;dim=-1;f32;fill=extreme;seed=5]")
-    posed = pose(case, load("logsumexp"), Mode.GRADIENT).asked
-    ways = list(question.answers(posed))
+    posed = make_question(case, load("logsumexp"), Mode.GRADIENT).asked
+    ways = list(question.evaluate_flushed(posed))
     assert ways
     for way in ways:
-        answer = Answer([None if d is None else np.asarray(d).astype(np.float32) for d in way])
+        answer = Outputs([None if d is None else np.asarray(d).astype(np.float32) for d in way])
         assert judge(posed, answer, Rules()).verdict == "PASS"
 
 
@@ -222,7 +222,7 @@ def test_flushing_and_another_convention_in_one_answer():
 
 
 def test_flushing_is_not_asked_of_what_passes(monkeypatch):
-    monkeypatch.setattr(question, "answers", lambda posed: pytest.fail("nothing failed"))
+    monkeypatch.setattr(question, "evaluate_flushed", lambda posed: pytest.fail("nothing failed"))
     x = np.array([[0.5, 1.0, 2.0]])
     assert answered("scale[x=1x3;s=3.0;f32]", [x], 3 * x) == "PASS"
 
@@ -307,7 +307,7 @@ def test_conventions_differ_only_where_definitions_do(name):
     """On numbers all of an operator's conventions are its reference."""
     op = load(name)
     case = next(c for c in cases_of(name) if c.dtype == "f32" and c.fill == "normal")
-    posed = pose(replace(case), op, Mode.FORWARD).asked
+    posed = make_question(replace(case), op, Mode.FORWARD).asked
     for answer in op.conventions(*posed.inputs, **posed.params):
         outputs = answer if isinstance(answer, tuple) else (answer,)
         for y, e in zip(outputs, posed.outputs, strict=True):
@@ -317,56 +317,56 @@ def test_conventions_differ_only_where_definitions_do(name):
 @pytest.mark.parametrize(("step", "verdict"), [(0, "PASS"), (1, "PASS"), (3, "WRONG_GRADIENT")])
 def test_pointwise_gradients_may_round_once(step, verdict):
     """g sign(x) is g x / |x| to HIPS autograd, an ulp away from what the reference holds to be exact."""
-    posed = pose(Case.parse("abs[x=3x5;f32]"), load("abs"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("abs[x=3x5;f32]"), load("abs"), Mode.GRADIENT).asked
     d = (posed.cotangents[0] * np.sign(posed.inputs[0])).astype(np.float32)
     for _ in range(step):
         d = np.nextafter(d, np.float32(INF))
-    assert judge(posed, Answer([d]), Rules()).verdict == verdict
+    assert judge(posed, Outputs([d]), Rules()).verdict == verdict
 
 
 def test_movement_may_not():
-    posed = pose(Case.parse("reshape[x=3x5;shape=(5,3);f32]"), load("reshape"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("reshape[x=3x5;shape=(5,3);f32]"), load("reshape"), Mode.GRADIENT).asked
     d = posed.cotangents[0].reshape(3, 5).astype(np.float32)
-    assert judge(posed, Answer([d]), Rules()).verdict == "PASS"
-    assert judge(posed, Answer([np.nextafter(d, np.float32(INF))]), Rules()).verdict == "WRONG_GRADIENT"
+    assert judge(posed, Outputs([d]), Rules()).verdict == "PASS"
+    assert judge(posed, Outputs([np.nextafter(d, np.float32(INF))]), Rules()).verdict == "WRONG_GRADIENT"
 
 
 @pytest.mark.parametrize("name", ["elu", "selu", "celu"])
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_a_backward_may_use_the_saved_output(name, dtype):
     """g (y + alpha), with y as it was stored."""
-    posed = pose(Case.parse(f"{name}[x=31x33;{dtype}]"), load(name), Mode.GRADIENT).asked
+    posed = make_question(Case.parse(f"{name}[x=31x33;{dtype}]"), load(name), Mode.GRADIENT).asked
     kind = DTYPES[dtype].numpy
     x, g = posed.inputs[0], posed.cotangents[0]
     y = posed.outputs[0].astype(kind).astype(np.float32)
     scale = 1.0507009873554805 if name == "selu" else 1.0
     alpha = 1.6732632423543772 if name == "selu" else 1.0
     d = np.where(x > 0, scale * g, g * (y + scale * alpha)).astype(kind)
-    assert judge(posed, Answer([d]), Rules()).verdict == "PASS"
+    assert judge(posed, Outputs([d]), Rules()).verdict == "PASS"
     wrong = np.where(x > 0, scale * g, g * (y + 1.2 * scale * alpha)).astype(kind)
-    assert judge(posed, Answer([wrong]), Rules()).verdict == "WRONG_GRADIENT"
+    assert judge(posed, Outputs([wrong]), Rules()).verdict == "WRONG_GRADIENT"
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_a_quotients_backward_may_too(dtype):
     """-g y / b, as Paddle has it; not 0.5 % off in 16 bits."""
-    posed = pose(Case.parse(f"div[a=31x33;b=31x33;{dtype}]"), load("div"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse(f"div[a=31x33;b=31x33;{dtype}]"), load("div"), Mode.GRADIENT).asked
     kind, g, b = DTYPES[dtype].numpy, posed.cotangents[0], posed.inputs[1]
     y = posed.outputs[0].astype(kind).astype(np.float32)
     for factor, verdict in [(1, "PASS"), (1.005, "WRONG_GRADIENT")]:
         d = [(g / b).astype(kind), (-g * y / b * factor).astype(kind)]
-        assert judge(posed, Answer(d), Rules()).verdict == verdict
+        assert judge(posed, Outputs(d), Rules()).verdict == verdict
 
 
 def _gradient_of_cholesky(posed, how):
     """The reference's gradient, changed by `how`, judged."""
     (expected,) = expected_of(posed, None)
-    return judge(posed, Answer([np.asarray(how(expected.values)).astype(np.float32)]), Rules()).verdict
+    return judge(posed, Outputs([np.asarray(how(expected.values)).astype(np.float32)]), Rules()).verdict
 
 
 def test_the_gradient_of_a_symmetric_matrix_may_lie_in_one_triangle():
     """Of x and its transpose only the sum of what their gradients are shows; a part or a multiple of it is wrong."""
-    posed = pose(Case.parse("cholesky[x=3x5x5;f32]"), load("cholesky"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("cholesky[x=3x5x5;f32]"), load("cholesky"), Mode.GRADIENT).asked
     off = 1 - np.eye(5)
     for how, verdict in [
         (lambda d: d, "PASS"),
@@ -384,8 +384,8 @@ def test_the_gradient_of_a_symmetric_matrix_may_lie_in_one_triangle():
 
 
 def test_other_gradients_are_held_to_both_triangles():
-    posed = pose(Case.parse("inverse[x=4x4;f32]"), load("inverse"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("inverse[x=4x4;f32]"), load("inverse"), Mode.GRADIENT).asked
     assert not posed.op.symmetric
     (expected,) = expected_of(posed, None)
     got = np.asarray((expected.values + expected.values.T) / 2).astype(np.float32)
-    assert judge(posed, Answer([got]), Rules()).verdict == "WRONG_GRADIENT"
+    assert judge(posed, Outputs([got]), Rules()).verdict == "WRONG_GRADIENT"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from opproof.core.dtypes import DTYPES, round_to
-from opproof.harness.judge.bound import C, compare, far_off, floor_of
+from opproof.harness.judge.bound import C, compare, floor_of, is_clearly_wrong
 from opproof.harness.reference.question import Expected
 
 NAN, INF = float("nan"), float("inf")
@@ -206,11 +206,11 @@ def test_what_is_far_off_never_passes(rule):
         options.get("exact", False),
         options.get("faithful", False),
     )
-    assert not (passes and far_off(np.array([got]).astype(DTYPES[kind].numpy), want, kind))
+    assert not (passes and is_clearly_wrong(np.array([got]).astype(DTYPES[kind].numpy), want, kind))
 
 
 def test_far_off_sees_what_is_plainly_wrong():
     want = Expected(np.array([1.0, 2.0]), np.zeros(2))
-    assert far_off(np.array([1.0, 2.1], np.float32), want, "f32")
-    assert not far_off(np.array([1.0, 2.0], np.float32), want, "f32")
-    assert far_off(np.array([1, 3]), Expected(np.array([1, 2]), np.zeros(2)), "f32")
+    assert is_clearly_wrong(np.array([1.0, 2.1], np.float32), want, "f32")
+    assert not is_clearly_wrong(np.array([1.0, 2.0], np.float32), want, "f32")
+    assert is_clearly_wrong(np.array([1, 3]), Expected(np.array([1, 2]), np.zeros(2)), "f32")

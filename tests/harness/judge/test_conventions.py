@@ -11,8 +11,8 @@ from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.reference import kinks
-from opproof.harness.reference.data import inputs_of, ordered
-from opproof.harness.reference.question import needs_of, pose
+from opproof.harness.reference.data import inputs_of, order_arguments
+from opproof.harness.reference.question import make_question, needs_of
 from opproof.reference_ops import load
 
 INF = math.inf
@@ -77,7 +77,7 @@ def test_infinite_logits_give_the_limit(x, target, loss, pos_weight):
 
 def test_an_infinite_logit_is_a_case():
     case = next(c for c in cases_of("bce_with_logits") if c.fill == "special" and c.dtype == "f32")
-    x, target = ordered(case, load("bce_with_logits"), inputs_of(case, load("bce_with_logits")))[:2]
+    x, target = order_arguments(case, load("bce_with_logits"), inputs_of(case, load("bce_with_logits")))[:2]
     assert np.isinf(x).any()
     assert np.isinf(target).any()
 
@@ -177,9 +177,9 @@ def test_the_backend_calls_pytorchs_own(text):
 def test_what_needs_a_gradient():
     case = Case.parse("scatter[x=4x5;index=1x5;src=1x5;dim=0;f32;needs=src]")
     op = load("scatter")
-    posed = pose(case, op, Mode.FORWARD).asked
+    posed = make_question(case, op, Mode.FORWARD).asked
     assert needs_of(case, op, posed.inputs, posed.outputs) == [False, False, True]
-    assert pose(case, op, Mode.GRADIENT).asked.needs == (False, False, True)
+    assert make_question(case, op, Mode.GRADIENT).asked.needs == (False, False, True)
 
 
 def pooled(x, **params):
@@ -210,7 +210,7 @@ def test_nan_may_take_any_place_among_equals():
 
 def test_nan_for_nan_at_kinks_that_are_not_looked_at_one_by_one(monkeypatch):
     """Past so many kinks nothing is known of an element by itself; what meets its expected NaN passes all the same."""
-    monkeypatch.setattr(kinks, "MOST", 3)
+    monkeypatch.setattr(kinks, "MAX_SINGLE_ELEMENTS", 3)
     made = attempted(NumPy(), "std[x=5x1;dim=-1;f32]", "gradient")
     assert made.judgement.verdict == "PASS"
 

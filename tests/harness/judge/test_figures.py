@@ -8,13 +8,13 @@ import pytest
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.array_statistics import BIAS, RMS, Rounding, figures
+from opproof.harness.judge.array_statistics import BIAS, RMS, Rounding, measure_array
 from opproof.harness.judge.bound import STORED, compare
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.array_bias import LEAST
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.array_bias import MIN_WHOLE_VALUES
 from opproof.harness.reference.expected import expected_of
-from opproof.harness.reference.question import Expected, evaluate_vjp, pose
+from opproof.harness.reference.question import Expected, evaluate_vjp, make_question
 from opproof.reference_ops import load
 
 BF16 = DTYPES["bf16"]
@@ -29,21 +29,21 @@ def truncated(values, kind):
 def of(text, change, rules=None):
     """The judgement of the reference's own forward, changed and stored."""
     case = Case.parse(text)
-    posed = pose(case, load(case.op), Mode.FORWARD).asked
+    posed = make_question(case, load(case.op), Mode.FORWARD).asked
     stored = [change(y).astype(DTYPES[case.dtype].numpy) for y in posed.outputs]
-    return judge(posed, Answer(stored), rules or Rules())
+    return judge(posed, Outputs(stored), rules or Rules())
 
 
 @pytest.mark.parametrize(("layout", "verdict"), [("x:broadcast", "PASS"), ("contiguous", "WRONG_GRADIENT")])
 def test_rows_that_are_one_in_memory_share_their_errors(layout, verdict):
     """Each row of the gradient of weight is the sum of cotangents times one row of x: nine elements, one error."""
     case = Case.parse(f"linear[x=5x9;weight=3x9;f32;layout={layout}]")
-    posed = pose(case, load(case.op), Mode.GRADIENT).asked
+    posed = make_question(case, load(case.op), Mode.GRADIENT).asked
     exact = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
     expected = expected_of(posed)
     off = [0 if e is None else e.scale * DTYPES["f32"].u for e in expected]
     off[1] = off[1] * np.array([[12.0], [-1.0], [0.0]]) * np.sign(exact[1])
-    answer = Answer([None if y is None else (y + d).astype(np.float32) for y, d in zip(exact, off, strict=True)])
+    answer = Outputs([None if y is None else (y + d).astype(np.float32) for y, d in zip(exact, off, strict=True)])
     assert judge(posed, answer, Rules()).verdict == verdict
 
 
@@ -79,14 +79,14 @@ def test_a_factor_fails(text, factor):
 def test_a_factor_fails_where_intermediates_are_declared_to_be_stored(text, factor, mode):
     case = Case.parse(text)
     kind = DTYPES[case.dtype]
-    posed = pose(case, load(case.op), mode).asked
+    posed = make_question(case, load(case.op), mode).asked
     exact = posed.outputs
     if mode is Mode.GRADIENT:
         exact = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
 
     def judged(change):
         stored = [None if y is None else round_to(y * change, kind).astype(kind.numpy) for y in exact]
-        return judge(posed, Answer(stored), Rules(declared="storage"))
+        return judge(posed, Outputs(stored), Rules(declared="storage"))
 
     assert judged(1).verdict == "PASS"
     assert judged(factor).verdict in ("WRONG_VALUE", "WRONG_GRADIENT")
@@ -97,24 +97,24 @@ def test_a_factor_fails_where_intermediates_are_declared_to_be_stored(text, fact
 def test_the_same_few_numbers_again_and_again_may_be_rounded_to_one_side():
     """Products of numbers beside 1, each stored in bf16: half the roundings are ties, and 65 of them lean one way."""
     case = Case.parse("prod[x=17x65;dim=-1;bf16;fill=close]")
-    posed = pose(case, load("prod"), Mode.FORWARD).asked
+    posed = make_question(case, load("prod"), Mode.FORWARD).asked
     y = posed.inputs[0][:, 0]
     for column in posed.inputs[0].T[1:]:
         y = round_to(y * column, BF16)
     assert abs(np.mean(y / posed.outputs[0]) - 1) > 8 * BF16.u
-    assert judge(posed, Answer([y.astype(BF16.numpy)]), Rules(declared="storage")).verdict == "PASS"
+    assert judge(posed, Outputs([y.astype(BF16.numpy)]), Rules(declared="storage")).verdict == "PASS"
 
 
 def test_a_constant_that_is_stored_in_16_bits_moves_the_whole_as_far_as_it_is_ill_conditioned():
     """exp(x ln 2) with ln 2 in bf16, as JAX's exp2: at x near 10 all results are 1.7 % too small."""
     case = Case.parse("exp2[x=7x33;bf16;fill=offset]")
-    posed = pose(case, load("exp2"), Mode.FORWARD).asked
+    posed = make_question(case, load("exp2"), Mode.FORWARD).asked
     constant = round_to(np.log(2), BF16)
     y = round_to(np.exp(round_to(posed.inputs[0] * constant, BF16)), BF16)
     assert abs(np.median(y / posed.outputs[0]) - 1) > 4 * BF16.u
 
     def verdict(answer):
-        return judge(posed, Answer([answer.astype(BF16.numpy)]), Rules(declared="storage")).verdict
+        return judge(posed, Outputs([answer.astype(BF16.numpy)]), Rules(declared="storage")).verdict
 
     assert verdict(y) == "PASS"
     assert verdict(round_to(posed.outputs[0] * 1.08, BF16)) == "WRONG_VALUE"
@@ -128,13 +128,13 @@ def test_the_message_names_the_factor():
 
 
 def test_of_several_gradients_the_one_that_is_wrong_as_a_whole_alone_is_named():
-    posed = pose(Case.parse("mul[a=33x33;b=33x33;f32]"), load("mul"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("mul[a=33x33;b=33x33;f32]"), load("mul"), Mode.GRADIENT).asked
     g_x, g_y = (e.values.astype(np.float32) for e in expected_of(posed, None))
     g_y[3, 4] *= 2
-    found = judge(posed, Answer([g_x * np.float32(1 + 2.0**-21), g_y]), Rules())
+    found = judge(posed, Outputs([g_x * np.float32(1 + 2.0**-21), g_y]), Rules())
     assert found.message.startswith("a: every element is within its bound, but all are 4.8e-07 of their size too large")
     assert (found.worst.tensor, found.worst.index) == ("b", (3, 4))
-    assert judge(posed, Answer([g_x, g_y]), Rules()).message == ""
+    assert judge(posed, Outputs([g_x, g_y]), Rules()).message == ""
 
 
 @pytest.mark.parametrize("text", ["square[x=33x33;bf16]", "rms_norm[x=31x65;weight=65,;bf16]", "exp[x=33x33;f16]"])
@@ -153,17 +153,17 @@ def test_a_constant_that_fills_an_array_is_one_error():
     values = np.full(600, 1 + 0.9 * BF16.u)
     want = Expected(values, np.zeros(600), faithful=True)
     got = round_to(values, BF16)
-    found = figures(got, want, compare(got, want, "bf16"), "bf16")
+    found = measure_array(got, want, compare(got, want, "bf16"), "bf16")
     assert found.rounding == Rounding.UNKNOWN
     assert found.objection == ""
 
 
-@pytest.mark.parametrize(("size", "fails"), [(LEAST, True), (LEAST - 1, False)])
+@pytest.mark.parametrize(("size", "fails"), [(MIN_WHOLE_VALUES, True), (MIN_WHOLE_VALUES - 1, False)])
 def test_few_elements_have_no_figures(size, fails):
     x = 1 + np.arange(size) / 64
     want = Expected(x, np.zeros(size))
     got = x * (1 + 2 * RMS * DTYPES["f32"].u)
-    assert bool(figures(got, want, compare(got, want, "f32"), "f32").objection) is fails
+    assert bool(measure_array(got, want, compare(got, want, "f32"), "f32").objection) is fails
 
 
 def test_errors_of_both_signs_have_an_rms():
@@ -171,7 +171,7 @@ def test_errors_of_both_signs_have_an_rms():
     x = 1 + rng.random(400)
     want = Expected(x, np.zeros(400))
     got = x * (1 + 1.5 * RMS * DTYPES["f32"].u * rng.choice([-1, 1], 400))
-    found = figures(got, want, compare(got, want, "f32"), "f32")
+    found = measure_array(got, want, compare(got, want, "f32"), "f32")
     assert abs(found.bias) < BIAS
     assert "their RMS is" in found.objection
 
@@ -181,16 +181,16 @@ def test_a_mean_to_either_side_is_told_though_the_rms_is_within_its_own(sign, ho
     x = 1 + np.arange(400) / 400
     want = Expected(x, np.zeros(400))
     got = x * (1 + sign * (BIAS + RMS) / 2 * DTYPES["f32"].u)
-    found = figures(got, want, compare(got, want, "f32"), "f32")
+    found = measure_array(got, want, compare(got, want, "f32"), "f32")
     assert found.rms < RMS
     assert f"of their size too {how} together" in found.objection
-    assert figures(got, want, compare(got, want, "f32"), "f32", repeated=True).rms is None
+    assert measure_array(got, want, compare(got, want, "f32"), "f32", repeated=True).rms is None
 
 
 def test_flushed_results_do_not_count():
     x = np.full(64, DTYPES["f32"].tiny / 3) * (1 + np.arange(64) / 64)
     want = Expected(x, np.zeros(64))
-    assert figures(np.zeros(64), want, compare(np.zeros(64), want, "f32"), "f32").rms is None
+    assert measure_array(np.zeros(64), want, compare(np.zeros(64), want, "f32"), "f32").rms is None
 
 
 def test_numbers_of_the_dtype_are_not_moved():
@@ -201,10 +201,10 @@ def test_numbers_of_the_dtype_are_not_moved():
         got = round_to(x * change, BF16)
         comparison = compare(got, want, "bf16")
         assert comparison.passed.all()
-        assert message in figures(got, want, comparison, "bf16").objection
+        assert message in measure_array(got, want, comparison, "bf16").objection
     ulp = np.where(np.random.default_rng(1).random(x.size) < 0.5, 1 + 2.0**-8, 1 - 2.0**-8)
     mixed = round_to(x * ulp, BF16)
-    assert figures(mixed, want, compare(mixed, want, "bf16"), "bf16").moved == 0
+    assert measure_array(mixed, want, compare(mixed, want, "bf16"), "bf16").moved == 0
 
 
 def test_any_faithful_rounding_passes():
@@ -234,13 +234,13 @@ def test_gradients_from_a_saved_output_lean_to_no_side(text):
     """Rounding the output that was saved, and then the gradient: twice, but to either side alike."""
     case = Case.parse(text)
     kind, op = DTYPES[case.dtype], load(case.op)
-    posed = pose(case, op, Mode.GRADIENT).asked
+    posed = make_question(case, op, Mode.GRADIENT).asked
     u = kind.u
 
     def verdict(change, store=round_to, rules=None):
         saved = [round_to(y, kind) for y in posed.outputs]
         (exact,) = evaluate_vjp(op, posed.inputs, posed.params, posed.cotangents, saved)
-        return judge(posed, Answer([store(change(exact), kind).astype(kind.numpy)]), rules or Rules())
+        return judge(posed, Outputs([store(change(exact), kind).astype(kind.numpy)]), rules or Rules())
 
     assert verdict(lambda d: d).verdict == "PASS"
     for factor, how in ((1 + u, "too large on average"), (1 - u, "too small on average")):
@@ -272,19 +272,19 @@ def _added_in_float16(x, weight):
 def test_few_sums_that_are_stored_often_have_a_slope_by_chance(seed):
     """24 results, whose sums of 1,152 terms are kept in 16 bits: that is told by their RMS, and no factor is."""
     case = Case.parse(f"conv2d[x=1x128x3x4;weight=2x128x3x3;padding=1;f16;seed={seed}]")
-    posed = pose(case, load("conv2d"), Mode.FORWARD).asked
+    posed = make_question(case, load("conv2d"), Mode.FORWARD).asked
     x, weight = (v.astype(np.float16) for v in posed.inputs[:2])
-    found = judge(posed, Answer([_added_in_float16(x, weight)]), Rules(declared="storage"))
+    found = judge(posed, Outputs([_added_in_float16(x, weight)]), Rules(declared="storage"))
     assert found.figures.slope == 0
     assert found.verdict == "PASS" or re.search("their RMS is .* units, at most 2 are allowed", found.message)
 
 
 def test_many_of_them_tell_a_factor():
     case = Case.parse("conv2d[x=2x16x9x11;weight=16x16x3x3;padding=1;f16]")
-    posed = pose(case, load("conv2d"), Mode.FORWARD).asked
+    posed = make_question(case, load("conv2d"), Mode.FORWARD).asked
     x, weight = (v.astype(np.float16) for v in posed.inputs[:2])
     off = (_added_in_float16(x, weight).astype(np.float64) * 1.002).astype(np.float16)
-    found = judge(posed, Answer([off]), Rules(declared="storage"))
+    found = judge(posed, Outputs([off]), Rules(declared="storage"))
     assert found.verdict == "WRONG_VALUE"
     assert "the whole is 0.0" in found.message
     assert found.message.endswith("of its size too large, at most 0.00098 are allowed")
@@ -300,9 +300,9 @@ def _away_at_ties(values):
 def test_what_lies_in_the_middle_may_go_to_either_side(seed):
     """Of sums of two bf16 numbers a fifth are ties, which FBGEMM rounds away from zero: PyTorch's embedding_bag."""
     case = Case.parse(f"embedding_bag[weight=4099x17;indices=33x2;mode=sum;bf16;seed={seed}]")
-    posed = pose(case, load(case.op), Mode.FORWARD).asked
+    posed = make_question(case, load(case.op), Mode.FORWARD).asked
     answer = _away_at_ties(posed.outputs[0]).astype(DTYPES["bf16"].numpy)
-    assert judge(posed, Answer([answer]), Rules()).verdict == "PASS"
+    assert judge(posed, Outputs([answer]), Rules()).verdict == "PASS"
 
 
 @pytest.mark.parametrize(("spread", "told"), [(1e-4, True), (1e9, False)])
@@ -311,5 +311,5 @@ def test_what_is_0_but_for_its_rounding_has_no_size_to_be_off_by(spread, told):
     truth = np.random.default_rng(5).standard_normal(4096) * 1e-17
     got = truth * 1.5
     want = Expected(truth, np.full(truth.shape, 1e-3), False, spread=spread)
-    found = figures(got, want, compare(got, want, "bf16"), "bf16")
+    found = measure_array(got, want, compare(got, want, "bf16"), "bf16")
     assert bool(found.slope) is told

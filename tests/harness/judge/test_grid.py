@@ -6,11 +6,11 @@ import pytest
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.array_statistics import fewer_digits
+from opproof.harness.judge.array_statistics import count_fewer_digits
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.expected import values_of
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
 
 F16, BF16, F32 = (DTYPES[name] for name in ("f16", "bf16", "f32"))
@@ -20,9 +20,9 @@ STORAGE = Rules(declared="storage")
 def judged(text, mode, change, rules=STORAGE):
     """The judgement of the reference's own answer, changed and stored."""
     case = Case.parse(text)
-    posed = pose(case, load(case.op), mode).asked
+    posed = make_question(case, load(case.op), mode).asked
     stored = [None if y is None else change(y).astype(DTYPES[case.dtype].numpy) for y in values_of(posed)]
-    return judge(posed, Answer(stored), rules)
+    return judge(posed, Outputs(stored), rules)
 
 
 def through_bf16(values):
@@ -37,33 +37,33 @@ def numbers(count):
 def test_numbers_of_less_are_told_from_those_of_their_own_dtype(kind, less, digits):
     values = numbers(64)
     own, fewer = round_to(values, kind), round_to(values, less)
-    assert fewer_digits(own, values, np.abs(values), kind) == 0
-    assert fewer_digits(fewer, values, np.abs(values), kind) == digits
+    assert count_fewer_digits(own, values, np.abs(values), kind) == 0
+    assert count_fewer_digits(fewer, values, np.abs(values), kind) == digits
 
 
 def test_it_takes_sixteen_different_numbers():
     values = numbers(64)
     off = values[np.abs(round_to(values, BF16) - values) >= 0.3 * 2.0**-7 * np.abs(values)][:15]
     same = np.repeat(off, 9)
-    assert fewer_digits(round_to(same, BF16), same, np.abs(same), F16) == 0
+    assert count_fewer_digits(round_to(same, BF16), same, np.abs(same), F16) == 0
 
 
 def test_numbers_that_are_expected_on_the_grid_tell_nothing():
     values = round_to(numbers(64), BF16)
-    assert fewer_digits(values, values, np.abs(values), F16) == 0
+    assert count_fewer_digits(values, values, np.abs(values), F16) == 0
 
 
 def test_what_cancels_lies_on_a_grid_for_good_reason():
     """exp(x) - 1 of small positive x, the exponential stored in float16: at least three bits are gone everywhere."""
     case = Case.parse("expm1[x=64x64;f16]")
-    posed = pose(case, load("expm1"), Mode.FORWARD).asked
+    posed = make_question(case, load("expm1"), Mode.FORWARD).asked
     x = 2.0**-4 + 2.0**-5 * np.random.default_rng(2).random((64, 64))
     asked = posed.given(inputs=(round_to(x, F16),))
     answer = round_to(np.exp(asked.inputs[0]), F16) - 1
     values = np.expm1(asked.inputs[0])
     noise = np.exp(x)  # of one store
-    assert fewer_digits(answer.ravel(), values.ravel(), noise.ravel(), F16) == 0
-    assert fewer_digits(answer.ravel(), values.ravel(), 0.1 * values.ravel(), F16) > 0  # were nothing stored
+    assert count_fewer_digits(answer.ravel(), values.ravel(), noise.ravel(), F16) == 0
+    assert count_fewer_digits(answer.ravel(), values.ravel(), 0.1 * values.ravel(), F16) > 0  # were nothing stored
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from _c_build import compiled, needs_cc
 from _rounding_backend import C_DECLARES, C_SQUARE, Kernels, rounded, truncated
 
 from opproof.backends.c.library import load
-from opproof.harness.judge.array_statistics import Rounding, figures
+from opproof.harness.judge.array_statistics import Rounding, measure_array
 from opproof.harness.judge.bound import compare
 from opproof.harness.reference.question import Expected
 
@@ -68,9 +68,9 @@ def test_a_constant_that_fills_an_array(value, store, declared):
     expected = Expected(np.full(1000, value**2), np.full(1000, 2.0**-17), faithful=True)
     got = store(np.full(1000, value**2, np.float32))
     comparison = compare(got, expected, "bf16")
-    found = figures(got, expected, comparison, "bf16")
+    found = measure_array(got, expected, comparison, "bf16")
     assert comparison.passed.all()
-    assert (found.objection, found.misrounded(declared)) == ("", "")
+    assert (found.objection, found.find_misrounding(declared)) == ("", "")
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -106,5 +106,5 @@ def test_rows_that_are_one_in_memory_do_not_tell_how_a_store_rounds(repeated):
     values = rng.uniform(1, 2, (5, 63))
     got = truncated(values)
     expected = Expected(values, np.full(values.shape, 2.0**-9), faithful=True)
-    found = figures(got, expected, compare(got, expected, "bf16"), "bf16", repeated=repeated)
+    found = measure_array(got, expected, compare(got, expected, "bf16"), "bf16", repeated=repeated)
     assert found.rounding is (Rounding.UNKNOWN if repeated else Rounding.TRUNCATE)

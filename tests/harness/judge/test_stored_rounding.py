@@ -7,10 +7,10 @@ from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.array_bias import leaning
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.array_bias import measure_rounding_bias
 from opproof.harness.reference.expected import values_of
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
 
 BF16 = DTYPES["bf16"]
@@ -32,9 +32,9 @@ def judged(text, mode, stored, rules=STORAGE):
     """The judgement of the reference's own answer, stored so."""
     case = Case.parse(text)
     kind = DTYPES[case.dtype]
-    posed = pose(case, load(case.op), mode).asked
+    posed = make_question(case, load(case.op), mode).asked
     given = [None if y is None else stored(y, kind).astype(kind.numpy) for y in values_of(posed)]
-    return judge(posed, Answer(given), rules)
+    return judge(posed, Outputs(given), rules)
 
 
 @pytest.mark.parametrize(("text", "mode"), CASES)
@@ -50,19 +50,19 @@ def test_truncation_fails(text, mode):
 def test_a_constant_that_is_stored_is_a_factor(constant):
     """exp(x ln 2) for exp2, ln 2 in bf16: off by as much as x, to one side where x is positive."""
     case = Case.parse("exp2[x=1x65537;bf16;fill=positive]")
-    posed = pose(case, load("exp2"), Mode.FORWARD).asked
+    posed = make_question(case, load("exp2"), Mode.FORWARD).asked
     answer = round_to(np.exp(round_to(posed.inputs[0] * constant, BF16)), BF16)
-    assert judge(posed, Answer([answer.astype(BF16.numpy)]), STORAGE).verdict == "PASS"
+    assert judge(posed, Outputs([answer.astype(BF16.numpy)]), STORAGE).verdict == "PASS"
 
 
 def test_steps_are_told_from_a_factor():
     values = np.exp(np.random.default_rng(1).normal(size=4096))
     step = 2 * BF16.u * 2.0 ** np.floor(np.log2(values))
     for steps, factor in ((0.0, 0.7), (-0.5, 0.0), (0.4, -0.6)):
-        found = leaning(steps * step + factor * BF16.u * values, values, BF16)
+        found = measure_rounding_bias(steps * step + factor * BF16.u * values, values, BF16)
         assert found.steps == pytest.approx(steps, abs=1e-9)
         assert np.abs(found.parts).max() < 1e-9
-    assert leaning(values, np.ones(9), BF16) is None
+    assert measure_rounding_bias(values, np.ones(9), BF16) is None
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
@@ -71,9 +71,9 @@ def test_numbers_times_a_stored_constant_are_no_evidence(dtype, p):
     """MLX's dropout: x times 1 / (1 - p), in 16 bits. Roundings of so few mantissas follow one another in order."""
     case = Case.parse(f"scale[x=127x131;s={1 / (1 - p)};{dtype}]")
     kind = DTYPES[dtype]
-    posed = pose(case, load("scale"), Mode.FORWARD).asked
+    posed = make_question(case, load("scale"), Mode.FORWARD).asked
     answer = round_to(posed.inputs[0] * round_to(np.float64(1 / (1 - p)), kind), kind)
-    found = judge(posed, Answer([answer.astype(kind.numpy)]), STORAGE)
+    found = judge(posed, Outputs([answer.astype(kind.numpy)]), STORAGE)
     assert found.verdict in ("PASS", "MISTRUSTED")  # near 1 a copy of x would pass too
     assert found.figures.rounding == ""
 
@@ -82,6 +82,6 @@ def test_a_sixth_in_float16_is_no_truncation():
     """JAX's hard sigmoid: the stored x + 3 times the stored 1 / 6, which is less than a sixth."""
     f16 = DTYPES["f16"]
     case = Case.parse("hardsigmoid[x=65537x1;f16]")
-    posed = pose(case, load("hardsigmoid"), Mode.FORWARD).asked
+    posed = make_question(case, load("hardsigmoid"), Mode.FORWARD).asked
     answer = round_to(np.clip(round_to(posed.inputs[0] + 3, f16), 0, 6) * round_to(np.float64(1 / 6), f16), f16)
-    assert judge(posed, Answer([answer.astype(np.float16)]), STORAGE).verdict == "PASS"
+    assert judge(posed, Outputs([answer.astype(np.float16)]), STORAGE).verdict == "PASS"

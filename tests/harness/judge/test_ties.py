@@ -6,9 +6,9 @@ import pytest
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Posed, evaluate_vjp, pose
+from opproof.harness.reference.question import Question, evaluate_vjp, make_question
 from opproof.reference_ops import load
 from opproof.reference_ops._order import equals
 
@@ -19,10 +19,10 @@ TOPK = "topk[x=5x33;k=7;dim=-1;f16;fill=ties]"
 def judged(text, change, mode="gradient", convention="any"):
     """The verdict on the reference's own answer, altered by `change(answers, x)`."""
     case = Case.parse(text)
-    p = pose(case, load(case.op), Mode(mode)).asked
+    p = make_question(case, load(case.op), Mode(mode)).asked
     right = p.outputs if mode == "forward" else evaluate_vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
     arrays = change([np.array(v) for v in right], p.inputs[0])
-    answer = Answer([to_dtype(np.array(v), case.dtype) for v in arrays])
+    answer = Outputs([to_dtype(np.array(v), case.dtype) for v in arrays])
     return judge(p, answer, Rules(convention=convention))
 
 
@@ -116,10 +116,10 @@ def test_an_element_may_win_one_window_and_lose_another():
     """Two overlapping windows tie at the middle; with g = (1, -1) it may get 1, 0 or -1."""
     op, case = load("max_pool1d"), Case.parse("max_pool1d[x=1x1x3;kernel_size=2;stride=1;f32;fill=constant]")
     x, g = np.ones((1, 1, 3)), np.array([[[1.0, -1.0]]])
-    posed = Posed(case, op, Mode.GRADIENT, ("x",), (x,), (g, None), (True,))
+    posed = Question(case, op, Mode.GRADIENT, ("x",), (x,), (g, None), (True,))
 
     def verdict(*gradient):
-        return judge(posed, Answer([np.array([[gradient]], dtype=np.float32)]), Rules()).verdict
+        return judge(posed, Outputs([np.array([[gradient]], dtype=np.float32)]), Rules()).verdict
 
     right = [(1, -1, 0), (1, 0, -1), (0, 1, -1), (0, 0, 0), (0.5, 0, -0.5)]
     assert {verdict(*d) for d in right} == {"PASS"}

@@ -6,7 +6,7 @@ import pytest
 from _ask import judged
 
 from opproof.backends.numpy import NumPy
-from opproof.harness.judge.bound import compare, far_off
+from opproof.harness.judge.bound import compare, is_clearly_wrong
 from opproof.harness.reference.question import Expected
 
 HONEST = NumPy()
@@ -112,5 +112,5 @@ def test_past_the_largest_number(dtype, got, right):
 
 def test_whole_numbers_that_are_plainly_wrong():
     expected = Expected(np.array([5.0]), np.zeros(1), exact=True)
-    assert far_off(np.array([6], np.int8), expected, "i8")
-    assert not far_off(np.array([5], np.int8), expected, "i8")
+    assert is_clearly_wrong(np.array([6], np.int8), expected, "i8")
+    assert not is_clearly_wrong(np.array([5], np.int8), expected, "i8")

@@ -10,10 +10,10 @@ from _ask import judged as judged_by
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.judgement import Rules, judge, vacuous
+from opproof.harness.judge.judgement import Rules, find_vacuous_answers, judge
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.expected import evaluate_expected
-from opproof.harness.reference.question import Expected, Posed, pose
+from opproof.harness.reference.question import Expected, Question, make_question
 from opproof.reference_ops import load
 
 
@@ -25,7 +25,7 @@ def vacuous_of(text, mode, expected, inputs):
     """What is said of these expected arrays beside inputs that are set by hand."""
     case = Case.parse(text)
     names = tuple(case.shapes)[: len(inputs)]
-    return vacuous(Posed(case, load(case.op), mode, names, tuple(inputs), (), ()), expected)
+    return find_vacuous_answers(Question(case, load(case.op), mode, names, tuple(inputs), (), ()), expected)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_no_seed_leaves_a_case_without_evidence(name):
         small = sum(int(np.prod(s)) for s in case.shapes.values()) < 400
         for seed in (2, 6, 8) if small and case.dtype != "f32" else ():
             drawn = case.with_seed(seed)
-            posed = pose(drawn, op, Mode.FORWARD).asked
-            objection = vacuous(posed, evaluate_expected(posed))
+            posed = make_question(drawn, op, Mode.FORWARD).asked
+            objection = find_vacuous_answers(posed, evaluate_expected(posed))
             assert not objection, f"{drawn}: {objection}"
 
 

@@ -7,9 +7,9 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.data import cotangents_of
-from opproof.harness.reference.question import evaluate_vjp, pose
+from opproof.harness.reference.question import evaluate_vjp, make_question
 from opproof.reference_ops import load
 
 
@@ -26,10 +26,10 @@ def test_every_third_row_is_0_beside_zeros(shape, rows):
 
 def test_rows_that_are_skipped_and_not_cleared():
     case = Case.parse("softmax[x=2x257;dim=-1;f32;fill=zeros]")
-    posed = pose(case, load(case.op), Mode.GRADIENT).asked
+    posed = make_question(case, load(case.op), Mode.GRADIENT).asked
     (d,) = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
-    assert judge(posed, Answer([d.astype(np.float32)]), Rules()).verdict == "PASS"
-    left = Answer([np.where((posed.cotangents[0] == 0).all(-1, keepdims=True), 7.0, d).astype(np.float32)])
+    assert judge(posed, Outputs([d.astype(np.float32)]), Rules()).verdict == "PASS"
+    left = Outputs([np.where((posed.cotangents[0] == 0).all(-1, keepdims=True), 7.0, d).astype(np.float32)])
     wrong = judge(posed, left, Rules())
     assert wrong.verdict == "WRONG_GRADIENT"
     assert diagnose(posed, left, wrong).startswith(

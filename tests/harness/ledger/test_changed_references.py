@@ -12,9 +12,9 @@ from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.causes import function_of
 from opproof.harness.known_failures.findings import LEDGERS
 from opproof.harness.known_failures.known import read_known
-from opproof.harness.reference.question import pose
-from opproof.harness.reference.roundoff import quiet
-from opproof.harness.run.plan import Selection, cases
+from opproof.harness.reference.question import make_question
+from opproof.harness.reference.roundoff import ignore_fp_warnings
+from opproof.harness.run.plan import Selection, select_cases
 from opproof.reference_ops import gradients_of, load
 
 LIBRARIES = ("jax", "mlx")
@@ -45,9 +45,9 @@ NAMED = sorted(
 
 
 def question(op, mode):
-    case = QUESTIONS.get(op) or str(next(iter(cases(Selection(ops=(op,), dtypes=("f32",), level="smoke")))))
+    case = QUESTIONS.get(op) or str(next(iter(select_cases(Selection(ops=(op,), dtypes=("f32",), level="smoke")))))
     parsed = Case.parse(case)
-    return pose(parsed, load(parsed.op), Mode(mode)).asked
+    return make_question(parsed, load(parsed.op), Mode(mode)).asked
 
 
 def differences(posed, mode, function):
@@ -55,7 +55,7 @@ def differences(posed, mode, function):
     changed = replace(posed.op, **{"forward" if mode == "forward" else "vjp": function})
     inputs = [v if v is None or v.dtype.kind != "f" else v.astype(np.float64) for v in posed.inputs]
     outputs = tuple_of(posed.op.forward(*inputs, **posed.params))
-    with quiet():
+    with ignore_fp_warnings():
         if mode == "forward":
             found = tuple_of(changed.forward(*inputs, **posed.params)), outputs
         else:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from _runs import opproof
 
-from opproof.harness.known_failures.audit import checks, rewrite, summary, table
+from opproof.harness.known_failures.audit import check_entries, format_summary, format_table, rewrite
 from opproof.harness.known_failures.known import Known, read_known
-from opproof.harness.known_failures.limits import allowed, limits_of
+from opproof.harness.known_failures.limits import calculate_limit, limits_of
 from opproof.reports import Result
 
 FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"
@@ -22,14 +22,14 @@ def entry(pattern="gelu[*f16*", units=80.0, **fields):
 
 
 def said(known, results):
-    return [text for c in checks([known], results) for text in c.objections]
+    return [text for c in check_entries([known], results) for text in c.objections]
 
 
 @pytest.mark.parametrize(("seen", "limit"), [(3.14159, 6.2), (40.0, 80), (51.0, 100), (1234.5, 2400), (5e8, 1e9)])
 def test_a_limit_is_at_most_twice_what_was_seen(seen, limit):
-    assert allowed(seen) == limit
-    assert seen <= allowed(seen) <= 2 * seen
-    assert allowed(0.0) == 1.0
+    assert calculate_limit(seen) == limit
+    assert seen <= calculate_limit(seen) <= 2 * seen
+    assert calculate_limit(0.0) == 1.0
 
 
 def test_limits_say_what_was_seen():
@@ -93,15 +93,17 @@ def test_unexplained(worse):
 
 def test_what_another_entry_explains_is_explained():
     small, large = entry(units=80.0), entry("gelu[x=5,;*", units=8000.0)
-    found = checks([small, large], [result(), result("gelu[x=5,;f16]", units=4000.0)])
+    found = check_entries([small, large], [result(), result("gelu[x=5,;f16]", units=4000.0)])
     assert [c.objections for c in found] == [[], []]
 
 
 def test_the_table():
-    found = checks([entry(), entry(units=None, verdict="CRASH")], [result(), result("gelu[x=5,;f16]", "PASS", 0.5)])
-    rows = [line.split() for line in table(found).splitlines()[2:]]
+    found = check_entries(
+        [entry(), entry(units=None, verdict="CRASH")], [result(), result("gelu[x=5,;f16]", "PASS", 0.5)]
+    )
+    rows = [line.split() for line in format_table(found).splitlines()[2:]]
     assert rows == [["gelu[*f16*", "2", "1", "1", "40", "80"], ["gelu[*f16*", "2", "1", "1", "–", "CRASH"]]
-    assert summary(found, 3) == "2 entries, 4 records over 3 seeds: 1 objection"
+    assert format_summary(found, 3) == "2 entries, 4 records over 3 seeds: 1 objection"
 
 
 TEXT = """# a head
@@ -130,10 +132,10 @@ def test_limits_are_rewritten_in_place(tmp_path):
 
 
 def test_changes_are_made_where_limits_are_too_high_or_too_low():
-    assert [c.changes for c in checks([entry(units=1e3)], [result()])] == [{"units": 80}]
-    assert [c.changes for c in checks([entry(units=30.0)], [result()])] == [{"units": 80}]
-    assert [c.changes for c in checks([entry(units=50.0)], [result()])] == [{}]
-    assert [c.changes for c in checks([entry()], [])] == [{}]
+    assert [c.changes for c in check_entries([entry(units=1e3)], [result()])] == [{"units": 80}]
+    assert [c.changes for c in check_entries([entry(units=30.0)], [result()])] == [{"units": 80}]
+    assert [c.changes for c in check_entries([entry(units=50.0)], [result()])] == [{}]
+    assert [c.changes for c in check_entries([entry()], [])] == [{}]
 
 
 def test_a_ledger_is_checked_by_running_what_it_covers(tmp_path, capsys):
@@ -161,7 +163,7 @@ def cause(**fields):
 
 def test_what_is_said_of_a_cause():
     def said(*results):
-        return [s for c in checks([cause()], results) for s in c.objections]
+        return [s for c in check_entries([cause()], results) for s in c.objections]
 
     explained = result(causes=("arithmetic=f16",))
     assert said(explained) == []

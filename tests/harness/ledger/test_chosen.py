@@ -7,7 +7,7 @@ import pytest
 from opproof.core.errors import UsageError
 from opproof.harness.known_failures import findings
 from opproof.harness.known_failures.causes import Where
-from opproof.harness.known_failures.findings import built_in, entries_for, of_versions
+from opproof.harness.known_failures.findings import find_entries, of_versions, read_built_in
 from opproof.harness.known_failures.known import Known
 
 LEDGER = """
@@ -54,16 +54,16 @@ def ledger(tmp_path, monkeypatch):
     ],
 )
 def test_a_variant_inherits_what_is_executed_and_no_size_that_does_not_name_it(ledger, spec, reasons):
-    found = built_in(spec)
+    found = read_built_in(spec)
     assert [e.reason for e in found] == reasons
     assert all(e.specs == (spec,) for e in found)
 
 
 def test_entries_of_a_check(ledger):
-    assert [place for place, _ in entries_for("lib:cuda", None)[1]] == [1, 2, 3]
-    assert [place for place, _ in entries_for("lib:cuda", ledger)[1]] == [0, 1, 2, 3]
+    assert [place for place, _ in find_entries("lib:cuda", None)[1]] == [1, 2, 3]
+    assert [place for place, _ in find_entries("lib:cuda", ledger)[1]] == [0, 1, 2, 3]
     with pytest.raises(UsageError, match=r"other comes without a ledger; give one with --known FILE\."):
-        entries_for("other", None)
+        find_entries("other", None)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import datetime
 
 import pytest
 
-from opproof.harness.known_failures.findings import findings, idle, news, objections
+from opproof.harness.known_failures.findings import find_idle, find_ledger_errors, list_news, make_findings
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.plan import Extent, Selection, extent
+from opproof.harness.run.plan import Extent, Selection, scope_of
 from opproof.reports import Result
 
 TODAY = datetime.date(2026, 7, 1)
@@ -23,11 +23,11 @@ def entry(pattern="gelu[*f16*", units=1000.0, **fields):
 
 
 def said(known, results, extent=Extent.ALL):
-    return objections(findings([known], results), results, TODAY, extent=extent)
+    return find_ledger_errors(make_findings([known], results), results, TODAY, extent=extent)
 
 
 def told(known, results):
-    return news(findings([known], results))
+    return list_news(make_findings([known], results))
 
 
 def test_a_ledger_in_order():
@@ -105,10 +105,10 @@ def test_mended_in_part_is_told():
 
 def test_built_in_entries_that_explained_nothing_are_found():
     known = entry(built_in=True)
-    assert idle(findings([known], [result(verdict="PASS", units=0.5)])) != []
-    assert idle(findings([known], [result()])) == []
-    assert idle(findings([known], [])) == []
-    assert idle(findings([entry()], [result(verdict="PASS", units=0.5)])) == []
+    assert find_idle(make_findings([known], [result(verdict="PASS", units=0.5)])) != []
+    assert find_idle(make_findings([known], [result()])) == []
+    assert find_idle(make_findings([known], [])) == []
+    assert find_idle(make_findings([entry()], [result(verdict="PASS", units=0.5)])) == []
 
 
 def cause(**fields):
@@ -146,7 +146,7 @@ def test_an_entry_that_covers_a_whole_operator_which_mostly_passes():
 
 
 def test_extents():
-    assert extent(Selection()) is extent(Selection(level="full", seed=3)) is Extent.ALL
-    assert extent(Selection(ops=("relu",))) is extent(Selection(modes=("forward",))) is Extent.OPERATORS
+    assert scope_of(Selection()) is scope_of(Selection(level="full", seed=3)) is Extent.ALL
+    assert scope_of(Selection(ops=("relu",))) is scope_of(Selection(modes=("forward",))) is Extent.OPERATORS
     parts = [{"keyword": "x"}, {"dtypes": ("f32",)}, {"cases": ("relu[x=2,]",)}, {"shard": "1/2"}, {"level": "smoke"}]
-    assert {extent(Selection(ops=("relu",), **part)) for part in parts} == {Extent.PART}
+    assert {scope_of(Selection(ops=("relu",), **part)) for part in parts} == {Extent.PART}

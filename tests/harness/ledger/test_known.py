@@ -9,8 +9,8 @@ import pytest
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Verdict
-from opproof.harness.known_failures.causes import FUNCTIONS, _functions_in
-from opproof.harness.known_failures.findings import LEDGERS, built_in
+from opproof.harness.known_failures.causes import FUNCTIONS, _list_functions
+from opproof.harness.known_failures.findings import LEDGERS, read_built_in
 from opproof.harness.known_failures.known import Known, mark, read_known
 from opproof.harness.known_failures.limits import SIZED
 from opproof.reports import Result
@@ -258,7 +258,7 @@ def test_ledgers_of_built_in_backends(path: Path):
     found = read_known(path)
     assert found
     assert all(re.split("[:@+]", s)[0] == path.parent.name for e in found for s in e.specs)
-    assert {s for e in built_in(path.parent.name) for s in e.specs} <= {path.parent.name}
+    assert {s for e in read_built_in(path.parent.name) for s in e.specs} <= {path.parent.name}
     assert all(len(e.reason.split()) > 1 for e in found)
 
 
@@ -298,15 +298,15 @@ def test_no_entry_explains_a_failure_that_got_worse(path):
 
 
 def test_backend_without_ledger():
-    assert built_in("./mine.py") == []
+    assert read_built_in("./mine.py") == []
 
 
 @pytest.mark.parametrize("pattern", ["relu[x=4*", "rel*", "relu*f16*", "*f16]", "relu[*f16]", "re*[x=4x33;f16]"])
 def test_an_entry_that_covers_a_case_may_name_its_operator(pattern):
     entry = Known(pattern=pattern, reason="why", verdict=Verdict.CRASH)
     assert entry.covers_case("relu[x=4x33;f16]")
-    assert entry.may_name("relu")
-    assert entry.may_name("gelu") == pattern.startswith("*")
+    assert entry.can_name("relu")
+    assert entry.can_name("gelu") == pattern.startswith("*")
 
 
 #: Entries and lines of all lists, and entries of PyTorch's: they may fall.
@@ -337,5 +337,5 @@ def test_every_function_of_a_list_is_named(library):
         pytest.skip(f"{library} has no functions of its own")
     named = {getattr(e, key) for e in read_known(path.parent / "known.toml") for key in FUNCTIONS}
     text = path.read_text(encoding="utf-8")
-    left = [n for n in _functions_in(path) if n not in named and text.count(n) < 2]
+    left = [n for n in _list_functions(path) if n not in named and text.count(n) < 2]
     assert left == []

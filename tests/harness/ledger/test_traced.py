@@ -5,26 +5,26 @@ import pytest
 
 from opproof.harness.known_failures.traced import (
     Traced,
+    compute_in_float32,
     cos,
     derivative_of,
     exp,
     half_exp,
-    larger,
     length_with_one,
     log,
     magnitude,
     mean,
     mean_square,
     relu,
-    reshaped,
+    reshape_value,
     root,
     sigmoid,
     sin,
-    total,
+    sum_over_axes,
+    take_larger,
     where,
-    widened,
 )
-from opproof.harness.reference.rounded_arithmetic import arithmetics, unwrap, wrap
+from opproof.harness.reference.rounded_arithmetic import iter_arithmetics, unwrap, wrap
 
 X = np.array([[0.25, -0.5, 1.5], [2.0, -3.0, 0.75]])
 G = np.array([[1.0, -2.0, 0.5], [3.0, 0.25, -1.0]])
@@ -49,9 +49,9 @@ STEPS = {
     "root": lambda x: root(magnitude(x)) + length_with_one(x),
     "sigmoid": lambda x: sigmoid(x * 1.5),
     "sin": lambda x: sin(x) + cos(2 * x),
-    "relu": lambda x: relu(x) - larger(x, 1.0),
+    "relu": lambda x: relu(x) - take_larger(x, 1.0),
     "mean": lambda x: (x - mean(x, (1,))) / root(mean_square(x, (1,)) + 1e-3),
-    "total": lambda x: x * total(x * x, (0, 1), 3) + reshaped(reshaped(x, (3, 2)), (2, 3)),
+    "total": lambda x: x * sum_over_axes(x * x, (0, 1), 3) + reshape_value(reshape_value(x, (3, 2)), (2, 3)),
     "where": lambda x: where(np.arange(3) > 0, x * x, 2 * x),
 }
 
@@ -84,25 +84,25 @@ def test_steps_keep_what_they_lose():
         first = derivative_of(lambda x: x * (0.5 * exp(-(x * x))))
         assert np.isnan(first(np.array([1e300]), None, np.array([1e300]))).all()
     assert derivative_of(lambda x: magnitude(x) * 3)(np.array([1.0]), None, np.array([0.0])) == 0
-    assert derivative_of(lambda x: larger(x, 1.0))(np.array([1.0]), None, np.array([1.0])) == 0.5
+    assert derivative_of(lambda x: take_larger(x, 1.0))(np.array([1.0]), None, np.array([1.0])) == 0.5
 
 
 def test_steps_in_float16():
     """An exponential overflows where it is stored, a widened step not before its result is."""
-    x = wrap(np.array([11.5]), next(arithmetics("f16", "f32", "key")))
+    x = wrap(np.array([11.5]), next(iter_arithmetics("f16", "f32", "key")))
     assert np.isinf(unwrap(exp(x))).all()
     assert np.isfinite(unwrap(derivative_of(exp)(wrap(np.array([2.0**-7]), x.arithmetic), None, x))).all()
     rows = wrap(np.array([[300.0, 1.0, 2.0]]), x.arithmetic)
     assert np.isinf(unwrap(np.sum(rows * rows, axis=1))).all()
     assert np.isfinite(unwrap(mean_square(rows, (1,)))).all()
-    assert unwrap(widened(lambda v: v / 3, x)) == np.float16(11.5 / 3)
+    assert unwrap(compute_in_float32(lambda v: v / 3, x)) == np.float16(11.5 / 3)
 
 
 def test_cosine_of_float32():
     """pi / 2 in float32 less itself is 0, and so is the sine of float32's pi."""
     x = wrap(
         np.array([np.float32(np.pi / 2), -np.float32(np.pi / 2)], dtype=np.float64),
-        next(arithmetics("f32", "f32", "key")),
+        next(iter_arithmetics("f32", "f32", "key")),
     )
     assert np.array_equal(unwrap(cos(x)), [0.0, 0.0])
     assert abs(sin(np.array([12345.678]))[0] - np.sin(12345.678)) > 1e-7

@@ -10,8 +10,8 @@ from _runs import opproof
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED
-from opproof.harness.known_failures.known import matches, read_known, seedless
-from opproof.harness.known_failures.proposals import add, propose, read, written
+from opproof.harness.known_failures.known import matches, read_known, strip_seed
+from opproof.harness.known_failures.proposals import add, format_entry, propose, read
 
 FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"
 
@@ -63,12 +63,12 @@ def test_over_a_whole_run_patterns_cover_all_failures_and_nothing_else():
     found = propose(results)
     failing = [r for r in results if r.verdict in FAILED and not r.known]
     assert sum(len(p.results) for p in found) == len(failing)
-    failed = {(r.mode, seedless(r.case)) for r in failing}  # of which some pass with another seed
+    failed = {(r.mode, strip_seed(r.case)) for r in failing}  # of which some pass with another seed
     for p in found:
         first = p.results[0]
         like = [r for r in results if (r.backend, r.mode) == (first.backend, first.mode)]
         for pattern in p.patterns:
-            same = [r for r in like if matches(pattern, r.case) and (r.mode, seedless(r.case)) not in failed]
+            same = [r for r in like if matches(pattern, r.case) and (r.mode, strip_seed(r.case)) not in failed]
             assert not same
 
 
@@ -190,5 +190,5 @@ def test_a_spoilt_ledger_is_refused_before_the_run(tmp_path, capsys, text, said)
     ],
 )
 def test_where_a_package_lies_on_this_machine_is_left_out(place, told):
-    text = written(["gelu[*"], [record("gelu[x=4,;f16]", "ERROR", message=f"ValueError: no rows ({place})")])
+    text = format_entry(["gelu[*"], [record("gelu[x=4,;f16]", "ERROR", message=f"ValueError: no rows ({place})")])
     assert f"# ValueError: no rows ({told})" in text.splitlines()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.harness.known_failures.findings import built_in
+from opproof.harness.known_failures.findings import read_built_in
 from opproof.harness.known_failures.known import mark
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.record import record
@@ -54,7 +54,7 @@ class Spoilt:
 def test_known_failures_that_got_worse(library, case, mode, factor):
     pytest.importorskip(PACKAGES[library], reason=f"the package {PACKAGES[library]} is not installed")
     found = judged(Spoilt(library, factor), case, mode)
-    known = tuple(built_in(library))
+    known = tuple(read_built_in(library))
     result = mark(record(Task(library, case, mode, known=known), Attempt(found)), known)
     assert result.verdict == ("WRONG_VALUE" if mode == "forward" else "WRONG_GRADIENT")
     assert bool(result.known) is (factor == 1)

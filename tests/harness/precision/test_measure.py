@@ -10,9 +10,9 @@ from opproof.backends.precision import Precision
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.precision.file import Measurement, merged, text
-from opproof.harness.precision.measure import Measured, Need, Row, Twice, rows, twice
-from opproof.harness.precision.survey import table
+from opproof.harness.precision.file import Measurement, merge_measured, render_text
+from opproof.harness.precision.measure import Measured, Need, PrecisionRow, Twice, judge_twice, make_rows
+from opproof.harness.precision.survey import render_table
 
 NORM = "rms_norm[x=33x65;weight=65,;bf16]"
 STORAGE = Declaration("storage")
@@ -39,7 +39,7 @@ class Accumulating(Kernels):
 
 
 def record(backend, case=NORM):
-    return twice(attempted(backend, case, alone=True))
+    return judge_twice(attempted(backend, case, alone=True))
 
 
 def test_honest_arithmetic_needs_nothing():
@@ -97,7 +97,9 @@ def test_what_came_to_no_numbers_is_left_out():
 def row(need=None, declared=None, op="exp", mode="forward", dtype="bf16", **more):
     fields = {"records": 3, "failing_without": 1, "failing_with": 0, "units_without": 30.0, "units_with": 1.25}
     declared, needed = declared or Declaration(), need or Declaration()
-    return Row(op=op, mode=mode, dtype=dtype, declared=declared, needed=needed, **{**fields, "worst": "", **more})
+    return PrecisionRow(
+        op=op, mode=mode, dtype=dtype, declared=declared, needed=needed, **{**fields, "worst": "", **more}
+    )
 
 
 def test_rows():
@@ -105,7 +107,7 @@ def test_rows():
         return Measured("rms_norm", "forward", "bf16", case, Declaration(), record(backend, case))
 
     cases = [NORM, "rms_norm[x=7x31;weight=31,;bf16]"]
-    (found,) = rows([of(Composite(rounded), c) for c in cases] + [of(Kernels(lambda y: rounded(1.2 * y)), NORM)])
+    (found,) = make_rows([of(Composite(rounded), c) for c in cases] + [of(Kernels(lambda y: rounded(1.2 * y)), NORM)])
     assert (found.records, found.failing_without, found.failing_with) == (3, 3, 1)
     assert (found.needed, found.need, found.worst) == (STORAGE, Need.MISSING, NORM)
     assert found.units_with < found.units_without < 40  # of those that pass by it: not the defect's
@@ -119,7 +121,7 @@ def test_one_declaration_for_all_where_there_is_one():
         measured = [
             Measured("exp", "forward", "bf16", "", Declaration(), Twice(wrong, dict.fromkeys(w, passed))) for w in ways
         ]
-        return rows(measured)[0].needed
+        return make_rows(measured)[0].needed
 
     assert needed((truncate, STORAGE)) == truncate
     assert needed((truncate, STORAGE), (STORAGE,)) == STORAGE
@@ -132,7 +134,7 @@ def test_a_few_long_sums_are_no_reason_for_less_than_storage():
 
     def row_of(*ways):
         measured = [Measured("sum", "forward", "bf16", NORM, Declaration(), Twice(wrong, way)) for way in ways]
-        return rows(measured)[0]
+        return make_rows(measured)[0]
 
     few, many = row_of(both, both, both, sums), row_of(both, both, sums, sums)
     assert (few.needed, few.failing_with, few.worst) == (STORAGE, 1, NORM)
@@ -151,11 +153,11 @@ def test_a_few_long_sums_are_no_reason_for_less_than_storage():
 )
 def test_needs(needed, declared, said):
     assert row(needed, declared).need == said
-    assert said in table([row(needed, declared)])
+    assert said in render_table([row(needed, declared)])
 
 
 def test_table_tells_defects():
-    said = table([row(failing_with=1, worst="exp[x=3,;bf16]"), row(op="sin", failing_without=0)])
+    said = render_table([row(failing_with=1, worst="exp[x=3,;bf16]"), row(op="sin", failing_without=0)])
     assert "fails either way: exp[x=3,;bf16] forward" in said
     assert "sin" not in said
     assert said.endswith("6 records of 2 operators, modes and dtypes: 0 need a declaration, 1 fail either way")
@@ -169,11 +171,13 @@ OLD = [entry(), entry("sin"), entry("cos", backends=("mine", "mine:fast")), entr
 
 
 def written(spec, *measured, old=OLD):
-    return {(e.op, d, e.backends): e.compute for e in merged(old, Measurement(spec, measured)) for d in e.dtypes}
+    return {
+        (e.op, d, e.backends): e.compute for e in merge_measured(old, Measurement(spec, measured)) for d in e.dtypes
+    }
 
 
 def test_what_was_not_measured_stays():
-    assert merged(OLD, Measurement("mine", [])) == sorted(OLD, key=lambda e: e.op)
+    assert merge_measured(OLD, Measurement("mine", [])) == sorted(OLD, key=lambda e: e.op)
 
 
 def test_what_is_not_needed_goes():
@@ -195,14 +199,16 @@ def test_a_variant_leaves_what_holds_for_all():
 def test_dtypes_are_joined_and_units_are_the_largest(tmp_path):
     measured = [row(STORAGE, dtype="bf16"), row(STORAGE, dtype="f16", units_without=float("inf"), units_with=0.51234)]
     path = tmp_path / "precision.toml"
-    path.write_text(text(merged([], Measurement("mine", measured))), encoding="utf-8")
+    path.write_text(render_text(merge_measured([], Measurement("mine", measured))), encoding="utf-8")
     (found,) = precision.read(path)
     assert (found.dtypes, found.compute, found.rounding) == (("f16", "bf16"), "storage", None)
     assert (found.units_without, found.units_with) == (float("inf"), 1.25)
 
 
 def test_the_text_is_what_is_read(tmp_path):
-    entries = merged([*OLD, entry("log", compute=None, rounding="truncate", units_with=2.0)], Measurement("mine", []))
+    entries = merge_measured(
+        [*OLD, entry("log", compute=None, rounding="truncate", units_with=2.0)], Measurement("mine", [])
+    )
     path = tmp_path / "precision.toml"
-    path.write_text(text(entries), encoding="utf-8")
+    path.write_text(render_text(entries), encoding="utf-8")
     assert list(precision.read(path)) == entries

@@ -15,24 +15,24 @@ from opproof.harness.selftest.mutation.mutant import Mutant
 from opproof.harness.selftest.mutation.report import (
     EQUIVALENT,
     Equivalent,
-    declared_page,
-    markdown_page,
     rate,
     read_equivalent,
-    sorted_out,
-    table,
+    render_declared_page,
+    render_markdown_page,
+    render_table,
+    sort_fates,
 )
 from opproof.harness.selftest.mutation.trials import (
     JUDGED,
     NARROW,
     TYPED,
     Fate,
-    fate,
-    fates,
+    fates_of_mutants,
+    judge_mutant,
+    make_trials,
     mutants_of,
     of_op,
-    profile,
-    trials,
+    profile_of,
 )
 from opproof.reference_ops import load
 
@@ -46,37 +46,37 @@ def blind(*_):
 @pytest.mark.parametrize("name", OPS)
 def test_every_mutant_dies(name):
     known = read_equivalent(EQUIVALENT)
-    found = sorted_out(of_op(name, "standard"), known, complete=False)
+    found = sort_fates(of_op(name, "standard"), known, complete=False)
     assert all(found.score(dtype=dtype).mutants > 70 for dtype in JUDGED)
     assert not found.survivors
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_blind_judge_kills_nothing():
-    found = list(fates(load("relu"), "smoke", judged_by=blind))
+    found = list(fates_of_mutants(load("relu"), "smoke", judged_by=blind))
     assert found
     raised = [f for f in found if f.killed_by]
     assert not raised
-    assert len(sorted_out(found, (), complete=False).survivors) > 50
+    assert len(sort_fates(found, (), complete=False).survivors) > 50
 
 
 def test_the_honest_backend_survives():
     """A mutant without a defect is never killed and is not counted; one that must show is missed."""
     for mode in MODES:
-        posed = trials(load("softmax"), mode, "bf16", "smoke")
+        posed = make_trials(load("softmax"), mode, "bf16", "smoke")
         honest = Mutant("none", lambda call: call.right, must_show=False)
-        assert not fate(honest, posed).counts
+        assert not judge_mutant(honest, posed).counts
         afresh = Mutant("none, computed again", lambda call: call.again())
-        became = fate(afresh, posed)
+        became = judge_mutant(afresh, posed)
         assert became.counts
         assert not became.killed_by
 
 
 def test_a_tolerated_mutant_survives():
     """An error within the bound is not held against anybody."""
-    posed = trials(load("exp"), Mode.FORWARD, "f32", "smoke")
+    posed = make_trials(load("exp"), Mode.FORWARD, "f32", "smoke")
     slight = Mutant("an ulp more", lambda call: [np.nextafter(y, np.float32(np.inf)) for y in call.right])
-    became = fate(slight, posed)
+    became = judge_mutant(slight, posed)
     assert not became.killed_by
     assert became.shown > 0
     assert 0 < became.units < 16
@@ -88,22 +88,22 @@ def test_a_failing_reference_gives_no_credit(monkeypatch):
     def harsh(*_):
         return Judgement(Verdict.WRONG_VALUE)
 
-    posed = trials(load("relu"), Mode.FORWARD, "f32", "smoke", harsh)
+    posed = make_trials(load("relu"), Mode.FORWARD, "f32", "smoke", harsh)
     doubled = Mutant("doubled", lambda call: [2 * y for y in call.right])
-    assert not fate(doubled, posed).killed_by
+    assert not judge_mutant(doubled, posed).killed_by
 
 
 def test_mutants_that_raise_are_killed():
     def raises(call):
         raise ValueError("no")
 
-    posed = trials(load("relu"), Mode.FORWARD, "f32", "smoke")
-    assert fate(Mutant("raises", raises), posed).killed_by
+    posed = make_trials(load("relu"), Mode.FORWARD, "f32", "smoke")
+    assert judge_mutant(Mutant("raises", raises), posed).killed_by
 
 
 def test_too_short_a_suite_lets_mutants_live():
     """The smoke rows alone miss strides and what stands behind the first elements."""
-    left = sorted_out(of_op("clamp", "smoke"), (), complete=False).survivors
+    left = sort_fates(of_op("clamp", "smoke"), (), complete=False).survivors
     for dtype in JUDGED:
         names = {f.name for f in left if f.dtype == dtype}
         assert "forward: strides of x ignored" in names
@@ -112,8 +112,8 @@ def test_too_short_a_suite_lets_mutants_live():
 
 def test_names_are_unique_and_every_family_is_there():
     op = load("softmax")
-    posed = trials(op, Mode.GRADIENT, "f16", "standard")
-    found = [m.name for m in mutants_of(profile(op, Mode.GRADIENT, "f16", posed))]
+    posed = make_trials(op, Mode.GRADIENT, "f16", "standard")
+    found = [m.name for m in mutants_of(profile_of(op, Mode.GRADIENT, "f16", posed))]
     assert len(found) == len(set(found))
     for name in ("zeros", "doubled", "one element zeroed", "one element times 1.02", "cotangent of ones",
                  "dim: next axis", "inputs rounded to bf16", "strides of x ignored", "storage offset of x ignored",
@@ -140,8 +140,8 @@ def test_names_are_unique_and_every_family_is_there():
 )
 def test_facts_make_mutants(name, there, not_there):
     op = load(name)
-    posed = trials(op, Mode.FORWARD, "f32", "standard" if name in {"gelu", "pad"} else "smoke")
-    found = {m.name for m in mutants_of(profile(op, Mode.FORWARD, "f32", posed))}
+    posed = make_trials(op, Mode.FORWARD, "f32", "standard" if name in {"gelu", "pad"} else "smoke")
+    found = {m.name for m in mutants_of(profile_of(op, Mode.FORWARD, "f32", posed))}
     assert there <= found
     assert not not_there & found
 
@@ -153,31 +153,31 @@ def became(name, killed="", dtype="f32", *, shown=1, must_show=True):
 def test_sorting():
     known = (Equivalent(("relu",), "forward: slow*", "time is not judged"), Equivalent(("*",), "forward: idle", "?"))
     every = [became("doubled", "relu[x=7x33;f32]"), became("slow"), became("other")]
-    found = sorted_out(every, known, complete=True)
+    found = sort_fates(every, known, complete=True)
     assert [f.mutant for f in found.survivors] == ["other"]
     assert [e.mutant for e in found.idle] == ["forward: idle"]
     assert found.score().killed == 1
     (summary,) = found.summary
     assert "f32: 1 of 3 mutants of 1 operators killed (50.00 %), 1 proved equivalent, 1 survive" in summary
-    assert "50.00 %" in table(found)
-    assert "time is not judged" in markdown_page(found)
-    assert not sorted_out([], known, complete=False).idle
+    assert "50.00 %" in render_table(found)
+    assert "time is not judged" in render_markdown_page(found)
+    assert not sort_fates([], known, complete=False).idle
 
 
 def test_a_dtype_that_kills_is_no_evidence_for_another():
     every = [became("doubled", "relu[x=7x33;f32]"), became("doubled", dtype="bf16")]
-    found = sorted_out(every, (), complete=True)
+    found = sort_fates(every, (), complete=True)
     assert [f.dtype for f in found.survivors] == ["bf16"]
     assert [found.score(dtype=d).rate for d in ("f32", "bf16")] == ["100.00 %", "0.00 %"]
-    assert "relu, bf16, forward: doubled" in markdown_page(found)
+    assert "relu, bf16, forward: doubled" in render_markdown_page(found)
 
 
 def test_an_equivalent_of_one_dtype():
     every = [became("doubled", dtype=dtype) for dtype in JUDGED]
     entry = Equivalent(("relu",), "forward: doubled", "half a spacing of bf16", dtypes=("bf16",))
-    found = sorted_out(every, (entry,), complete=True)
+    found = sort_fates(every, (entry,), complete=True)
     assert [f.dtype for f in found.survivors] == ["f32", "f16"]
-    assert "| relu | forward: doubled | bf16 | 1 | half a spacing of bf16 |" in markdown_page(found)
+    assert "| relu | forward: doubled | bf16 | 1 | half a spacing of bf16 |" in render_markdown_page(found)
     with pytest.raises(ValueError, match="f8"):
         Equivalent(("relu",), "forward: doubled", "?", dtypes=("f8",))
 
@@ -189,7 +189,7 @@ def test_only_what_changes_no_bit_is_not_counted():
         became("not shown", shown=0),
         became("a bit", shown=1, must_show=False),
     ]
-    found = sorted_out(every, (), complete=True)
+    found = sort_fates(every, (), complete=True)
     assert [f.mutant for f in found.survivors] == ["not shown", "a bit"]
     assert found.score().without_effect == 1
     assert found.score().mutants == 2
@@ -238,7 +238,7 @@ TYPED_OPS = ("add", "matmul", "clamp", "sort", "gather")
 def test_mutants_of_other_dtypes_die(name):
     """Each that a row of the dtype shows; those of whole numbers stand among them."""
     known = read_equivalent(EQUIVALENT)
-    found = sorted_out(of_op(name, "standard", TYPED), known, complete=False)
+    found = sort_fates(of_op(name, "standard", TYPED), known, complete=False)
     assert not found.survivors
     assert all(found.score(dtype=dtype).killed > 15 for dtype in found.dtypes)
     assert set(found.dtypes) >= {"i8", "i16", "i32", "u8"}
@@ -257,9 +257,9 @@ def test_whole_numbers_have_mutants_of_their_own():
 
 
 def test_a_blind_judge_kills_nothing_of_whole_numbers():
-    found = list(fates(load("add"), "standard", ("i32",), judged_by=blind))
+    found = list(fates_of_mutants(load("add"), "standard", ("i32",), judged_by=blind))
     assert not [f for f in found if f.killed_by]
-    assert len(sorted_out(found, (), complete=False).survivors) > 20
+    assert len(sort_fates(found, (), complete=False).survivors) > 20
 
 
 def test_what_is_declared_allows_what_it_says_and_no_more():
@@ -269,7 +269,7 @@ def test_what_is_declared_allows_what_it_says_and_no_more():
         assert found[dtype, mutant].killed_by, mutant
     for dtype in NARROW:
         assert not found[dtype, f"intermediates stored in {dtype}"].killed_by
-    page = declared_page(sorted_out(list(found.values()), (), complete=False), "storage")
+    page = render_declared_page(sort_fates(list(found.values()), (), complete=False), "storage")
     assert "| f16 | forward: intermediates stored in f16 | 1 | 1 |" in page
     assert "times 1.02" not in page
 

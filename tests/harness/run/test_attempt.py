@@ -9,7 +9,7 @@ from _ask import attempted, judged
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.calls import arranged
+from opproof.harness.run.calls import arrange_calls
 from opproof.harness.run.session.recheck import as_told_by_itself
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
@@ -105,7 +105,7 @@ class Watching(NumPy):
 
 def _plain():
     """A case that is asked three times."""
-    plans = {c: arranged(Task("x", c, "forward")) for c in (f"relu[x={n}x33;f32]" for n in range(7, 99))}
+    plans = {c: arrange_calls(Task("x", c, "forward")) for c in (f"relu[x={n}x33;f32]" for n in range(7, 99))}
     return next(c for c, plan in plans.items() if not plan.leads and not plan.stays)
 
 
@@ -121,7 +121,7 @@ def test_three_calls_of_which_the_middle_is_judged():
 
 def test_the_judged_call_cannot_be_told_from_the_others():
     """Among many cases its buffers end at a guard in half, and it is made first too in an eighth."""
-    drawn = [arranged(Task("x", f"relu[x={n};f32]", "forward")) for n in range(1, 2001)]
+    drawn = [arrange_calls(Task("x", f"relu[x={n};f32]", "forward")) for n in range(1, 2001)]
     assert 900 < sum(d.at_end for d in drawn) < 1100
     assert 200 < sum(d.leads for d in drawn) < 300
     assert 200 < sum(d.stays for d in drawn) < 300
@@ -129,7 +129,7 @@ def test_the_judged_call_cannot_be_told_from_the_others():
 
 
 def _leads(case):
-    plan = arranged(Task("x", case, "forward"))
+    plan = arrange_calls(Task("x", case, "forward"))
     return plan.leads and not plan.stays
 
 
@@ -159,7 +159,7 @@ class Counting(NumPy):
 def test_a_backend_that_computes_in_the_second_call_alone_is_caught_in_two_eighths_of_the_cases():
     cases = [f"relu[x={n}x33;f32]" for n in range(7, 47)]
     caught = [c for c in cases if attempted(Counting(), c).judgement.verdict is not Verdict.PASS]
-    plans = {c: arranged(Task("x", c, "forward")) for c in cases}
+    plans = {c: arrange_calls(Task("x", c, "forward")) for c in cases}
     assert caught == [c for c in cases if plans[c].leads or plans[c].stays]
     assert len(caught) > 2
 

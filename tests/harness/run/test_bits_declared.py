@@ -8,7 +8,7 @@ from _c_build import compiled, needs_cc
 
 from opproof.cases import cases_of
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load, names
 
 CASES = ("dot[a=768,;b=768,;f32]", "dot[a=1031,;b=1031,;f32]", "dot[a=16385,;b=16385,;f32]")
@@ -42,7 +42,7 @@ DEEDS = {
 def judged(folder, deed=HONEST, word="vary", cases=CASES, **more):
     path = folder / "sums.py"
     path.write_text(BACKEND.replace("DEED", deed).replace("WORD", repr(word)), encoding="utf-8")
-    with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+    with Pool(HostLimits(1, 60.0, 2 << 30)) as pool:
         return {r.case: r for r in pool.run([Task(str(path), case, "forward", **more) for case in cases])}
 
 
@@ -114,7 +114,7 @@ def test_in_c(tmp_path, symbol, verdict):
     text = C_DOT.replace("opproof_bits", symbol)
     library = str(compiled(tmp_path, text))
     for backend in (library, f"exec:{shlex.join([sys.executable, '-m', 'opproof.backends.worker', library])}"):
-        with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+        with Pool(HostLimits(1, 60.0, 2 << 30)) as pool:
             assert {r.verdict for r in pool.run([Task(backend, c, "forward") for c in CASES])} == {verdict}, backend
 
 
@@ -142,7 +142,7 @@ def test_an_order_of_additions_shows_where_their_sums_round(tmp_path):
     path.write_text(SCATTERED, encoding="utf-8")
     plain = "scatter_add[x=2x3;index=65x3;src=65x3;dim=0;f32;fill=signs;layout=x:transposed]"
     spread = "scatter_add[x=2x3;index=65x3;src=65x3;dim=0;f32;fill=spread]"
-    with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+    with Pool(HostLimits(1, 60.0, 2 << 30)) as pool:
         found = {r.case: r.verdict for r in pool.run([Task(str(path), case, "forward") for case in (plain, spread)])}
     assert found == {plain: "PASS", spread: "NOT_REPEATABLE"}
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from opproof.harness.run.cache.location import Place
-from opproof.harness.run.cache.store import Store
-from opproof.harness.run.scheduler import MOST, SECONDS, Bundles, Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.scheduler import MAX_BATCH_CASES, SECONDS, Batches, Pool
+from opproof.harness.run.task import HostLimits, Task
 
 CASES = [(Task("numpy", f"neg[x=2x{n};f32]", "forward"),) for n in range(1, 401)]
 
@@ -25,25 +25,25 @@ def judged(left, each):
 @pytest.mark.parametrize("jobs", [1, 4])
 @pytest.mark.parametrize("each", [1e-9, 0.002, 0.03, 1.0])
 def test_every_case_once_in_its_order(jobs, each):
-    sizes, order = judged(Bundles(CASES, jobs), each)
+    sizes, order = judged(Batches(CASES, jobs), each)
     assert order == CASES
-    assert max(sizes) <= MOST
+    assert max(sizes) <= MAX_BATCH_CASES
     assert all(size * each <= SECONDS for size in sizes[20:] if size > 1)
     assert sizes[-1] == 1  # so that judges end together
 
 
 def test_small_ones_go_together_and_slow_ones_alone():
-    left = Bundles(CASES, 1)
+    left = Batches(CASES, 1)
     assert len(left.take()) == 1  # nobody knows yet
     for _ in range(8):
         left.judged((), 0, 0.001)
-    assert len(left.take()) == MOST
+    assert len(left.take()) == MAX_BATCH_CASES
     left.judged(CASES[:3], 3, 60.0)
     assert len(left.take()) == 1
 
 
 def test_what_a_judge_does_not_come_to_is_next():
-    left = Bundles(CASES[4:], 1)
+    left = Batches(CASES[4:], 1)
     left.judged(CASES[:4], 1, 2.0)
     assert len(left) == len(CASES) - 1
     assert left.take() == (CASES[1],)
@@ -97,7 +97,7 @@ def tasks(tmp_path):
 def test_judges_are_killed_in_the_middle(tasks, tmp_path, jobs):
     """What kills its judge once passes the second time, what always does is told of it, and nobody else."""
     wanted = tasks(*range(1, 50))
-    with Pool(Limits(jobs, 60.0, 2 << 30)) as pool:
+    with Pool(HostLimits(jobs, 60.0, 2 << 30)) as pool:
         records = list(pool.run(wanted))
     assert sorted(r.case for r in records) == sorted(t.case for t in wanted)
     bad = {r.case: str(r.verdict) for r in records if str(r.verdict) != "PASS"}
@@ -112,16 +112,16 @@ def test_judges_are_killed_in_the_middle(tasks, tmp_path, jobs):
 def test_a_slow_case_does_not_hold_up_the_others(tasks):
     """But for those of its bundle; and what its judge did not come to is not left out."""
     wanted = tasks(*range(41, 141))
-    with Pool(Limits(2, 60.0, 2 << 30)) as pool:
+    with Pool(HostLimits(2, 60.0, 2 << 30)) as pool:
         came = [r.case for r in pool.run(wanted)]
     assert sorted(came) == sorted(t.case for t in wanted)
-    assert len(came) - came.index("twice[x=2x50;f32]") <= MOST + 1
+    assert len(came) - came.index("twice[x=2x50;f32]") <= MAX_BATCH_CASES + 1
 
 
 def test_what_is_kept_outlives_the_judges(tmp_path):
     """They are killed at the end, and have written what was drawn by then."""
-    at = Place(tmp_path / "cache", b"k" * 32)
-    with Pool(Limits(1, 60.0, 2 << 30), at) as pool:
+    at = CacheLocation(tmp_path / "cache", b"k" * 32)
+    with Pool(HostLimits(1, 60.0, 2 << 30), at) as pool:
         records = list(pool.run([task for case in CASES[:40] for task in case]))
     assert {str(r.verdict) for r in records} == {"PASS"}
-    assert Store(at).info().entries == 40
+    assert CacheStore(at).info().entries == 40

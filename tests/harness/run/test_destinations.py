@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.backends.numpy import NumPy
-from opproof.backends.table import written
+from opproof.backends.table import write_results
 from opproof.cases import Case, cases_of
 from opproof.cases._layouts import layouts_of
 from opproof.core.errors import BackendError, CaseError
-from opproof.harness.run.attempt import attempt
+from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.plan import checked, has_gradient
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.plan import check_case, has_gradient
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load, load_file, names
 
 HONEST = NumPy()
@@ -175,7 +175,7 @@ def test_what_is_not_declared_is_declined(destinations, case, verdict, mode):
 @pytest.mark.parametrize("words", ["in place", ("inplace",), 3, [["in place"]]])
 def test_words_that_are_none(words):
     with pytest.raises(BackendError, match=r"expected a tuple of words: 'in place', 'strided'\.$"):
-        settle(backend(destinations=words), "mine")
+        resolve_members(backend(destinations=words), "mine")
 
 
 @pytest.mark.parametrize("member", ["forward", "vjp"])
@@ -183,8 +183,8 @@ def test_a_function_that_takes_no_out(member):
     def function(op, inputs, params, cotangents=None, needs=None):
         return []
 
-    assert not settle(backend(**{member: function}), "mine").destinations
-    assert settle(backend(), "mine").destinations
+    assert not resolve_members(backend(**{member: function}), "mine").destinations
+    assert resolve_members(backend(), "mine").destinations
 
 
 # Cases
@@ -194,7 +194,7 @@ def test_a_function_that_takes_no_out(member):
 def test_every_result_of_the_registry_can_lie_there(op):
     for case in cases_of(op, "full"):
         if case.destinations and case.dtype in ("f32", "f64"):
-            checked(case)
+            check_case(case)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_every_result_of_the_registry_can_lie_there(op):
 )
 def test_what_no_result_can_be(text, said):
     with pytest.raises(CaseError) as caught:
-        checked(Case.parse(text))
+        check_case(Case.parse(text))
     assert said in str(caught.value)
 
 
@@ -251,7 +251,9 @@ def programs():
     def host(fault):
         if fault not in hosts:
             path = Path(__file__).parents[2] / "_in_place_program.py"
-            hosts[fault] = start_host(f"exec:{shlex.join([sys.executable, str(path), fault])}", Limits(1, 30.0, 2**30))
+            hosts[fault] = start_host(
+                f"exec:{shlex.join([sys.executable, str(path), fault])}", HostLimits(1, 30.0, 2**30)
+            )
         return hosts[fault]
 
     yield host
@@ -282,7 +284,7 @@ SUB, MUL = "sub[a=5x9;b=5x9;f32;inplace=b]", "mul[a=5x9;b=5x9;f32;inplace=a]"
 )
 def test_a_program(programs, fault, case, mode, verdict, said):
     task = Task("exec", case, mode)
-    judgement = attempt(programs(fault), task, load(Case.parse(case).op), 30.0).judgement
+    judgement = run_task(programs(fault), task, load(Case.parse(case).op), 30.0).judgement
     assert judgement.verdict == verdict, judgement.message
     assert judgement.message.startswith(said)
 
@@ -293,9 +295,9 @@ def test_words_of_a_program_that_are_none(words):
     path = Path(__file__).parents[2] / "_in_place_program.py"
     command = shlex.join([sys.executable, str(path), f"hello:{words}"])
     with pytest.raises(BackendError, match=r'destinations in the hello .* expected .*\["in place"\]'):
-        start_host(f"exec:{command}", Limits(1, 30.0, 2**30))
+        start_host(f"exec:{command}", HostLimits(1, 30.0, 2**30))
 
 
 def test_written_needs_a_place_for_each():
     with pytest.raises(ValueError, match="zip"):
-        written([np.zeros(2)], [None, None])
+        write_results([np.zeros(2)], [None, None])

@@ -7,7 +7,7 @@ from _runs import opproof
 
 from opproof.backends.numpy import NumPy
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.task import Task, repro
+from opproof.harness.run.task import Task, repro_command_of
 from opproof.reports import read_results
 
 RACY = """
@@ -112,7 +112,7 @@ def test_gradients_of_rows_too(tmp_path, capsys):
 
 
 def test_the_repro_line_asks_the_same():
-    line = repro(Task("torch", SOFTMAX, "forward", repeat=20, batch_invariant=True))
+    line = repro_command_of(Task("torch", SOFTMAX, "forward", repeat=20, batch_invariant=True))
     assert "--repeat 20 --batch-invariant" in line
 
 

@@ -10,12 +10,12 @@ import pytest
 from _ask import judged
 from _c_build import compiled, needs_cc
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.backends.numpy import NumPy
 from opproof.core.errors import BackendError
-from opproof.harness.run.attempt import attempt
+from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load
 
 HONEST = NumPy()
@@ -42,15 +42,15 @@ def test_a_backend_that_says_nothing_is_not_charged():
 @pytest.mark.parametrize("declared", ["i8", ("int8",), 8])
 def test_what_is_no_tuple_of_dtypes(declared):
     with pytest.raises(BackendError) as raised:
-        settle(SimpleNamespace(forward=HONEST.forward, dtypes=declared), "mine")
+        resolve_members(SimpleNamespace(forward=HONEST.forward, dtypes=declared), "mine")
     assert f"its dtypes are {declared!r}; expected a tuple of words: 'f8e4m3'" in str(raised.value)
 
 
 def through(spec, case):
     """The judgement on a case of a backend in another process."""
-    host = start_host(spec, Limits(1, 30.0, 2**30))
+    host = start_host(spec, HostLimits(1, 30.0, 2**30))
     try:
-        return attempt(host, Task(spec, case, "forward"), load(case.partition("[")[0]), 30.0).judgement
+        return run_task(host, Task(spec, case, "forward"), load(case.partition("[")[0]), 30.0).judgement
     finally:
         host.close()
 
@@ -67,7 +67,7 @@ def test_over_the_exec_protocol(tmp_path):
     assert through(spec, CASES["i8"]).message == SAID
     program.write_text(text.replace("HONEST, KNOWN", "DTYPES = '[\"int8\"]'\nHONEST, KNOWN"))
     with pytest.raises(BackendError, match="dtypes in the hello hold 'int8'; expected some of f8e4m3"):
-        start_host(spec, Limits(1, 30.0, 2**30))
+        start_host(spec, HostLimits(1, 30.0, 2**30))
 
 
 #: add of i8, row by row; of f8e4m3 the first operand, so that types are told apart.

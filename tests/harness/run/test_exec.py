@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from opproof.backends import BackendFailed, Unsupported
-from opproof.backends.worker.protocol import FrameError, decode, encode, frame_length, params_text
+from opproof.backends.worker.protocol import FrameError, decode, encode, length_of_frame, params_to_json
 from opproof.core.dtypes import Declaration
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
@@ -23,7 +23,7 @@ from opproof.harness.run.hosts.exec_dialogues import Command
 from opproof.harness.run.hosts.exec_protocol import _request
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.task import Limits
+from opproof.harness.run.task import HostLimits
 from opproof.reports import read_results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
@@ -88,13 +88,13 @@ def test_what_is_no_safetensors(wrong, said):
 )
 def test_what_is_no_head(head, said):
     with pytest.raises(FrameError, match=said):
-        frame_length(head)
+        length_of_frame(head)
 
 
 def test_params_are_json_without_infinity():
     params = {"a": 1, "b": 1.0, "c": float("-inf"), "d": (1, 2), "e": None, "f": True, "g": "mean"}
     expected = {"a": 1, "b": 1.0, "c": "-Infinity", "d": [1, 2], "e": None, "f": True, "g": "mean"}
-    assert json.loads(params_text(params)) == expected
+    assert json.loads(params_to_json(params)) == expected
 
 
 # The backend
@@ -238,7 +238,7 @@ def test_what_is_no_command(text, said):
     with pytest.raises(BackendError, match=said):
         Command(text, 30.0)
     with pytest.raises(BackendError, match=said):
-        start_host(f"exec:{text}", Limits(1, 30.0, 2**30))
+        start_host(f"exec:{text}", HostLimits(1, 30.0, 2**30))
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def declaring(folder, text):
 
 
 def test_declarations_of_the_hello(tmp_path):
-    host = start_host(declaring(tmp_path, DECLARING.replace("WORD", "truncate")), Limits(1, 30.0, 2**30))
+    host = start_host(declaring(tmp_path, DECLARING.replace("WORD", "truncate")), HostLimits(1, 30.0, 2**30))
     said = {op: host.support(op, "bf16", "forward", {}, []) for op in ("square", "exp", "sin")}
     host.close()
     assert {op: s.declared for op, s in said.items()} == {
@@ -353,4 +353,4 @@ def test_declarations_of_the_hello(tmp_path):
 def test_a_rounding_that_is_no_object(tmp_path):
     text = DECLARING.replace("""'{"square": "WORD"}'""", "'truncate'")
     with pytest.raises(BackendError, match="rounding in the hello is 'truncate'; expected JSON such as"):
-        start_host(declaring(tmp_path, text), Limits(1, 30.0, 2**30))
+        start_host(declaring(tmp_path, text), HostLimits(1, 30.0, 2**30))

@@ -7,9 +7,9 @@ from _runs import opproof
 from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.reference.question import pose
-from opproof.harness.run.exhaustive import chunks, ranges
-from opproof.harness.run.plan import Selection, cases
+from opproof.harness.reference.question import make_question
+from opproof.harness.run.exhaustive import make_chunks, rank_ranges
+from opproof.harness.run.plan import Selection, select_cases
 from opproof.reference_ops import load
 from opproof.reports import read_results
 
@@ -32,19 +32,19 @@ def forward(op, inputs, params):
 
 
 def drawn(case):
-    return pose(case, load(case.op), Mode.FORWARD).asked.inputs[0]
+    return make_question(case, load(case.op), Mode.FORWARD).asked.inputs[0]
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 def test_chunks_hold_every_number_once(dtype):
-    found = np.concatenate([drawn(c).ravel() for c in chunks(load("exp"), (dtype,))])
+    found = np.concatenate([drawn(c).ravel() for c in make_chunks(load("exp"), (dtype,))])
     assert found.size == 65536
     whole = drawn(Case.parse(f"exp[x=256x256;{dtype};fill=every]"))
     assert np.array_equal(found, whole.ravel(), equal_nan=True)
 
 
 def test_a_chunk_has_one_sign_and_one_binade():
-    for case in chunks(load("exp"), ("f16",)):
+    for case in make_chunks(load("exp"), ("f16",)):
         x = drawn(case)
         assert len(set(np.signbit(x[~np.isnan(x)]))) <= 1
         finite = np.abs(x[np.isfinite(x) & (np.abs(x) >= 2.0**-14)])
@@ -52,19 +52,19 @@ def test_a_chunk_has_one_sign_and_one_binade():
 
 
 def test_f32_has_4_billion_numbers_in_chunks_that_read_back():
-    found = list(chunks(load("exp"), ("f32",)))
+    found = list(make_chunks(load("exp"), ("f32",)))
     assert len(found) * np.prod(found[0].shapes["x"]) == 2**32
     assert str(found[16]) == "exp[x=512x512;f32;fill=every:17/16384]"
     assert Case.parse(str(found[16])) == found[16]
 
 
 def test_parameters_stay():
-    assert {c.kwargs["negative_slope"] for c in chunks(load("leaky_relu"), ("f16",))} == {0.01}
+    assert {c.kwargs["negative_slope"] for c in make_chunks(load("leaky_relu"), ("f16",))} == {0.01}
 
 
 def test_f64_is_refused():
     with pytest.raises(UsageError, match="2\\^64"):
-        cases(Selection(ops=("exp",), dtypes=("f64",), level="exhaustive"))
+        select_cases(Selection(ops=("exp",), dtypes=("f64",), level="exhaustive"))
 
 
 def test_the_one_wrong_number_is_found_and_named(tmp_path, capsys):
@@ -82,7 +82,7 @@ def test_the_one_wrong_number_is_found_and_named(tmp_path, capsys):
     rows = (out / "ranges.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 65
     assert rows[1].endswith(",2.34375,true")
-    assert sum(r.parts for r in ranges(results)) == 64
+    assert sum(r.parts for r in rank_ranges(results)) == 64
     assert opproof(capsys, "run", "--resume", out, "-j", 1, "--quiet")[0] == 1
 
 

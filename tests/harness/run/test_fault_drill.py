@@ -22,8 +22,8 @@ from _drill_backend import KINDS, OF_VALUES, fault_of
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.verdicts import FAILED
-from opproof.harness.reference.data import inputs_of, ordered, parameters
-from opproof.harness.run.plan import Selection, cases
+from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
+from opproof.harness.run.plan import Selection, select_cases
 from opproof.reference_ops import load
 
 RUN = Path(__file__).parents[2].joinpath("_drill_run.py")
@@ -51,9 +51,10 @@ def planned(case: Case) -> str | None:
     op = load(case.op)
     native = DTYPES[case.dtype].numpy
     inputs = [
-        x if x is None or x.dtype.kind != "f" else x.astype(native) for x in ordered(case, op, inputs_of(case, op))
+        x if x is None or x.dtype.kind != "f" else x.astype(native)
+        for x in order_arguments(case, op, inputs_of(case, op))
     ]
-    return fault_of(case.op, inputs, parameters(case, op))
+    return fault_of(case.op, inputs, fill_parameters(case, op))
 
 
 def shows(kind: str, case: Case) -> bool:
@@ -69,7 +70,7 @@ def chosen() -> tuple[list[str], dict[str, str]]:
     """Cases without a fault, and cases with the kind of theirs, all kinds in turn."""
     honest: list[str] = []
     faulty: dict[str, list[str]] = defaultdict(list)
-    for case in cases(Selection(level="standard")):
+    for case in select_cases(Selection(level="standard")):
         if case.destinations or case.dtype not in FLOATS:  # which no backend of the drill declares
             continue
         if load(case.op).drawn_from:  # its calls differ in their keys, and a fault goes by the parameters of a call

@@ -21,15 +21,15 @@ from opproof.backends.worker.protocol import from_metadata, to_metadata
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import MODES, Mode, Verdict
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.harness.run.hosts import native
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.memory.layout import lay_out
+from opproof.harness.run.memory.layout import make_layout
 from opproof.harness.run.plan import has_gradient
-from opproof.harness.run.request import Question, wanted_of
+from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load
 from opproof.reports import read_results
 
@@ -66,7 +66,7 @@ def tasks_of(backend, texts=CASES):
 
 
 def records(tasks, jobs=1, **limits):
-    with Pool(Limits(jobs, timeout=30.0, memory=600 * 2**20, **limits)) as pool:
+    with Pool(HostLimits(jobs, timeout=30.0, memory=600 * 2**20, **limits)) as pool:
         return list(pool.run(tasks))
 
 
@@ -81,8 +81,8 @@ def what_counts(found):
 
 def request_of(text, mode):
     case = Case.parse(text)
-    pair = pose(case, load(case.op), mode)
-    return lay_out(Question(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 64).request
+    pair = make_question(case, load(case.op), mode)
+    return make_layout(Request(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 64).request
 
 
 @pytest.mark.parametrize("task", tasks_of(""), ids=lambda t: f"{t.mode} {t.case}")
@@ -107,11 +107,11 @@ def test_parameters_survive_their_way():
     assert [type(v) for v in there.values()] == [type(v) for v in params.values()]
 
 
-@pytest.mark.parametrize("outcome", serve.Outcome)
+@pytest.mark.parametrize("outcome", serve.CallOutcome)
 def test_answers_survive_their_way(outcome):
-    done = outcome is serve.Outcome.DONE
-    results = [serve.Returned("big-endian float32", (3, 0)), None, serve.Returned("bool", ())] if done else []
-    answer = serve.Answer(outcome, "" if done else 'it said "no" \udc80 \u202e', results)
+    done = outcome is serve.CallOutcome.DONE
+    results = [serve.WireResult("big-endian float32", (3, 0)), None, serve.WireResult("bool", ())] if done else []
+    answer = serve.WireReply(outcome, "" if done else 'it said "no" \udc80 \u202e', results)
     assert serve.from_metadata(serve.to_metadata(answer)) == answer
 
 
@@ -304,11 +304,11 @@ def test_a_host_that_speaks_another_language(tmp_path):
     assert hello in text
     (tmp_path / "odd.py").write_text(text.replace(hello, hello[:-1] + ', "arena": "frames"}'), encoding="utf-8")
     with pytest.raises(BackendError, match=r"the host's hello cannot be read: .*; update opproof there\."):
-        start_host(f"exec:{shlex.join([sys.executable, str(tmp_path / 'odd.py')])}", Limits(1, 10.0, 2**30))
+        start_host(f"exec:{shlex.join([sys.executable, str(tmp_path / 'odd.py')])}", HostLimits(1, 10.0, 2**30))
 
 
 def test_a_host_has_one_backend_and_says_so_first():
-    host = start_host("numpy", Limits(1, 10.0, 2**30))
+    host = start_host("numpy", HostLimits(1, 10.0, 2**30))
     try:
         assert (host.about.name, host.about.device, host.about.differentiates) == ("numpy", "cpu", True)
         assert host.alive
@@ -316,7 +316,7 @@ def test_a_host_has_one_backend_and_says_so_first():
     finally:
         host.close()
     with pytest.raises(BackendError, match="unknown backend 'nunpy'"):
-        start_host("nunpy", Limits(1, 10.0, 2**30))
+        start_host("nunpy", HostLimits(1, 10.0, 2**30))
 
 
 def test_a_host_that_is_not_alive_says_how_it_ended(tmp_path):
@@ -325,9 +325,9 @@ def test_a_host_that_is_not_alive_says_how_it_ended(tmp_path):
     )
     host = native.start(str(tmp_path / "ends.py"), 2**30)
     case = Case.parse("relu[x=2x3;f32]")
-    pair = pose(case, load("relu"), Mode.FORWARD)
+    pair = make_question(case, load("relu"), Mode.FORWARD)
     with pytest.raises(HostFault) as caught:
-        host.call(Question(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 10.0)
+        host.call(Request(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 10.0)
     assert (caught.value.verdict, caught.value.message) == (Verdict.CRASH, "the process exited with status 4")
     assert not host.alive
     host.close()
@@ -335,7 +335,7 @@ def test_a_host_that_is_not_alive_says_how_it_ended(tmp_path):
 
 def test_a_backend_in_this_process_that_is_a_process_of_its_own():
     with pytest.raises(BackendError, match="which --in-process cannot be"):
-        start_host("exec:cat", Limits(1, 10.0, 2**30, in_process=True))
+        start_host("exec:cat", HostLimits(1, 10.0, 2**30, in_process=True))
 
 
 # What a backend prints

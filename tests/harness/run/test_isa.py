@@ -10,14 +10,14 @@ from _c_build import compiled, needs_cc
 from _runs import opproof
 
 from opproof.backends.load import load_backend
-from opproof.core.capabilities import backend_of, capability_of, options_of, renamed, under
+from opproof.core.capabilities import add_capability, backend_of, capability_of, options_of, rename_backend
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.cli.options import assignments
+from opproof.harness.cli.options import parse_assignments
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.cluster.worker import back, there
+from opproof.harness.run.cluster.worker import to_call_names, to_local_names
 from opproof.harness.run.hosts.start import environment_of, start_host
-from opproof.harness.run.task import Limits, Task, repro
+from opproof.harness.run.task import HostLimits, Task, repro_command_of
 from opproof.reports import Result, read_results
 
 #: A backend that looks at its variable when it is loaded, and whose relu is wrong where that says low.
@@ -49,7 +49,7 @@ int32_t opproof_forward(const opproof_call *call, int32_t n, DLTensor *const *ou
     return OPPROOF_OK;
 }
 """
-LIMITS = Limits(1, 30.0, 2**32)
+LIMITS = HostLimits(1, 30.0, 2**32)
 FEW = ("--level", "smoke", "--dtype", "f32", "--mode", "forward", "-j", "1")
 
 
@@ -69,10 +69,10 @@ def failed(folder):
 
 
 def test_the_spec_of_a_backend_has_a_capability():
-    spec = under("exec:./prog -b", "avx2")
+    spec = add_capability("exec:./prog -b", "avx2")
     assert (backend_of(spec), capability_of(spec)) == ("exec:./prog -b", "avx2")
-    assert (backend_of("torch"), capability_of("torch"), under("torch", "")) == ("torch", "", "torch")
-    assert renamed("./a.py+isa=avx2", {"./a.py": "/tmp/a.py"}) == "/tmp/a.py+isa=avx2"
+    assert (backend_of("torch"), capability_of("torch"), add_capability("torch", "")) == ("torch", "", "torch")
+    assert rename_backend("./a.py+isa=avx2", {"./a.py": "/tmp/a.py"}) == "/tmp/a.py+isa=avx2"
     assert options_of("torch") == []
     assert options_of("./a.so+isa=GGML_CPU=avx2") == ["--isa-variable", "GGML_CPU=avx2"]
 
@@ -149,16 +149,16 @@ def test_a_library_in_c_is_told_by_the_variable_that_its_author_names(tmp_path, 
 def test_a_command_is_told_too(tmp_path):
     program = Path(__file__).parents[2] / "_exec_backend.py"
     text = f'exec:sh -c "test \\"$MINE_ISA\\" = low && exec {sys.executable} {program}"'
-    host = start_host(under(text, "MINE_ISA=low"), LIMITS)
+    host = start_host(add_capability(text, "MINE_ISA=low"), LIMITS)
     host.close()
     with pytest.raises(BackendError, match="did not say hello"):
-        start_host(under(text, "MINE_ISA=high"), LIMITS)
+        start_host(add_capability(text, "MINE_ISA=high"), LIMITS)
 
 
 def test_an_own_host_behind_a_command_is_refused():
     text = f"exec:{sys.executable} -m opproof.backends.worker numpy"
     with pytest.raises(BackendError, match=r"own host, which --isa cannot reach: set A=b"):
-        start_host(under(text, "A=b"), LIMITS)
+        start_host(add_capability(text, "A=b"), LIMITS)
 
 
 def test_the_program_of_a_file_has_the_variables(tmp_path, capsys):
@@ -208,13 +208,13 @@ def test_what_is_no_switch_of_a_library_is_refused(tmp_path, stated, said):
     backend = tmp_path / "mine.py"
     backend.write_text(f"capabilities = {stated}\n\ndef forward(op, inputs, params):\n    return inputs\n")
     with pytest.raises(BackendError, match=said):
-        environment_of(under(str(backend), "low"), LIMITS)
+        environment_of(add_capability(str(backend), "low"), LIMITS)
 
 
 def test_a_spec_alone_is_enough_to_start_it(tmp_path):
     backend = written(tmp_path)
     assert environment_of(f"{backend}+isa=high", LIMITS) == {"MINE_ISA": "high"}
-    given = Limits(1, 30.0, 2**32, environments=((f"{backend}+isa=high", (("OTHER", "1"),)),))
+    given = HostLimits(1, 30.0, 2**32, environments=((f"{backend}+isa=high", (("OTHER", "1"),)),))
     assert environment_of(f"{backend}+isa=high", given) == {"OTHER": "1"}  # what the run found is not asked again
 
 
@@ -225,16 +225,16 @@ def test_what_starts_no_process_of_its_own_says_so():
 
 def test_files_of_a_cluster_keep_their_capability():
     task = Task("./mine.py+isa=low", "relu[x=4;f32]", "forward")
-    moved = there(task, {"./mine.py": "/tmp/mine.py"})
+    moved = to_local_names(task, {"./mine.py": "/tmp/mine.py"})
     assert moved.backend == "/tmp/mine.py+isa=low"
     result = Result(
         case=task.case, op="relu", dtype="f32", backend=moved.backend, mode=Mode.FORWARD, verdict=Verdict.PASS,
-        repro=repro(moved),
+        repro=repro_command_of(moved),
     )  # fmt: skip
-    again = back(result, {"./mine.py": "/tmp/mine.py"})
+    again = to_call_names(result, {"./mine.py": "/tmp/mine.py"})
     assert again.backend == task.backend
     assert "-b ./mine.py --isa low" in again.repro
 
 
 def test_values_of_a_variable_are_capabilities_of_their_own():
-    assert assignments(None, None, ("A=x,y", "B=--flag=z")) == ("A=x", "A=y", "B=--flag=z")
+    assert parse_assignments(None, None, ("A=x,y", "B=--flag=z")) == ("A=x", "A=y", "B=--flag=z")

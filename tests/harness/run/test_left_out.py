@@ -7,9 +7,9 @@ import pytest
 from _runs import opproof
 
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reports import Header, html, junit, markdown, terminal
-from opproof.reports._summary import provisos
+from opproof.reports._summary import describe_provisos
 
 BACKEND = """
 from opproof.backends import numpy as own
@@ -40,7 +40,7 @@ EXPECTED = {
 def results(tmp_path_factory):
     path = tmp_path_factory.mktemp("left_out") / "backend.py"
     path.write_text(BACKEND)
-    with Pool(Limits(1, timeout=60.0, memory=2**30)) as pool:
+    with Pool(HostLimits(1, timeout=60.0, memory=2**30)) as pool:
         return {r.case: r for r in pool.run([Task(str(path), case, "forward") for case in EXPECTED])}
 
 
@@ -51,7 +51,7 @@ def test_verdicts(results, case):
     assert results[case].left_out == (("indices",) if case[:10] in ("max_pool1d", "max_pool2d") else ())
 
 
-@pytest.mark.parametrize("render", [terminal.summary, markdown.render, html.render, junit.render])
+@pytest.mark.parametrize("render", [terminal.format_summary, markdown.render, html.render, junit.render])
 def test_reports_say_it_once(results, render):
     record = results["max_pool1d[x=2x3x9;kernel_size=2;f32]"]
     assert render(Header(opproof="1"), [record]).replace("\\_", "_").count(TOLD) == 1
@@ -59,7 +59,7 @@ def test_reports_say_it_once(results, render):
 
 
 def test_several_records_are_counted_together(results):
-    assert provisos([r for r in results.values() if r.verdict != "MISTRUSTED"]) == (
+    assert describe_provisos([r for r in results.values() if r.verdict != "MISTRUSTED"]) == (
         "2 records of max_pool1d, max_pool2d judged without indices, which did not come."
     )
 

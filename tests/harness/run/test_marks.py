@@ -9,9 +9,9 @@ import pytest
 from _runs import mark, opproof, timeless
 
 from opproof.harness.run.results.file import ResultsFile
-from opproof.harness.run.results.signatures import Marker, marked
+from opproof.harness.run.results.signatures import Signer, select_signed
 from opproof.reports import read_header, read_results
-from opproof.reports._results import encoded
+from opproof.reports._results import encode_record
 
 ARGS = ("-b", "numpy", "-o", "relu,tanh", "--level", "smoke", "-j", "1", "--quiet")
 KEY = bytes(range(32))
@@ -38,8 +38,8 @@ def test_every_record_has_its_mark(run):
 def forge(folder, verdict="PASS"):
     """Append a record as a backend would that outlives its killed run; the real one goes."""
     header, results = read_results(folder)
-    lines = map(encoded, [*results[:-1], replace(results[-1], verdict=verdict, message="forged")])
-    (folder / "results.jsonl").write_bytes(encoded(header) + b"".join(lines))
+    lines = map(encode_record, [*results[:-1], replace(results[-1], verdict=verdict, message="forged")])
+    (folder / "results.jsonl").write_bytes(encode_record(header) + b"".join(lines))
 
 
 def test_a_forged_record_is_made_again(run, whole, capsys):
@@ -62,7 +62,7 @@ def test_a_mark_of_another_run_is_none(run, whole, capsys):
     other.mkdir()
     header, results = read_results(run)
     (other / "results.jsonl").write_bytes(
-        encoded(replace(header, started="2020-01-01T00:00:00+00:00")) + b"".join(map(encoded, results))
+        encode_record(replace(header, started="2020-01-01T00:00:00+00:00")) + b"".join(map(encode_record, results))
     )
     mark(other)
     with (run / "results.marks").open("ab") as file:
@@ -88,7 +88,7 @@ def test_without_a_key_none_is_believed(run, whole, capsys, monkeypatch):
     def keyless():
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("opproof.harness.run.cache.location.key", keyless)
+    monkeypatch.setattr("opproof.harness.run.cache.location.ensure_key", keyless)
     status, _, err = opproof(capsys, "run", "--resume", run, "--quiet")
     assert status == 0
     assert "(there is no key in the folder of this user's caches): they are made again" in err
@@ -103,7 +103,7 @@ def test_what_cannot_be_kept_is_not_thrown_away(run, capsys, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("opproof.harness.run.results.resume.kept_aside", full)
+    monkeypatch.setattr("opproof.harness.run.results.resume.keep_aside", full)
     status, _, err = opproof(capsys, "run", "--resume", run, "--quiet")
     assert (status, err) == (
         2,
@@ -119,9 +119,9 @@ def test_only_the_record_whose_line_it_is_has_a_mark(tmp_path, run):
     file.replace(replace(results[0], message="later"))
     file.close()
     _, there = read_results(tmp_path)
-    assert marked(tmp_path, header, there, KEY) == there
+    assert select_signed(tmp_path, header, there, KEY) == there
     assert there[0].message == "later"
-    assert marked(tmp_path, header, results, KEY) == results[1:3]
-    assert marked(tmp_path, replace(header, cases=1), there, KEY) == []
-    assert marked(tmp_path, header, there, bytes(32)) == []
-    assert Marker(KEY, encoded(header)).mark(b"a") != Marker(KEY, encoded(header)).mark(b"b")
+    assert select_signed(tmp_path, header, results, KEY) == results[1:3]
+    assert select_signed(tmp_path, replace(header, cases=1), there, KEY) == []
+    assert select_signed(tmp_path, header, there, bytes(32)) == []
+    assert Signer(KEY, encode_record(header)).mark(b"a") != Signer(KEY, encode_record(header)).mark(b"b")

@@ -10,14 +10,14 @@ import pytest
 from _ask import attempted, judged
 from _c_build import compiled, needs_cc
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.errors import BackendError, CaseError
-from opproof.harness.run.attempt import attempt
+from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.plan import checked
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.plan import check_case
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load
 
 HONEST = NumPy()
@@ -27,9 +27,9 @@ SAID = "the backend does not declare calls of mixed dtypes"
 
 def through(spec, case, mode="forward"):
     """The judgement on a case of a backend in another process."""
-    host = start_host(spec, Limits(1, 30.0, 2**30))
+    host = start_host(spec, HostLimits(1, 30.0, 2**30))
     try:
-        return attempt(host, Task(spec, case, mode), load(case.partition("[")[0]), 30.0).judgement
+        return run_task(host, Task(spec, case, mode), load(case.partition("[")[0]), 30.0).judgement
     finally:
         host.close()
 
@@ -44,7 +44,7 @@ def test_a_backend_that_says_nothing_is_not_charged():
 
 def test_what_is_neither_yes_nor_no():
     with pytest.raises(BackendError, match="its mixed is 'yes'; expected True, or False"):
-        settle(SimpleNamespace(forward=HONEST.forward, mixed="yes"), "mine")
+        resolve_members(SimpleNamespace(forward=HONEST.forward, mixed="yes"), "mine")
 
 
 def test_all_dtypes_are_told():
@@ -126,7 +126,7 @@ def test_over_the_c_interface(tmp_path, mixed, read, verdict):
 def test_a_c_library_that_says_neither(tmp_path):
     library = compiled(tmp_path, SOURCE.replace("MIXED", "2").replace("READ", "bits"))
     with pytest.raises(BackendError, match="returned 2: expected 1 where it takes mixed dtypes, or 0"):
-        start_host(str(library), Limits(1, 30.0, 2**30))
+        start_host(str(library), HostLimits(1, 30.0, 2**30))
 
 
 @pytest.mark.parametrize(
@@ -140,5 +140,5 @@ def test_a_c_library_that_says_neither(tmp_path):
 )
 def test_a_tensor_that_cannot_have_another_dtype(text, said):
     with pytest.raises(CaseError) as raised:
-        checked(Case.parse(text))
+        check_case(Case.parse(text))
     assert said in str(raised.value)

@@ -5,13 +5,13 @@ import re
 import pytest
 
 from opproof.cases import Case
-from opproof.core.verdicts import Mode, Verdict, read_beyond, said_beyond
+from opproof.core.verdicts import Mode, Verdict, describe_beyond, read_beyond
 from opproof.harness.__main__ import main
-from opproof.harness.reference.chunks.question import pose
+from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.memory.layout import lay_out
-from opproof.harness.run.memory_limits import bytes_of, bytes_of_inputs, limited
-from opproof.harness.run.request import Question, wanted_of
+from opproof.harness.run.memory.layout import make_layout
+from opproof.harness.run.memory_limits import bytes_of, bytes_of_inputs, explain_limit
+from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import HOST_MEMORY, Task
 from opproof.reference_ops import load
 from opproof.reports import read_results
@@ -38,8 +38,8 @@ def forward(op, inputs, params):
 def asked(text, mode):
     """The question of a case."""
     case = Case.parse(text)
-    pair = pose(case, load(case.op), mode)
-    return case, Question(pair.asked, wanted_of(pair.asked, pair.outputs))
+    pair = make_fitting_question(case, load(case.op), mode)
+    return case, Request(pair.asked, wanted_of(pair.asked, pair.outputs))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_bytes_are_those_of_the_tensors_as_they_lie(text, mode, inputs, every):
     case, question = asked(text, mode)
     assert bytes_of_inputs(case, load(case.op)) == inputs
     assert bytes_of(question) == every
-    buffers = lay_out(question, 1).buffers
+    buffers = make_layout(question, 1).buffers
     assert sum(b.end - b.start for b in buffers) == every
 
 
@@ -142,15 +142,15 @@ def test_without_a_process_of_its_own_there_is_no_limit(tmp_path, capfd):
 def test_a_host_that_died_of_what_cannot_fit_is_not_to_blame():
     """One to which tensors travel is asked, for they may lie on another machine."""
     task, fault = Task("exec:mine", "relu[x=7x33;f32]", "forward"), HostFault(Verdict.OUT_OF_MEMORY, "it outgrew it")
-    assert limited(fault, task, HOST_MEMORY + 1, whole=True) == (
+    assert explain_limit(fault, task, HOST_MEMORY + 1, whole=True) == (
         Verdict.UNSUPPORTED,
         "its tensors alone take 4097 MiB, more than --memory 4096 allows",
     )
-    assert limited(fault, task, HOST_MEMORY, whole=True)[0] is Verdict.OUT_OF_MEMORY
+    assert explain_limit(fault, task, HOST_MEMORY, whole=True)[0] is Verdict.OUT_OF_MEMORY
     crash = HostFault(Verdict.CRASH, "it died of SIGSEGV")
-    assert limited(crash, task, HOST_MEMORY + 1, whole=True) == (Verdict.CRASH, crash.message)
+    assert explain_limit(crash, task, HOST_MEMORY + 1, whole=True) == (Verdict.CRASH, crash.message)
 
 
 def test_the_message_reads_back():
-    assert read_beyond(said_beyond(100 * MIB + 1, 64 * MIB)) == (101, 64)
+    assert read_beyond(describe_beyond(100 * MIB + 1, 64 * MIB)) == (101, 64)
     assert read_beyond("no relu on this device") is None

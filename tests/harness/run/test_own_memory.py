@@ -8,23 +8,31 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
-from opproof.core.arrays import empty_tensor
+from opproof.core.arrays import allocate_tensor
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks import question
 from opproof.harness.reference.chunks import question as posing
 from opproof.harness.reference.chunks.memory_budget import TooLarge
-from opproof.harness.reference.chunks.question import pose
+from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.reference.data import inputs_of, to_dtype
 from opproof.harness.run import memory_limits
-from opproof.harness.run.attempt import attempt
-from opproof.harness.run.hosts.start import Inside
+from opproof.harness.run.attempt import run_task
+from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.memory.buffer import Buffer
-from opproof.harness.run.memory.layout import lay_out, snapshot, write
-from opproof.harness.run.memory_limits import INPUTS, check_free, free_bytes, held_to, killed, outgrown, reserve
-from opproof.harness.run.request import Question, wanted_of
+from opproof.harness.run.memory.layout import make_layout, take_snapshot, write
+from opproof.harness.run.memory_limits import (
+    INPUT_COPIES,
+    check_free,
+    explain_killed,
+    explain_outgrown,
+    free_bytes,
+    reserve,
+    with_memory_limit,
+)
+from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
@@ -35,7 +43,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux a
 @linux
 def test_more_than_the_limit_and_its_tolerance_is_refused():
     reserve()
-    with held_to(1024 * MIB):
+    with with_memory_limit(1024 * MIB):
         np.empty(1024 * MIB, np.uint8)
         with pytest.raises(MemoryError):
             np.empty(1500 * MIB, np.uint8)
@@ -44,17 +52,17 @@ def test_more_than_the_limit_and_its_tolerance_is_refused():
 
 @linux
 def test_tensors_of_a_case_are_not_in_the_limit():
-    with held_to(16 * MIB):
-        assert empty_tensor([512 * MIB], np.uint8).nbytes == 512 * MIB
+    with with_memory_limit(16 * MIB):
+        assert allocate_tensor([512 * MIB], np.uint8).nbytes == 512 * MIB
 
 
 def test_without_a_limit_nothing_is_refused():
-    with held_to(sys.maxsize):
+    with with_memory_limit(sys.maxsize):
         np.empty(1024 * MIB, np.uint8)
 
 
 def test_a_large_tensor_lies_apart_and_a_small_one_does_not():
-    large, few = empty_tensor((2**12, 2**12), np.float32), empty_tensor((3, 4), np.float16)
+    large, few = allocate_tensor((2**12, 2**12), np.float32), allocate_tensor((3, 4), np.float16)
     assert (large.shape, large.dtype, few.shape, few.dtype) == ((2**12, 2**12), np.float32, (3, 4), np.float16)
     assert not large.flags.owndata
     assert few.flags.owndata
@@ -62,7 +70,7 @@ def test_a_large_tensor_lies_apart_and_a_small_one_does_not():
     assert large.sum() == 7 * 2.0**24
 
 
-class Outside(Inside):
+class Outside(InProcessHost):
     """A host whose judge is held to its limit, as those of processes are."""
 
     in_process = False
@@ -72,11 +80,11 @@ class Outside(Inside):
 @linux
 def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch):
     """The estimate that would have told it beforehand is made to be wrong."""
-    monkeypatch.setattr(posing, "without_axes", lambda *_: 16)
+    monkeypatch.setattr(posing, "count_runs_without_axes", lambda *_: 16)
     text = "cumsum[x=2000x2000;dim=0;f32]"
     task = Task("made here", text, "forward", judge_memory=16 * MIB)
-    host = Outside(settle(NumPy(), "made here"))
-    made = attempt(host, task, load("cumsum"), 60.0).judgement
+    host = Outside(resolve_members(NumPy(), "made here"))
+    made = run_task(host, task, load("cumsum"), 60.0).judgement
     assert made.verdict == "HARNESS_ERROR"
     assert made.message.startswith(f"judging {text} takes more than --judge-memory 16 (MiB) in the judge's process")
     least = int(made.message.split("give --judge-memory ")[1].split()[0])
@@ -87,9 +95,9 @@ def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch)
 def test_where_memory_does_not_suffice_fewer_runs_are_made_at_once():
     """Patches of an image take nine times its memory, sixteen times at once."""
     text = "conv2d[x=1x16x128x128;weight=16x16x3x3;padding=1;f32]"
-    host = Outside(settle(NumPy(), "made here"))
+    host = Outside(resolve_members(NumPy(), "made here"))
     at_once, fewer = (
-        attempt(host, Task("made here", text, "forward", judge_memory=memory * MIB), load("conv2d"), 60.0).judgement
+        run_task(host, Task("made here", text, "forward", judge_memory=memory * MIB), load("conv2d"), 60.0).judgement
         for memory in (4096, 256)
     )
     assert at_once.verdict == fewer.verdict == "PASS"
@@ -98,7 +106,7 @@ def test_where_memory_does_not_suffice_fewer_runs_are_made_at_once():
 
 def test_the_array_that_found_no_room_is_in_what_to_give():
     error = SimpleNamespace(shape=(2**20, 512), dtype=np.dtype(np.float64))
-    said = outgrown(Case.parse("exp[x=4x5;f32]"), 1024 * MIB, error)
+    said = explain_outgrown(Case.parse("exp[x=4x5;f32]"), 1024 * MIB, error)
     assert "it asked for has 4096 MiB" in said
     assert "give --judge-memory 9216 or more" in said
 
@@ -131,7 +139,9 @@ def test_what_does_not_fit_the_machine_is_told_beforehand(monkeypatch):
         check_free(case, 1024 * MIB)
     check_free(case, 512 * MIB)
     check_free(Case.parse("exp[x=1000,;f32]"), 4096 * MIB)  # small: the machine is not asked
-    results = wanted_of(pose(Case.parse("exp[x=4,;f32]"), load("exp"), Mode.FORWARD).asked, [np.zeros(10**8)])
+    results = wanted_of(
+        make_fitting_question(Case.parse("exp[x=4,;f32]"), load("exp"), Mode.FORWARD).asked, [np.zeros(10**8)]
+    )
     with pytest.raises(TooLarge, match="takes 1907 MiB"):
         check_free(case, 512 * MIB, results)
 
@@ -143,17 +153,17 @@ def test_what_is_free_is_less_than_there_is():
 
 
 def test_what_is_said_of_a_judge_that_was_killed():
-    said = killed("exp[x=100000000,;f32]", 1024 * MIB)
+    said = explain_killed("exp[x=100000000,;f32]", 1024 * MIB)
     plain = "the judge's process was killed while it was at this case, twice"
     assert said.startswith(plain)
-    for words in ("not the backend's", f"{INPUTS} times, 1144 MiB", "--judge-memory 1024 MiB", "give --jobs 1"):
+    for words in ("not the backend's", f"{INPUT_COPIES} times, 1144 MiB", "--judge-memory 1024 MiB", "give --jobs 1"):
         assert words in said
-    assert killed("exp[x=1000,;f32]", 1024 * MIB) == plain  # it was not for memory
+    assert explain_killed("exp[x=1000,;f32]", 1024 * MIB) == plain  # it was not for memory
 
 
 def laid_out(text, at_end=True):
-    pair = pose(Case.parse(text), load(text.partition("[")[0]), Mode.FORWARD)
-    layout = lay_out(Question(pair.asked, wanted_of(pair.asked, pair.outputs), at_end=at_end), 64)
+    pair = make_fitting_question(Case.parse(text), load(text.partition("[")[0]), Mode.FORWARD)
+    layout = make_layout(Request(pair.asked, wanted_of(pair.asked, pair.outputs), at_end=at_end), 64)
     memory = np.zeros(layout.request.size, np.uint8)
     write(layout, memory)
     return pair, layout, memory
@@ -165,7 +175,7 @@ def test_a_large_tensor_is_laid_out_from_where_it_lies(at_end):
     _, layout, memory = laid_out("exp[x=600x1000;f32]", at_end)
     large: Buffer = layout.buffers[0]
     assert large.given is None
-    assert large.holds(snapshot(layout, memory)[0])
+    assert large.holds(take_snapshot(layout, memory)[0])
     assert np.array_equal(large.image, memory[large.low : large.high])
     now = memory[large.low : large.high].copy()
     now[large.start - large.low + 5] ^= 1
@@ -192,6 +202,6 @@ def test_data_are_kept_off_kinks_a_part_at_a_time(text, variant, monkeypatch):
     case, op = Case.parse(text), load(text.partition("[")[0])
     whole = inputs_of(case, op, variant)
     monkeypatch.setattr(question, "inputs_of", None)  # else it would be they
-    posed = question.stored(case, op, Mode.FORWARD, variant)
+    posed = question.make_stored_question(case, op, Mode.FORWARD, variant)
     for name, values in zip(posed.names, posed.inputs, strict=True):
         assert values.tobytes() == to_dtype(whole[name], case.dtype_of(name)).tobytes()

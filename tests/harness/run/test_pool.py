@@ -10,7 +10,7 @@ import pytest
 
 from opproof.harness.run import scheduler
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 
 SLOW = """
 import time
@@ -29,7 +29,7 @@ def test_nothing_of_it_outlives_it(tmp_path, jobs, interruption):
     tasks = [Task(str(tmp_path / "slow.py"), f"neg[x=2x{n};f32]", "forward") for n in range(3, 15)]
     before = set(threading.enumerate())
     try:
-        with Pool(Limits(jobs, 60.0, 2 << 30)) as judges:
+        with Pool(HostLimits(jobs, 60.0, 2 << 30)) as judges:
             records = judges.run(tasks)
             assert str(next(records).verdict) == "PASS"
             began = time.monotonic()
@@ -52,5 +52,5 @@ def test_records_come_in_the_order_in_which_a_judge_made_them(tmp_path, monkeypa
     monkeypatch.setattr(scheduler, "wait", wait)
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     tasks = [Task(str(tmp_path / "slow.py"), f"neg[x=2x{n};f32]", "forward") for n in range(3, 9)]
-    with Pool(Limits(1, 60.0, 2 << 30)) as judges:
+    with Pool(HostLimits(1, 60.0, 2 << 30)) as judges:
         assert [record.case for record in judges.run(tasks)] == [task.case for task in tasks]

@@ -96,7 +96,7 @@ def test_children_are_told_while_threads_end():
         churning = [threading.Thread(target=churn) for _ in range(2)]
         for thread in churning:
             thread.start()
-        missing = sum(child.pid not in supervisor.children(psutil.Process().pid) for _ in range(2000))
+        missing = sum(child.pid not in supervisor.list_children(psutil.Process().pid) for _ in range(2000))
         over.set()
         for thread in churning:
             thread.join()

@@ -14,42 +14,42 @@ import report_samples as samples
 from _runs import opproof
 
 from opproof.harness.run import progress as shown
-from opproof.reports._kinds import Kind
+from opproof.reports._kinds import ResultKind
 
 PASS = samples.result("relu[x=3,;f32]", "forward", units=0.5)
 WRONG = replace(PASS, verdict="WRONG_VALUE", diagnosis="off by one\nalong axis 0")
 
 
 def test_failures_are_told_once_a_kind_and_counted_always():
-    counts = shown.Counts(4)
+    counts = shown.ProgressCounts(4)
     assert not counts.add(PASS, None)
     assert counts.add(WRONG, None)
     assert not counts.add(replace(WRONG, case="relu[x=4,;f32]"), None)
-    assert counts.kinds[Kind.FAILED] == 2
-    assert counts.told_so_far().startswith("3 of 4 records, 2 fail")
+    assert counts.kinds[ResultKind.FAILED] == 2
+    assert counts.describe_so_far().startswith("3 of 4 records, 2 fail")
     assert not counts.add(PASS, WRONG)  # in the place of the one before
-    assert counts.kinds[Kind.FAILED] == 1
-    assert shown.told(WRONG) == "WRONG_VALUE relu[x=3,;f32] forward: off by one along axis 0"
+    assert counts.kinds[ResultKind.FAILED] == 1
+    assert shown.describe_failure(WRONG) == "WRONG_VALUE relu[x=3,;f32] forward: off by one along axis 0"
 
 
 def test_no_more_than_a_few_failures_are_told():
-    counts = shown.Counts(99)
+    counts = shown.ProgressCounts(99)
     assert sum(counts.add(replace(WRONG, op=f"op{n}"), None) for n in range(50)) == 12
-    assert counts.kinds[Kind.FAILED] == 50
+    assert counts.kinds[ResultKind.FAILED] == 50
 
 
 def test_time_left_counts_only_what_this_run_did():
-    counts = shown.Counts(100, started=time.monotonic() - 10, before=50)
+    counts = shown.ProgressCounts(100, started=time.monotonic() - 10, before=50)
     for n in range(75):
         counts.add(replace(PASS, case=f"relu[x={n + 1},;f32]"), None)
-    assert re.search(r"75 of 100 records, \d+ s left$", counts.told_so_far())
-    assert "left" not in shown.Counts(1).told_so_far()
+    assert re.search(r"75 of 100 records, \d+ s left$", counts.describe_so_far())
+    assert "left" not in shown.ProgressCounts(1).describe_so_far()
 
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsys):
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    with shown.progress(4, [], quiet=False) as told:
+    with shown.show_progress(4, [], quiet=False) as told:
         for seconds in (1, 9.9, 10.1, 15, 20.2):
             clock[0] = seconds
             told(replace(PASS, case=f"relu[x={seconds};f32]"), None)
@@ -61,14 +61,14 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsy
 
 def test_quiet_is_silent(monkeypatch, capsys):
     monkeypatch.setattr(shown, "EVERY", 0.0)
-    with shown.progress(4, [], quiet=True) as told:
+    with shown.show_progress(4, [], quiet=True) as told:
         told(WRONG, None)
     assert capsys.readouterr() == ("", "")
 
 
 def test_the_first_failing_operator_is_told_at_once_and_once(capsys):
     repro = "opproof run -b torch --mode forward --case 'relu[x=3,;f32]' --memory 64 --out opproof-repro"
-    with shown.progress(4, [], quiet=False) as told:
+    with shown.show_progress(4, [], quiet=False) as told:
         told(PASS, None)
         told(replace(WRONG, op="exp", known="https://x.org: known"), None)  # a ledger explains it: it is none
         told(replace(PASS, verdict="HARNESS_ERROR"), None)  # nor is this one of the backend's
@@ -82,7 +82,7 @@ def test_the_first_failing_operator_is_told_at_once_and_once(capsys):
 
 
 def test_a_run_that_is_gone_on_with_tells_the_failure_before(capsys):
-    with shown.progress(4, [PASS, WRONG], quiet=False) as told:
+    with shown.show_progress(4, [PASS, WRONG], quiet=False) as told:
         told(replace(WRONG, op="abs"), None)
     assert capsys.readouterr().err.count("first failing operator: relu\n") == 1
 

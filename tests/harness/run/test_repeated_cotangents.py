@@ -7,10 +7,10 @@ from opproof.cases import Case, cases_of
 from opproof.cases._layouts import cotangent_layout, layouts_of
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.question import pose
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.reference.question import make_question
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load, names
 
 REPEATED = "layout=cotangent:broadcast"
@@ -40,7 +40,7 @@ def vjp(op, inputs, params, cotangents, needs):
 def judged(folder, deed):
     path = folder / "softmax.py"
     path.write_text(BACKEND.replace("DEED", deed), encoding="utf-8")
-    with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+    with Pool(HostLimits(1, 60.0, 2 << 30)) as pool:
         return [r.verdict for r in pool.run([Task(str(path), case, "gradient") for case in ROWS])]
 
 
@@ -61,22 +61,22 @@ def test_an_honest_one_passes(tmp_path):
 
 
 def test_they_are_asked_for_gradients_alone():
-    selected = [c for c in cases(Selection(ops=("softmax",))) if cotangent_layout(c) == "broadcast"]
+    selected = [c for c in select_cases(Selection(ops=("softmax",))) if cotangent_layout(c) == "broadcast"]
     assert selected
     assert all(str(c).endswith(f"{REPEATED}]") for c in selected)
-    assert {t.mode for t in tasks(["numpy"], selected, Selection())} == {"gradient"}
+    assert {t.mode for t in make_tasks(["numpy"], selected, Selection())} == {"gradient"}
 
 
 def test_an_operator_without_gradient_has_none():
     without = [name for name in names() if load(name).vjp is None]
-    selected = cases(Selection(ops=tuple(without)))
+    selected = select_cases(Selection(ops=tuple(without)))
     assert without
     assert not [c for c in selected if REPEATED in str(c)]
 
 
 def test_the_cotangents_are_equal_along_their_first_axis_and_nothing_else_is():
     case = Case.parse(ROWS[-1])
-    posed = pose(case, load("softmax"), Mode.GRADIENT).asked
+    posed = make_question(case, load("softmax"), Mode.GRADIENT).asked
     (g,) = posed.cotangents
     assert np.ptp(g, 0).max() == 0 < np.ptp(g, 1).min()
     assert layouts_of(case) == {"x": "contiguous"}

@@ -10,7 +10,7 @@ import pytest
 import report_samples as samples
 
 from opproof.harness.cli.run import run_command
-from opproof.harness.run.task import _OPTIONS, Task, repro
+from opproof.harness.run.task import _OPTIONS, Task, repro_command_of
 from opproof.reports import html, junit, markdown, read_results, terminal
 
 #: Parameters of `opproof run` that are part of the line in another way, or change nothing in what is asked or said.
@@ -59,15 +59,15 @@ def test_every_option_of_run_is_in_the_line_or_need_not_be():
 
 
 def test_a_capability_is_said_with_the_backend():
-    line = repro(Task("torch+isa=avx2", "neg[x=3;f32]", "forward"))
+    line = repro_command_of(Task("torch+isa=avx2", "neg[x=3;f32]", "forward"))
     assert line.startswith("opproof run -b torch --isa avx2 --mode forward")
 
 
 def test_defaults_are_not_said_and_all_others_are():
-    assert repro(Task("torch", "neg[x=3;f32]", "forward")) == (
+    assert repro_command_of(Task("torch", "neg[x=3;f32]", "forward")) == (
         "opproof run -b torch --mode forward --case 'neg[x=3;f32]' --out opproof-repro"
     )
-    line = repro(
+    line = repro_command_of(
         Task(
             *("torch", "neg[x=3;f32]", "forward"),
             strict_subnormals=True,
@@ -88,7 +88,7 @@ def test_defaults_are_not_said_and_all_others_are():
         "--convention torch --grad-oracle self --memory 14000 --timeout 0.1 --judge-memory 2048 --repeat 3 "
         "--batch-invariant --threads 1,8 --in-process --out opproof-repro"
     )
-    assert "--timeout 1234567 " in repro(Task("torch", "neg[x=3;f32]", "forward", timeout=1234567.0))
+    assert "--timeout 1234567 " in repro_command_of(Task("torch", "neg[x=3;f32]", "forward", timeout=1234567.0))
 
 
 def opproof(folder, *args):
@@ -138,11 +138,11 @@ def test_without_its_option_a_record_would_be_another(tmp_path):
 
 def test_every_rendering_has_the_whole_line():
     case = f"cat[{';'.join(f'x{i}=7x33' for i in range(60))};dim=0;f32]"
-    line = repro(Task("torch", case, "forward", memory=2**33, timeout=90.0))
+    line = repro_command_of(Task("torch", case, "forward", memory=2**33, timeout=90.0))
     assert len(line) > 400  # which Markdown once cut
     failed = replace(samples.result(case, "forward", verdict="WRONG_VALUE"), repro=line)
     header = samples.header(1)
-    assert line in terminal.summary(header, [failed])
+    assert line in terminal.format_summary(header, [failed])
     assert line in markdown.render(header, [failed])
     assert line in ET.fromstring(junit.render(header, [failed])).find(".//failure").text
     assert "--memory 8192 --timeout 90" in html.render(header, [failed])

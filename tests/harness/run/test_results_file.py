@@ -14,9 +14,9 @@ import pytest
 import report_samples as samples
 from _runs import opproof
 
-from opproof.harness.run.results.file import results_file
+from opproof.harness.run.results.file import open_results_file
 from opproof.reports import ResultsError, read_results
-from opproof.reports._results import encoded
+from opproof.reports._results import encode_record
 
 HEADER = samples.header(9)
 RECORDS = [samples.result(f"relu[x={n},;f32]", "forward", "mine") for n in range(1, 10)]
@@ -33,17 +33,17 @@ def temporary(tmp_path, monkeypatch):
 
 
 def test_records_are_in_the_file_as_they_end(tmp_path):
-    with results_file(tmp_path, HEADER) as file:
+    with open_results_file(tmp_path, HEADER) as file:
         for count, record in enumerate(RECORDS, start=1):
             assert file.add(record) is None
             assert read_results(tmp_path) == (HEADER, RECORDS[:count])
-        file.settle()
+        file.verify()
     assert file.tampering == ""
     assert [p.name for p in tmp_path.iterdir()] == ["results.jsonl"]
 
 
 def test_a_record_that_comes_again_replaces_the_first(tmp_path):
-    with results_file(tmp_path, HEADER) as file:
+    with open_results_file(tmp_path, HEADER) as file:
         for record in RECORDS[:4]:
             file.add(record)
         assert file.add(WRONG) == RECORDS[1]
@@ -52,24 +52,24 @@ def test_a_record_that_comes_again_replaces_the_first(tmp_path):
         assert read_results(tmp_path)[1] == expected
         file.replace(RECORDS[1])
         file.add(RECORDS[4])
-        file.settle()
+        file.verify()
     assert read_results(tmp_path)[1] == RECORDS[:5]
     assert file.tampering == ""
 
 
 def test_the_readers_of_the_file_never_see_it_half_written(tmp_path):
     """A replacement is a new file that is moved to its place."""
-    with results_file(tmp_path, HEADER) as file:
+    with open_results_file(tmp_path, HEADER) as file:
         file.add(RECORDS[0])
         with (tmp_path / "results.jsonl").open("rb") as reader:
             file.replace(replace(RECORDS[0], verdict="CRASH"))
-            assert reader.read() == encoded(HEADER) + encoded(RECORDS[0])
+            assert reader.read() == encode_record(HEADER) + encode_record(RECORDS[0])
 
 
 def test_the_reports_of_an_earlier_run_go(tmp_path):
     for name in ("report.html", "report.md", "changes.md"):
         (tmp_path / name).write_text("of other records", encoding="utf-8")
-    with results_file(tmp_path, HEADER, RECORDS[:2]):
+    with open_results_file(tmp_path, HEADER, RECORDS[:2]):
         assert sorted(p.name for p in tmp_path.iterdir()) == ["changes.md", "results.jsonl"]
 
 
@@ -83,7 +83,7 @@ def truncate(path):
 
 def extend(path):
     with path.open("ab") as file:
-        file.write(encoded(RECORDS[8]))
+        file.write(encode_record(RECORDS[8]))
 
 
 def swap(path):
@@ -111,7 +111,7 @@ DEEDS = {
 @pytest.mark.parametrize("late", [False, True])
 def test_what_something_else_did_to_the_file_is_undone_and_said(tmp_path, deed, late):
     """`late`: after the last record."""
-    with results_file(tmp_path, HEADER) as file:
+    with open_results_file(tmp_path, HEADER) as file:
         for record in RECORDS[:5]:
             file.add(record)
         deed(file.path)
@@ -119,20 +119,20 @@ def test_what_something_else_did_to_the_file_is_undone_and_said(tmp_path, deed, 
             file.add(RECORDS[5])
             if deed is not edit:  # seen at the end
                 assert read_results(tmp_path)[1] == RECORDS[:6]
-        file.settle()
+        file.verify()
     assert read_results(tmp_path) == (HEADER, RECORDS[: 5 if late else 6])
     assert not file.path.is_symlink()
     assert f"{file.path} was {DEEDS[deed]} by something else during the run" in file.tampering
 
 
 def test_a_file_that_was_touched_or_copied_back_is_no_matter(tmp_path):
-    with results_file(tmp_path, HEADER) as file:
+    with open_results_file(tmp_path, HEADER) as file:
         file.add(RECORDS[0])
         os.utime(file.path)
         shutil.copy(file.path, tmp_path / "copy")
         (tmp_path / "copy").replace(file.path)
         file.add(RECORDS[1])
-        file.settle()
+        file.verify()
     assert read_results(tmp_path)[1] == RECORDS[:2]
     assert file.tampering == ""
 
@@ -144,7 +144,7 @@ def test_an_interruption_within_a_write_is_not_blamed_on_others(tmp_path, monkey
         raise KeyboardInterrupt(count)
 
     write = os.write
-    with contextlib.suppress(KeyboardInterrupt), results_file(tmp_path, HEADER) as file:
+    with contextlib.suppress(KeyboardInterrupt), open_results_file(tmp_path, HEADER) as file:
         file.add(RECORDS[0])
         monkeypatch.setattr(os, "write", interrupted)
         file.add(RECORDS[1])
@@ -153,7 +153,7 @@ def test_an_interruption_within_a_write_is_not_blamed_on_others(tmp_path, monkey
 
 
 def test_tampering_is_said_also_where_the_run_is_interrupted(tmp_path, capsys):
-    with contextlib.suppress(KeyboardInterrupt), results_file(tmp_path, HEADER) as file:
+    with contextlib.suppress(KeyboardInterrupt), open_results_file(tmp_path, HEADER) as file:
         file.add(RECORDS[0])
         truncate(file.path)
         raise KeyboardInterrupt
@@ -165,10 +165,10 @@ def test_text_that_is_no_text(tmp_path):
     """A lone surrogate, which a backend can put into a message and into its version, costs no record."""
     bad = replace(RECORDS[0], verdict="ERROR", message="bad \udc80", diagnosis="\ud800")
     header = replace(HEADER, backends=[{"name": "b\udcff"}])
-    with results_file(tmp_path, header) as file:
+    with open_results_file(tmp_path, header) as file:
         file.add(bad)
         file.add(RECORDS[1])
-        file.settle()
+        file.verify()
     again, results = read_results(tmp_path)
     assert again.backends == [{"name": "b\\udcff"}]
     assert results == file.results
@@ -178,7 +178,7 @@ def test_text_that_is_no_text(tmp_path):
 def test_a_folder_that_was_deleted(tmp_path, temporary):
     out = tmp_path / "out"
     out.mkdir()
-    with pytest.raises(ResultsError) as caught, results_file(out, HEADER) as file:  # noqa: PT012
+    with pytest.raises(ResultsError) as caught, open_results_file(out, HEADER) as file:  # noqa: PT012
         file.add(RECORDS[0])
         shutil.rmtree(out)
         file.add(RECORDS[1])
@@ -192,7 +192,7 @@ def test_a_folder_that_was_deleted(tmp_path, temporary):
 def test_a_folder_that_was_deleted_and_no_other_place(tmp_path, temporary):
     out = tmp_path / "out"
     out.mkdir()
-    with pytest.raises(ResultsError) as caught, results_file(out, HEADER) as file:  # noqa: PT012
+    with pytest.raises(ResultsError) as caught, open_results_file(out, HEADER) as file:  # noqa: PT012
         file.add(RECORDS[0])
         shutil.rmtree(out)
         temporary.rmdir()

@@ -14,7 +14,7 @@ from _runs import opproof
 
 from opproof.core.errors import UsageError
 from opproof.harness.run.results import folder as lock
-from opproof.harness.run.results.folder import claimed, foreign
+from opproof.harness.run.results.folder import describe_foreign, with_locked_folder
 from opproof.reports import read_results, write_line
 
 OPTIONS = {
@@ -45,7 +45,7 @@ def written(folder, header=HEADER):
 
 
 def place(out, header=HEADER, **how):
-    with claimed(out, header, **how) as folder:
+    with with_locked_folder(out, header, **how) as folder:
         assert (folder / lock.LOCK_FILE).is_file()
         return folder
 
@@ -129,10 +129,10 @@ def test_other_things_by_our_names_are_kept(tmp_path, capsys):
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "report.html").write_text("another program's", encoding="utf-8")
     for name in ("folder", "link", "pipe"):
-        assert foreign(tmp_path / name, HEADER) == "something else by the name of results.jsonl"
-    assert foreign(tmp_path / "page", HEADER) == "a report.html without its results.jsonl"
+        assert describe_foreign(tmp_path / name, HEADER) == "something else by the name of results.jsonl"
+    assert describe_foreign(tmp_path / "page", HEADER) == "a report.html without its results.jsonl"
     assert place(tmp_path / "page") == tmp_path / "page-2"
-    assert foreign(tmp_path, HEADER) == ""
+    assert describe_foreign(tmp_path, HEADER) == ""
 
 
 def test_a_folder_without_a_name_of_its_own(tmp_path, monkeypatch):
@@ -167,7 +167,7 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(lock.Busy, match=f"in use by another run, process {holder.pid} on "):
+        with pytest.raises(lock.FolderLocked, match=f"in use by another run, process {holder.pid} on "):
             lock.take(tmp_path)
         with pytest.raises(UsageError, match="in use"):  # nor is it gone on with
             place(tmp_path, resume=True)
@@ -186,7 +186,7 @@ def test_of_runs_started_at_once_one_gets_the_folder(tmp_path):
         for _ in range(200):
             try:
                 held = lock.take(tmp_path)
-            except lock.Busy:
+            except lock.FolderLocked:
                 continue
             inside.append(1)
             most.append(len(inside))
@@ -210,11 +210,11 @@ def test_a_lock_file_that_goes_while_it_is_locked(tmp_path, monkeypatch):
     def late(descriptor):
         monkeypatch.undo()
         (tmp_path / lock.LOCK_FILE).unlink()
-        return lock._locked(descriptor)
+        return lock._try_lock(descriptor)
 
-    monkeypatch.setattr(lock, "_locked", late)
+    monkeypatch.setattr(lock, "_try_lock", late)
     held = lock.take(tmp_path)
-    with pytest.raises(lock.Busy):
+    with pytest.raises(lock.FolderLocked):
         lock.take(tmp_path)
     lock.release(held)
     assert list(tmp_path.iterdir()) == []

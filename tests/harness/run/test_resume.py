@@ -17,10 +17,10 @@ from opproof.harness import __version__
 from opproof.harness.__main__ import main
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results import folder as lock
-from opproof.harness.run.results.resume import Settings, command
-from opproof.harness.run.stop import Stopped, stoppable
+from opproof.harness.run.results.resume import Settings, command_to_resume
+from opproof.harness.run.stop import Stopped, handle_interruption
 from opproof.reports import read_results
-from opproof.reports._results import encoded
+from opproof.reports._results import encode_record
 
 ARGS = ("-b", "numpy", "-o", "relu,tanh,sum", "--level", "smoke", "--seed", "2", "-j", "1")
 
@@ -76,7 +76,7 @@ def begun(whole, folder, kept=3, **changes):
     """An interrupted run in `folder`: the first few records of `whole`, under its header with `changes`."""
     header, results = read_results(whole)
     folder.mkdir(exist_ok=True)
-    lines = [encoded(replace(header, **changes)), *map(encoded, results[:kept])]
+    lines = [encode_record(replace(header, **changes)), *map(encode_record, results[:kept])]
     (folder / "results.jsonl").write_bytes(b"".join(lines))
     mark(folder)
     return header, results
@@ -116,7 +116,7 @@ def test_what_opproof_failed_at_is_tried_again(whole, tmp_path):
     header, results = read_results(whole)
     ours = replace(results[1], verdict="HARNESS_ERROR", message="no memory for the reference")
     crash = replace(results[2], verdict="CRASH")
-    lines = [encoded(header), *map(encoded, [results[0], ours, crash, *results[3:]])]
+    lines = [encode_record(header), *map(encode_record, [results[0], ours, crash, *results[3:]])]
     (tmp_path / "results.jsonl").write_bytes(b"".join(lines))
     mark(tmp_path)
     assert call("run", "--resume", tmp_path) == 1  # for the crash, which stays
@@ -129,7 +129,7 @@ def test_what_opproof_failed_at_is_tried_again(whole, tmp_path):
 def test_a_record_that_is_there_twice_counts_once(whole, tmp_path):
     header, results = begun(whole, tmp_path)
     with (tmp_path / "results.jsonl").open("ab") as file:
-        file.write(encoded(replace(results[0], message="later")))
+        file.write(encode_record(replace(results[0], message="later")))
     mark(tmp_path)
     assert call("run", "--resume", tmp_path) == 0
     again = read_results(tmp_path)[1]
@@ -201,7 +201,7 @@ def test_a_run_that_is_killed_leaves_its_folder_free(tmp_path, monkeypatch):
     """At once, though its judges take a while to notice."""
     out = tmp_path / "opproof-report"
     with running(tmp_path) as process:
-        with pytest.raises(lock.Busy, match=f"process {process.pid} on "):
+        with pytest.raises(lock.FolderLocked, match=f"process {process.pid} on "):
             lock.take(out)
         process.kill()
     lock.release(lock.take(out))
@@ -214,13 +214,13 @@ def test_a_run_that_is_killed_leaves_its_folder_free(tmp_path, monkeypatch):
 
 def test_the_command_that_stores(tmp_path):
     settings = Settings(("numpy",), Selection(), proposals=tmp_path / "a b.toml")
-    assert command(settings, Path("opproof-report-2")) == (
+    assert command_to_resume(settings, Path("opproof-report-2")) == (
         f"opproof run --resume opproof-report-2 --update-known '{tmp_path}/a b.toml'"
     )
 
 
 def test_stopped_before_anything_was_measured():
-    with pytest.raises(Stopped, match="interrupted; nothing was run") as caught, stoppable():
+    with pytest.raises(Stopped, match="interrupted; nothing was run") as caught, handle_interruption():
         raise KeyboardInterrupt
     assert caught.value.status == 130
 
@@ -230,7 +230,7 @@ def test_a_signal_that_is_ignored_stays_so():
     """As under nohup; and what was there before is there again."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with stoppable():
+        with handle_interruption():
             os.kill(os.getpid(), signal.SIGHUP)
             assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

@@ -8,7 +8,7 @@ from _runs import opproof
 
 from opproof.cases import Case
 from opproof.harness.run import runner
-from opproof.harness.run.plan import Selection, tasks
+from opproof.harness.run.plan import Selection, make_tasks
 from opproof.reports import read_results
 
 RUN = ("run", "-b", "numpy", "-o", "relu", "--level", "smoke", "--mode", "forward", "--dtype", "f32", "--quiet")
@@ -79,6 +79,6 @@ def test_nothing_that_says_anything(run):
 def test_backends_take_turns_a_few_at_a_time():
     names = [f"b{i}" for i in range(9)]
     selected = [Case.parse("relu[x=3,;f32]"), Case.parse("relu[x=4,;f32]")]
-    order = [(t.backend, t.case) for t in tasks(names, selected, Selection(modes=("forward",)))]
+    order = [(t.backend, t.case) for t in make_tasks(names, selected, Selection(modes=("forward",)))]
     assert [b for b, _ in order[:8]] == names[:8], "one case on eight backends comes first"
     assert order[16:] == [("b8", "relu[x=3,;f32]"), ("b8", "relu[x=4,;f32]")], "the ninth waits for both cases"

@@ -7,11 +7,11 @@ import pytest
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.reference.chunks.question import pose
+from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.request import Question, Settled, wanted_of
-from opproof.harness.run.task import Limits
+from opproof.harness.run.request import EarlyVerdict, Request, wanted_of
+from opproof.harness.run.task import HostLimits
 from opproof.reference_ops import load
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hosts of their own need POSIX")
@@ -53,7 +53,7 @@ def host_of(tmp_path):
 
     def started(text):
         (tmp_path / "b.py").write_text(text)
-        hosts.append(start_host(str(tmp_path / "b.py"), Limits(1, 30.0, 2**32)))
+        hosts.append(start_host(str(tmp_path / "b.py"), HostLimits(1, 30.0, 2**32)))
         return hosts[-1]
 
     yield started
@@ -68,9 +68,9 @@ def noted(tmp_path, number=0, deed="pass"):
 def questions(text="relu[x=7x33;f32]"):
     """The three of a case: other data, the judged ones, the other data again."""
     case = Case.parse(text)
-    pair = pose(case, load(case.op), Mode.FORWARD)
+    pair = make_fitting_question(case, load(case.op), Mode.FORWARD)
     wanted = wanted_of(pair.asked, pair.outputs)
-    asked, other = Question(pair.asked, wanted, at_end=True), Question(pair.other, wanted, at_end=False)
+    asked, other = Request(pair.asked, wanted, at_end=True), Request(pair.other, wanted, at_end=False)
     return other, asked, other
 
 
@@ -112,9 +112,9 @@ def forward(op, inputs, params):
     return inputs[0], np.full(inputs[0].shape, params["key"] % 2 == 0)
 """)
     case = Case.parse("dropout[x=7x33;p=0.4;key=2;f32]")
-    pair = pose(case, load(case.op), Mode.FORWARD)
+    pair = make_fitting_question(case, load(case.op), Mode.FORWARD)
     wanted = wanted_of(pair.asked, pair.outputs)
-    asked, other = Question(pair.asked, wanted), Question(pair.other, wanted, at_end=False)
+    asked, other = Request(pair.asked, wanted), Request(pair.other, wanted, at_end=False)
     keys = [q.posed.params["key"] for q in (other, asked, other)]
     assert len(set(keys)) == 2
     given = [bool(mask.all()) for _, mask in host.several((other, asked, other), 30.0)]
@@ -138,7 +138,7 @@ def test_after_a_call_that_went_wrong_there_are_no_more(tmp_path, host_of):
     host = host_of(noted(tmp_path, 2, "raise ValueError('the second')"))
     answers = host.several(questions(), 30.0)
     next(answers)
-    with pytest.raises(Settled, match="the second") as settled:
+    with pytest.raises(EarlyVerdict, match="the second") as settled:
         next(answers)
     assert settled.value.verdict is Verdict.ERROR
     assert (tmp_path / "notes").read_text() == "xx"
@@ -149,7 +149,7 @@ def test_an_input_changed_in_one_call_of_three(tmp_path, host_of):
     host = host_of(noted(tmp_path, 2, "inputs[0][...] = 1"))
     answers = host.several(questions(), 30.0)
     next(answers)
-    with pytest.raises(Settled) as settled:
+    with pytest.raises(EarlyVerdict) as settled:
         next(answers)
     assert settled.value.verdict is Verdict.INPUT_CHANGED
 
@@ -185,6 +185,6 @@ def test_what_is_written_to_the_last_of_three_after_it_returned(tmp_path, host_o
 
     list(host.several(questions(), 30.0))
     time.sleep(0.8)
-    with pytest.raises(Settled, match="after it had returned") as settled:
+    with pytest.raises(EarlyVerdict, match="after it had returned") as settled:
         host.late()
     assert settled.value.verdict is Verdict.INPUT_CHANGED

@@ -9,7 +9,7 @@ import report_samples as samples
 from _runs import opproof, write_run
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.plan import Selection, cases, parse, shard_of, tasks
+from opproof.harness.run.plan import Selection, make_tasks, parse, select_cases, shard_of
 from opproof.reports import read_results
 
 OPS = ("relu", "softmax", "sum", "matmul", "conv2d", "embedding")
@@ -17,7 +17,7 @@ OPS = ("relu", "softmax", "sum", "matmul", "conv2d", "embedding")
 
 def planned(shard="", ops=OPS, **more):
     selection = Selection(ops=ops, shard=shard, **more)
-    return [(t.case, t.mode) for t in tasks(["numpy"], cases(selection), selection)]
+    return [(t.case, t.mode) for t in make_tasks(["numpy"], select_cases(selection), selection)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 7])

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task
 
 BACKEND = """
 import os
@@ -37,7 +37,7 @@ def backend(tmp_path):
 def test_a_known_error_is_not_looked_at_again(tmp_path, backend, known):
     """What an earlier case did could be why one raises; where it is known to raise, nobody asks a fresh process."""
     entry = Known(patterns=("abs[x=0x3;*",), reason="an empty batch raises", verdict="ERROR")
-    desk = Desk(Limits(1, 20.0, 2**30))
+    desk = Session(HostLimits(1, 20.0, 2**30))
     try:
         tasks = [Task(backend, case, "forward", known=(entry,) if known else ()) for case in CASES]
         verdicts = [str(r.verdict) for task in tasks for r in desk.results([task])]

@@ -8,7 +8,7 @@ import report_samples as samples
 from _runs import opproof, write_run
 
 from opproof.core.verdicts import FAILED, Verdict
-from opproof.harness.run.finish import Exit, status
+from opproof.harness.run.finish import Exit, status_of
 
 PASS = samples.result("relu[x=3,;f32]", "forward")
 KINDS = {
@@ -35,9 +35,9 @@ def expected(kinds, *, complained=False, missing=False):
 def test_every_combination(kinds):
     results = [KINDS[k] for k in kinds]
     for order in (results, results[::-1], results * 2):
-        assert status(order) == expected(kinds)
-    assert status(results, ["the ledger is wrong"]) == 1
-    assert status(results, missing=1) == 1
+        assert status_of(order) == expected(kinds)
+    assert status_of(results, ["the ledger is wrong"]) == 1
+    assert status_of(results, missing=1) == 1
 
 
 def test_the_numbers():
@@ -54,16 +54,16 @@ def test_the_numbers():
 @pytest.mark.parametrize("verdict", Verdict)
 def test_every_verdict_alone(verdict):
     alone = {"PASS": 0, "UNSUPPORTED": 3, "MISTRUSTED": 3, "INCONCLUSIVE": 3, "HARNESS_ERROR": 4}
-    assert status([replace(PASS, verdict=verdict)]) == alone.get(verdict, 1)
+    assert status_of([replace(PASS, verdict=verdict)]) == alone.get(verdict, 1)
     assert (verdict in FAILED) is (verdict not in alone)
 
 
 def test_a_verdict_of_another_version_is_a_failure():
-    assert status([PASS, replace(PASS, verdict="WRONG_COLOUR")]) == 1
+    assert status_of([PASS, replace(PASS, verdict="WRONG_COLOUR")]) == 1
 
 
 def test_of_what_opproof_failed_at_no_ledger_speaks():
-    assert status([PASS, replace(KINDS["ours"], known="never mind")]) == 4
+    assert status_of([PASS, replace(KINDS["ours"], known="never mind")]) == 4
 
 
 @pytest.mark.parametrize("kinds", [("passed",), ("failed", "ours"), ("passed", "ours"), ("mistrusted",), ()])

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task
 
 BACKEND = """
 import ctypes, os, threading
@@ -34,7 +34,7 @@ def test_its_own_harm_is_charged_to_the_case_itself(tmp_path, at_once):
     """A fast second look passes where the first one died: no reason to charge the case before."""
     backend = tmp_path / "timed.py"
     backend.write_text(BACKEND.format(culprit="exp", first_at_once=at_once))
-    desk = Desk(Limits(1, 20.0, 2**30))
+    desk = Session(HostLimits(1, 20.0, 2**30))
     try:
         records = [r for case in ORDER for r in desk.results([Task(str(backend), case, "forward")])]
     finally:
@@ -62,7 +62,7 @@ def test_a_gradient_that_was_never_asked_for_is_charged_with_nothing(tmp_path):
     """The backend has no vjp. Wrong once, and right in every new process: who did it is looked for among calls made."""
     backend = tmp_path / "forgetful.py"
     backend.write_text(FORGETFUL)
-    desk = Desk(Limits(1, 20.0, 2**30))
+    desk = Session(HostLimits(1, 20.0, 2**30))
     cases = ["abs[x=7x33;f32]", "abs[x=7x34;f32]", "neg[x=7x33;f32]"]
     try:
         records = [
@@ -109,7 +109,7 @@ def test_two_cases_that_spoil_one_host_are_both_charged(tmp_path, pause):
     """
     backend = tmp_path / "two.py"
     backend.write_text(TWO.format(pause=pause))
-    desk = Desk(Limits(1, 20.0, 2**30))
+    desk = Session(HostLimits(1, 20.0, 2**30))
     try:
         records = [r for case in ORDER[:300] for r in desk.results([Task(str(backend), case, "forward")])]
     finally:
@@ -151,7 +151,7 @@ def test_a_culprit_is_charged_with_what_it_does_alone(tmp_path):
     """With a later call it is a crash at that call's guard, which tells nobody that memory is written."""
     backend = tmp_path / "writes_later.py"
     backend.write_text(WRITES_LATER)
-    desk = Desk(Limits(1, 20.0, 2**30))
+    desk = Session(HostLimits(1, 20.0, 2**30))
     order = ["exp[x=65x255;f32]", *(f"abs[x=7x{n};f32]" for n in range(9, 19))]
     try:
         records = [r for case in order for r in desk.results([Task(str(backend), case, "forward")])]
@@ -185,11 +185,11 @@ def forward(op, inputs, params):
 @pytest.mark.parametrize("known", [True, False], ids=["relu has done it before", "nobody has"])
 def test_who_has_done_harm_before_is_asked_when_searches_are_used_up(tmp_path, monkeypatch, known):
     """After so many searches only one whose operator is known is tried; who is charged else is told that nobody was."""
-    monkeypatch.setattr("opproof.harness.run.session.attribution._TRACES", 1 if known else 0)
+    monkeypatch.setattr("opproof.harness.run.session.attribution._MAX_TRACES", 1 if known else 0)
     backend = tmp_path / "leaves.py"
     backend.write_text(LEAVES)
     order = [f"{op}[x={n}x33;f32]" for n in (3, 4) for op in ("relu", "neg")]
-    desk = Desk(Limits(1, 20.0, 2**30))
+    desk = Session(HostLimits(1, 20.0, 2**30))
     try:
         records = [r for case in order for r in desk.results([Task(str(backend), case, "forward")])]
     finally:
@@ -224,7 +224,7 @@ def records_of(folder, *cases):
     """By case, of one desk."""
     backend = folder / "stale.py"
     backend.write_text(STALE)
-    desk = Desk(Limits(1, 20.0, 2**30))
+    desk = Session(HostLimits(1, 20.0, 2**30))
     try:
         return {r.case: r for case in cases for r in desk.results([Task(str(backend), case, "forward")])}
     finally:

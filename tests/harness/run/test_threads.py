@@ -9,14 +9,14 @@ import pytest
 from _c_build import compiled, needs_cc
 from _runs import opproof
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import resolve_members
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.attempt import attempt
+from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.plan import Selection
-from opproof.harness.run.results.resume import Settings, resumed
-from opproof.harness.run.task import Limits, Task, repro
+from opproof.harness.run.results.resume import Settings, settings_of_interrupted
+from opproof.harness.run.task import HostLimits, Task, repro_command_of
 from opproof.reference_ops import load
 from opproof.reports import read_results
 
@@ -78,10 +78,10 @@ def written(tmp_path):
 
 
 def judged(spec, case, mode="forward", threads=(1, 2, 8), timeout=30.0, *, apart=False, **options):
-    host = start_host(spec, Limits(1, timeout, 2**32, in_process=not apart))
+    host = start_host(spec, HostLimits(1, timeout, 2**32, in_process=not apart))
     try:
         task = Task(spec, case, mode, threads=threads, **options)
-        return attempt(host, task, load(case.partition("[")[0]), timeout).judgement
+        return run_task(host, task, load(case.partition("[")[0]), timeout).judgement
     finally:
         host.close()
 
@@ -134,7 +134,7 @@ def test_a_set_threads_that_is_no_function():
             return inputs[0]
 
     with pytest.raises(BackendError, match="its set_threads is 4; expected a function"):
-        settle(Backend(), "mine")
+        resolve_members(Backend(), "mine")
 
 
 @pytest.mark.parametrize("name", ["torch", "ggml", "onnxruntime"])
@@ -203,11 +203,11 @@ def test_a_library_without_threads_declines(tmp_path):
 
 
 def test_the_repro_line_and_a_run_read_again_ask_the_same(written, tmp_path, capsys):
-    assert "--threads 1,8" in repro(Task("torch", RELU, "forward", threads=(1, 8)))
+    assert "--threads 1,8" in repro_command_of(Task("torch", RELU, "forward", threads=(1, 8)))
     out = tmp_path / "out"
     args = ["run", "-b", written("pass"), "--case", RELU, "--mode", "forward", "--in-process", "--quiet", "-j", 1]
     assert opproof(capsys, *args, "--threads", "2, 8,2", "--out", out)[0] == 0
-    assert resumed(Settings((), Selection()), out).threads == (2, 8)
+    assert settings_of_interrupted(Settings((), Selection()), out).threads == (2, 8)
 
 
 @pytest.mark.parametrize("value", ["0", "two", "1,-8", "1;2"])

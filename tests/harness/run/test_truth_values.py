@@ -2,8 +2,8 @@
 
 import pytest
 
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits, Task
 
 BACKEND = """
 import numpy as np
@@ -17,7 +17,7 @@ def forward(op, inputs, params):
 def test_another_byte_than_1_is_wrong(tmp_path, factor, verdict):
     file = tmp_path / "backend.py"
     file.write_text(BACKEND.format(factor=factor), encoding="utf-8")
-    at = Desk(Limits(1, 30.0, 2**30))
+    at = Session(HostLimits(1, 30.0, 2**30))
     try:
         (found,) = at.results([Task(str(file), "eq[a=3x33;b=3x33;f32;fill=ties]", "forward")])
     finally:

@@ -9,8 +9,8 @@ from opproof.cases import Case
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.run.standalone.rejudge import WAYS
-from opproof.harness.run.standalone.selection import DECLINED, FEW, chosen
-from opproof.harness.run.standalone.selection import LARGE as LARGE_CALLS
+from opproof.harness.run.standalone.selection import MAX_DECLINED_CALLS, MAX_PASSED_CALLS, choose_calls
+from opproof.harness.run.standalone.selection import MAX_LARGE_CALLS as LARGE_CALLS
 from opproof.reference_ops import names
 from opproof.reports import Result, read_results
 
@@ -255,18 +255,18 @@ def test_which_calls_a_program_makes():
         record("tanh[x=7x33;f32]"), large, wide, record("tanh[x=7x33;f16]"), record("tanh[x=7x33;f32;layout=sliced]"),
         record("tanh[x=1024x1024;f32]"), record("tanh[x=65537,;f32]"), record("tanh[x=4096x4096;f32]"),
     ]  # fmt: skip
-    assert chosen(passed) == [large, wide, record("tanh[x=1024x1024;f32]")]
-    assert len(chosen(passed[:-3])) == FEW
+    assert choose_calls(passed) == [large, wide, record("tanh[x=1024x1024;f32]")]
+    assert len(choose_calls(passed[:-3])) == MAX_PASSED_CALLS
     every = [
         record(f"{op}[x=65537,;f32]", mode=mode) for op in sorted(names())[:20] for mode in ("forward", "gradient")
     ]
-    assert LARGE_CALLS // 2 < len(chosen(every)) <= LARGE_CALLS
+    assert LARGE_CALLS // 2 < len(choose_calls(every)) <= LARGE_CALLS
     of_half = record("tanh[x=7x33;f16]", Verdict.UNSUPPORTED)
     fills = ("wide", "extreme", "small")
     declined = [record(f"tanh[x=5x33;f32;fill={fill}]", Verdict.UNSUPPORTED) for fill in fills]
-    assert len(fills) < DECLINED
-    assert set(chosen([large, of_half, *declined])) == {large, *declined}
-    assert chosen([of_half, *declined]) == []
+    assert len(fills) < MAX_DECLINED_CALLS
+    assert set(choose_calls([large, of_half, *declined])) == {large, *declined}
+    assert choose_calls([of_half, *declined]) == []
 
 
 @pytest.mark.parametrize(

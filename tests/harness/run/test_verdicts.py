@@ -11,7 +11,7 @@ import pytest
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import MEANING
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import Limits, Task
+from opproof.harness.run.task import HostLimits, Task
 
 TIMEOUT = 6
 BACKEND = str(Path(__file__).parents[2] / "_faulty_backend.py")
@@ -67,7 +67,7 @@ TASKS = [Task(BACKEND, case, mode) for case, mode in EXPECTED]
 
 
 def run(tasks, jobs):
-    with Pool(Limits(jobs, timeout=TIMEOUT, memory=300 * 2**20)) as pool:
+    with Pool(HostLimits(jobs, timeout=TIMEOUT, memory=300 * 2**20)) as pool:
         found = list(pool.run(tasks))
     assert len(found) == len(tasks)
     return {(r.case, r.mode): r for r in found}
@@ -142,7 +142,7 @@ def test_a_death_after_the_answer_is_blamed_on_who_caused_it(tmp_path):
     (tmp_path / "late.py").write_text(LATE, encoding="utf-8")
     texts = ["relu[x=7x33;f32]", "neg[x=7x33;f32]", *(f"abs[x=7x33;f32;seed={i}]" for i in range(1, 9))]
     tasks = [Task(str(tmp_path / "late.py"), text, "forward") for text in texts]
-    with Pool(Limits(1, timeout=TIMEOUT, memory=600 * 2**20)) as pool:
+    with Pool(HostLimits(1, timeout=TIMEOUT, memory=600 * 2**20)) as pool:
         records = list(pool.run(tasks))
     assert len(records) > len(tasks)
     last = {r.case: r for r in records}
@@ -208,7 +208,7 @@ DIES = "import os\nos._exit(9)\n"
 def test_a_backend_that_kills_whoever_loads_it(tmp_path):
     (tmp_path / "dies.py").write_text(DIES, encoding="utf-8")
     with (
-        Pool(Limits(1, timeout=3, memory=600 * 2**20)) as pool,
+        Pool(HostLimits(1, timeout=3, memory=600 * 2**20)) as pool,
         pytest.raises(BackendError, match=r"dies.py' could not be loaded: the process exited with status 9\.$"),
     ):
         pool.describe(str(tmp_path / "dies.py"))
@@ -217,7 +217,7 @@ def test_a_backend_that_kills_whoever_loads_it(tmp_path):
 def test_judges_that_cannot_live(monkeypatch):
     """Said once, not waited for: here they cannot be initialised."""
     monkeypatch.setattr("opproof.harness.run.session.worker.start", sorted)
-    with Pool(Limits(1, timeout=3, memory=600 * 2**20)) as pool:
+    with Pool(HostLimits(1, timeout=3, memory=600 * 2**20)) as pool:
         with pytest.raises(BackendError, match="could not be loaded: the judge's process ended before it answered; "):
             pool.describe("numpy")
         assert [r.verdict for r in pool.run([Task("numpy", "relu[x=7x33;f32]", "forward")])] == ["HARNESS_ERROR"]
@@ -227,7 +227,7 @@ def test_memory_at_loading(tmp_path):
     text = "import time, numpy\nhoard = numpy.ones(2**25)\ntime.sleep(9)\n"
     (tmp_path / "large.py").write_text(text, encoding="utf-8")
     with (
-        Pool(Limits(1, timeout=3, memory=200 * 2**20)) as pool,
+        Pool(HostLimits(1, timeout=3, memory=200 * 2**20)) as pool,
         pytest.raises(BackendError, match="could not be loaded: the process outgrew its limit of 200 MiB"),
     ):
         pool.describe(str(tmp_path / "large.py"))
@@ -236,7 +236,7 @@ def test_memory_at_loading(tmp_path):
 def test_state_that_survives_a_call(tmp_path):
     """Wrong in a process that was used before, right in a new one."""
     task = Task(BACKEND, "erf[x=7x33;f32]", "forward")
-    with Pool(Limits(1, timeout=10, memory=600 * 2**20)) as pool:
+    with Pool(HostLimits(1, timeout=10, memory=600 * 2**20)) as pool:
         (found,) = pool.run([task])
     assert found.verdict == "NOT_REPEATABLE"
     assert found.diagnosis == ""
@@ -261,7 +261,7 @@ def test_what_it_said_before_it_died(tmp_path):
 
 
 def test_description():
-    with Pool(Limits(1, timeout=3, memory=600 * 2**20)) as pool:
+    with Pool(HostLimits(1, timeout=3, memory=600 * 2**20)) as pool:
         assert pool.describe(BACKEND) == {
             "spec": BACKEND,
             "name": "_faulty_backend",

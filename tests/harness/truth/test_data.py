@@ -15,16 +15,16 @@ from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import (
-    MARGIN,
-    arguments,
+    MIN_KINK_DISTANCE,
     cotangents_of,
-    distances,
+    fill_parameters,
     inputs_of,
-    ordered,
-    parameters,
+    list_arguments,
+    measure_kink_distances,
+    order_arguments,
     to_dtype,
 )
-from opproof.harness.reference.question import evaluate_forward, evaluate_vjp, pose
+from opproof.harness.reference.question import evaluate_forward, evaluate_vjp, make_question
 from opproof.reference_ops import load
 
 pytestmark = pytest.mark.filterwarnings("ignore:(Mean of empty slice|Degrees of freedom):RuntimeWarning")
@@ -113,8 +113,8 @@ def test_cotangents_are_of_floats():
 
 def test_absent_arguments_keep_their_places():
     case = Case.parse("softmax_ext[x=3x4;sinks=3,;scale=1.0;max_bias=0.0;f32]")
-    assert arguments(case, load("softmax_ext")) == ["x", None, "sinks", None]
-    assert arguments(Case.parse("concat[a=3x4;b=3x4;dim=0;f32]"), load("concat")) == ["a", "b"]
+    assert list_arguments(case, load("softmax_ext")) == ["x", None, "sinks", None]
+    assert list_arguments(Case.parse("concat[a=3x4;b=3x4;dim=0;f32]"), load("concat")) == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", all_names())
@@ -124,7 +124,7 @@ def test_cotangents_are_never_trivial(name):
     for case in cases_of(name):
         if op.vjp is None or (case.fill not in ("exact", "signs") and case.dtype != "bf16"):
             continue
-        for g in pose(case, op, Mode.GRADIENT).asked.cotangents:
+        for g in make_question(case, op, Mode.GRADIENT).asked.cotangents:
             if g is None or not g.size:
                 continue
             assert np.ptp(g) > 0 or (g.size == 1 and g.flat[0] not in (0, 1)), str(case)
@@ -145,8 +145,10 @@ def test_exact_fills_are_exact(name):
         if not op.multilinear or case.fill not in ("exact", "signs"):
             continue
         largest = 2.0 ** DTYPES[case.dtype].digits
-        inputs = [np.abs(v) if v is not None and v.dtype.kind == "f" else v for v in ordered(case, op, values(case))]
-        params = parameters(case, op)
+        inputs = [
+            np.abs(v) if v is not None and v.dtype.kind == "f" else v for v in order_arguments(case, op, values(case))
+        ]
+        params = fill_parameters(case, op)
         outputs = evaluate_forward(bound, inputs, params)
         assert all(np.max(np.abs(y), initial=0) <= largest for y in outputs), str(case)
         assert all(np.array_equal(y, np.rint(y)) for y in outputs), str(case)
@@ -159,8 +161,8 @@ def test_exact_fills_are_exact(name):
 def test_exactness_is_refused_where_it_does_not_hold():
     """The check above fails for a sum too long for bf16."""
     op, case = load("dot"), Case.parse("dot[a=4099,;b=4099,;bf16;fill=exact]")
-    inputs = [np.abs(v) for v in ordered(case, op, values(case))]
-    assert np.max(evaluate_forward(op, inputs, parameters(case, op))[0]) > 2.0 ** DTYPES["bf16"].digits
+    inputs = [np.abs(v) for v in order_arguments(case, op, values(case))]
+    assert np.max(evaluate_forward(op, inputs, fill_parameters(case, op))[0]) > 2.0 ** DTYPES["bf16"].digits
 
 
 @pytest.mark.parametrize("name", [n for n in all_names() if load(n).kinks is not None])
@@ -172,13 +174,13 @@ def test_kinks(name):
         first = found[case.tensors[0][0]]
         if not first.size or case.dtype not in FLOATS:  # of others no gradient is asked for
             continue
-        distance = distances(case, op, found)
+        distance = measure_kink_distances(case, op, found)
         on = bool((distance == 0).any())
         reached |= on
         if case.fill == "kink":
             assert on, str(case)
         elif not is_on_kinks(case.fill) and name not in CROWDED and not _has_no_choice(case):
-            assert distance.min() >= MARGIN * min(1, np.abs(first).max()), str(case)
+            assert distance.min() >= MIN_KINK_DISTANCE * min(1, np.abs(first).max()), str(case)
     assert reached or name in UNREACHED
 
 
@@ -460,7 +462,7 @@ def test_nothing_depends_on_what_is_hidden(name):
     for case in cases_of(name):
         if case.fill not in HIDDEN:
             continue
-        params, inputs = parameters(case, op), ordered(case, op, values(case))
+        params, inputs = fill_parameters(case, op), order_arguments(case, op, values(case))
         hidden = [(i, mask) for i, mask in enumerate(op.hidden(*inputs, **params)) if mask is not None and mask.any()]
         assert hidden, str(case)
         plain = list(inputs)
@@ -482,7 +484,7 @@ def test_what_a_mask_hides_wrongly_is_noticed():
     wrong = dataclasses.replace(op, hidden=lambda x, *, diagonal: (np.tril(np.ones(x.shape), diagonal - 1) == 0,))
     case = Case.parse("tril[x=5x9;diagonal=0;f32;fill=masked]")
     found = inputs_of(case, wrong)["x"]
-    assert abs(evaluate_forward(op, [found], parameters(case, op))[0]).max() > 1e29
+    assert abs(evaluate_forward(op, [found], fill_parameters(case, op))[0]).max() > 1e29
 
 
 def test_bits_are_those_of_philox_with_a_hash_for_its_key():

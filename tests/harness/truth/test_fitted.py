@@ -9,7 +9,7 @@ from opproof.cases import Case, cases_of
 from opproof.core.arrays import tuple_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
-from opproof.harness.reference.data import inputs_of, ordered, parameters
+from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
 from opproof.reference_ops import load, names
 
 TYPED = [c for name in names() if load(name).partials is not None for c in cases_of(name) if DTYPES[c.dtype].whole]
@@ -18,8 +18,8 @@ TYPED = [c for name in names() if load(name).partials is not None for c in cases
 @pytest.mark.parametrize("case", TYPED, ids=str)
 def test_results_fit_and_what_is_passed_through(case):
     op, kind = load(case.op), DTYPES[case.dtype]
-    inputs = ordered(case, op, inputs_of(case, op))
-    params = parameters(case, op)
+    inputs = order_arguments(case, op, inputs_of(case, op))
+    params = fill_parameters(case, op)
     with np.errstate(all="ignore"):
         found = [*tuple_of(op.forward(*inputs, **params)), *op.partials(*inputs, **params)]
     for y in map(np.asarray, found):
@@ -31,7 +31,7 @@ def of(text):
     case = Case.parse(text)
     op = load(case.op)
     values = inputs_of(case, op)
-    return values, np.asarray(op.forward(*ordered(case, op, values), **parameters(case, op)))
+    return values, np.asarray(op.forward(*order_arguments(case, op, values), **fill_parameters(case, op)))
 
 
 @pytest.mark.parametrize("case", ["add[a=7x33;b=7x33;i8]", "mul[a=7x33;b=7x33;i32]", "sub[a=7x33;b=7x33;u8]"])

@@ -6,10 +6,10 @@ import pytest
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.judge.outputs import Answer
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference import kinks
-from opproof.harness.reference.data import distances, inputs_of, to_dtype
-from opproof.harness.reference.question import evaluate_vjp, pose
+from opproof.harness.reference.data import inputs_of, measure_kink_distances, to_dtype
+from opproof.harness.reference.question import evaluate_vjp, make_question
 from opproof.reference_ops import load
 
 
@@ -19,16 +19,16 @@ class Gradients:
     def __init__(self, text):
         self.case = Case.parse(text)
         self.op = load(self.case.op)
-        self.posed = p = pose(self.case, self.op, Mode.GRADIENT).asked
+        self.posed = p = make_question(self.case, self.op, Mode.GRADIENT).asked
         assert all(p.needs)
         self.g, self.x = p.cotangents[0], p.inputs[0]
         self.gradients = [np.array(d) for d in evaluate_vjp(self.op, p.inputs, p.params, p.cotangents, p.outputs)]
-        self.kinked = distances(self.case, self.op, inputs_of(self.case, self.op)) == 0
+        self.kinked = measure_kink_distances(self.case, self.op, inputs_of(self.case, self.op)) == 0
         assert self.kinked.any()
 
     def judged(self, first=None, convention="any"):
         gradients = [self.gradients[0] if first is None else first, *self.gradients[1:]]
-        answer = Answer([to_dtype(d, self.case.dtype) for d in gradients])
+        answer = Outputs([to_dtype(d, self.case.dtype) for d in gradients])
         return judge(self.posed, answer, Rules(convention=convention))
 
     def with_kinks(self, values):
@@ -196,9 +196,9 @@ def test_past_the_first_ties_too_nobody_is_no_answer():
 def test_of_large_arrays_fewer_are_looked_at_one_by_one(monkeypatch):
     a = Gradients("amax[x=3x99;dim=-1;f32;fill=constant]")
     at_kink = np.ones(a.x.shape, dtype=bool)
-    assert not kinks.intervals(a.posed, 0, at_kink).unseen.any()
-    monkeypatch.setattr(kinks, "_WORK", 10 * (a.x.size + 3))
-    assert kinks.intervals(a.posed, 0, at_kink).unseen.sum() == a.x.size - 10
+    assert not kinks.find_intervals(a.posed, 0, at_kink).unseen.any()
+    monkeypatch.setattr(kinks, "_MAX_EVALUATED_ELEMENTS", 10 * (a.x.size + 3))
+    assert kinks.find_intervals(a.posed, 0, at_kink).unseen.sum() == a.x.size - 10
     assert verdict(a.judged(0 * a.gradients[0])) == "WRONG_GRADIENT"
 
 
@@ -216,10 +216,10 @@ def test_shares_too_small_to_store_are_still_somebodys():
 def test_two_halves_in_one_tensor(text, factor, expected):
     """reglu is pointwise in its two tensors; one tensor that holds both is larger than what it gives."""
     case = Case.parse(text)
-    p = pose(case, load(case.op), Mode.GRADIENT).asked
+    p = make_question(case, load(case.op), Mode.GRADIENT).asked
     gradients = evaluate_vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
     stored = [None if d is None else to_dtype(factor * d, case.dtype) for d in gradients]
-    assert judge(p, Answer(stored), Rules()).verdict == expected
+    assert judge(p, Outputs(stored), Rules()).verdict == expected
 
 
 @pytest.mark.parametrize("size", [1.0, 2.0**40, 1e30])
@@ -228,10 +228,10 @@ def test_ties_of_numbers_of_any_size(size, shares):
     """Beside 1e30 a step of 2^-20 is none: who masks by such numbers has rows of ties."""
     case, op = Case.parse("amax[x=2x3;dim=-1;f32]"), load("amax")
     x = np.float64(np.float32([[size] * 3, [-size] * 3]))
-    posed = pose(case, op, Mode.GRADIENT).asked.given(inputs=(x,))
+    posed = make_question(case, op, Mode.GRADIENT).asked.given(inputs=(x,))
     gradient = np.float32(posed.cotangents[0][:, None] * np.array(shares))
     right = sum(shares) == 1
-    assert verdict(judge(posed, Answer([gradient]), Rules())) == ("PASS" if right else "WRONG_GRADIENT")
+    assert verdict(judge(posed, Outputs([gradient]), Rules())) == ("PASS" if right else "WRONG_GRADIENT")
 
 
 def test_a_tie_in_a_sum_of_thousands_of_terms():
@@ -241,7 +241,7 @@ def test_a_tie_in_a_sum_of_thousands_of_terms():
     first = a.gradients[0].copy()
     first[1] -= 0.1  # 3 units of 16
     answer = [to_dtype(d, "f16") for d in (first, a.gradients[1])]
-    assert verdict(judge(a.posed, Answer(answer), Rules(declared="storage"))) == "PASS"
+    assert verdict(judge(a.posed, Outputs(answer), Rules(declared="storage"))) == "PASS"
     small = Gradients("maximum[a=5x7;b=5x7;f32;fill=ties]")
     nobodys = [np.where(small.kinked, 0, d) for d in small.gradients]
-    assert verdict(judge(small.posed, Answer([to_dtype(d, "f32") for d in nobodys]), Rules())) == "WRONG_GRADIENT"
+    assert verdict(judge(small.posed, Outputs([to_dtype(d, "f32") for d in nobodys]), Rules())) == "WRONG_GRADIENT"

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.judge.bound import compare  # noqa: E402
-from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth  # noqa: E402
 
 DRAWS = np.random.default_rng(3)
 DTYPES = {"f32": torch.float32, "f64": torch.float64}
@@ -49,8 +49,8 @@ MATRICES = {
 
 
 def expected_of(f, a, dtype):
-    asked = Question(lambda t: (f(t),), (a,), (False,), (dtype,), (dtype,))
-    return truth(asked, runs=16).outputs[0]
+    asked = TorchQuestion(lambda t: (f(t),), (a,), (False,), (dtype,), (dtype,))
+    return compute_truth(asked, runs=16).outputs[0]
 
 
 def given(label, dtype):

@@ -10,9 +10,9 @@ from opproof.core.errors import OpError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.expected import evaluate_expected
-from opproof.harness.reference.montecarlo.array import Noisy, Source
+from opproof.harness.reference.montecarlo.array import NoisyArray, Source
 from opproof.harness.reference.montecarlo.sampling import Pooled
-from opproof.harness.reference.question import Expected, Posed, evaluate_vjp, pose
+from opproof.harness.reference.question import Expected, Question, evaluate_vjp, make_question
 from opproof.reference_ops import load
 
 U = 2.0**-24
@@ -34,9 +34,9 @@ def wrapped(inputs):
 
 def assert_same(plain, found, where):
     """The exact part is the plain result bit for bit, and each run is finite where that is."""
-    exact = found.exact if isinstance(found, Noisy) else np.asarray(found)
+    exact = found.exact if isinstance(found, NoisyArray) else np.asarray(found)
     np.testing.assert_array_equal(exact, plain, err_msg=where)
-    if isinstance(found, Noisy):
+    if isinstance(found, NoisyArray):
         assert found.runs.shape == (16, *plain.shape), where
         assert np.isfinite(found.runs[:, np.isfinite(plain)]).all(), where
 
@@ -53,7 +53,7 @@ def test_every_reference_runs_under_noise(name):
     for case in cases_of(name, "smoke"):
         if case.dtype != "f32":
             continue
-        p = pose(case, op, Mode.GRADIENT if op.vjp is not None else Mode.FORWARD).asked
+        p = make_question(case, op, Mode.GRADIENT if op.vjp is not None else Mode.FORWARD).asked
         with np.errstate(all="ignore"):
             found = tuple_of(op.forward(*wrapped(p.inputs), **p.params))
         for y, n in zip(p.outputs, found, strict=True):
@@ -69,7 +69,7 @@ def test_every_reference_runs_under_noise(name):
 
 
 def test_every_rounding_operation_adds_noise():
-    x = Noisy(np.full((50,), 3.0), np.full((16, 50), 3.0), source())  # without noise so far
+    x = NoisyArray(np.full((50,), 3.0), np.full((16, 50), 3.0), source())  # without noise so far
     for result in (x * x, x + x, np.exp(x), x / 7, x * 3, np.sum(x), np.cumsum(x)[1:], np.prod(x), x @ x, np.mean(x)):
         assert np.std(result.runs, axis=0).min() > 0
     for result in (-x, abs(x), x * 2, x / 4, 0.5 * x, np.reshape(x, (5, 10)), x[3:], np.maximum(x, 0), np.max(x)):
@@ -220,7 +220,7 @@ def posed(case, *inputs, cotangents=()):
     """A question about these arrays."""
     mode = Mode.GRADIENT if cotangents else Mode.FORWARD
     needs = (True,) * len(inputs)
-    return Posed(case, load(case.op), mode, tuple(case.shapes)[: len(inputs)], inputs, cotangents, needs)
+    return Question(case, load(case.op), mode, tuple(case.shapes)[: len(inputs)], inputs, cotangents, needs)
 
 
 def rms(values):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-from opproof.harness.reference.montecarlo.array import Noisy, Source
-from opproof.harness.reference.montecarlo.moves import _RULES, _each_run
+from opproof.harness.reference.montecarlo.array import NoisyArray, Source
+from opproof.harness.reference.montecarlo.moves import _RULES, _apply_to_each_run
 from opproof.harness.reference.montecarlo.sampling import Pooled
-from opproof.harness.reference.montecarlo.sums import exact_of, mapped
+from opproof.harness.reference.montecarlo.sums import exact_of, map_arrays
 
 SHAPE = (3, 4, 5)
 PLAIN = np.arange(60.0).reshape(SHAPE)
@@ -61,8 +61,8 @@ def noisy(plain=PLAIN):
 
 
 def assert_as_each_run(func, *args, **kwargs):
-    exact = func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
-    each = _each_run(func, args, kwargs, exact, 16)
+    exact = func(*map_arrays(exact_of, args), **map_arrays(exact_of, kwargs))
+    each = _apply_to_each_run(func, args, kwargs, exact, 16)
     found = func(*args, **kwargs)
     pairs = zip(found, each, strict=True) if isinstance(found, list) else [(found, each)]
     for result, runs in pairs:
@@ -109,7 +109,7 @@ def test_an_index_reaches_the_same_elements_of_every_run(index):
         y[index] = value
         plain[index] = exact_of(value)
         for i, run in enumerate(each):
-            run[index] = value.runs[i] if isinstance(value, Noisy) else value
+            run[index] = value.runs[i] if isinstance(value, NoisyArray) else value
         np.testing.assert_array_equal(y.exact, plain)
         np.testing.assert_array_equal(y.runs, each)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.reference.montecarlo.sampling import WINDOW, Pooled
+from opproof.harness.reference.montecarlo.sampling import MAX_WINDOW_DRAWS, Pooled
 
 
 def draws(key, shape, times=1):
@@ -12,7 +12,7 @@ def draws(key, shape, times=1):
     return found[0] if times == 1 else np.stack(found)
 
 
-@pytest.mark.parametrize("shape", [(16, 1), (16, 33), (16, 3, WINDOW // 16), (16, WINDOW + 5)])
+@pytest.mark.parametrize("shape", [(16, 1), (16, 33), (16, 3, MAX_WINDOW_DRAWS // 16), (16, MAX_WINDOW_DRAWS + 5)])
 def test_one_key_gives_the_same_draws_and_another_key_others(shape):
     assert np.array_equal(draws(1, shape, 3), draws(1, shape, 3))
     assert not np.isin(draws(1, shape).flat[:16], draws(2, shape).flat[:16]).all()
@@ -45,7 +45,7 @@ def test_the_rms_of_sums_is_that_of_fresh_draws():
 
 
 def test_sizes_broadcast_to_a_run():
-    zeros = np.zeros((16, 3, WINDOW))
+    zeros = np.zeros((16, 3, MAX_WINDOW_DRAWS))
     sizes = np.array([0.0, 1.0, 4.0])[:, None]
     noise = Pooled(1).added(zeros, sizes)
     assert noise.std(axis=(0, 2)) == pytest.approx([0, 1, 4], rel=0.02)

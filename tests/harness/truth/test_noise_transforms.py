@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from opproof.harness.check.by_operator import called, results_of
+from opproof.harness.check.by_operator import make_function_check, results_of
 
 POWER = '''"""power: squared sizes of the spectrum of every row."""
 import numpy as np
@@ -92,7 +92,7 @@ def verdicts(tmp_path, text, fn, dtypes="f32,f64"):
     name = text[3:].partition(":")[0]
     (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     folder = (str(tmp_path / f"{name}.py"),)
-    results = results_of(called(fn, name, dtypes=dtypes, ops=folder))[1]
+    results = results_of(make_function_check(fn, name, dtypes=dtypes, ops=folder))[1]
     return {str(r.verdict) for r in results}, results
 
 

@@ -9,18 +9,18 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
-from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
-from opproof.harness.reference.torch.python_scalars import Number  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth  # noqa: E402
+from opproof.harness.reference.torch.python_scalars import NoisyNumber  # noqa: E402
 
 #: A sum of which nothing is left but rounding, in a row of its own.
 CANCELS = np.array([[2.0**20 + 1, -(2.0**20), 0.5], [1.0, 2.0, 3.0]])
 
 
 def scales(f, x=CANCELS):
-    asked = Question(lambda *t: (f(*t),), (x,), (False,), ("f32",), ("f32",))
-    found = truth(asked, runs=32)
+    asked = TorchQuestion(lambda *t: (f(*t),), (x,), (False,), ("f32",), ("f32",))
+    found = compute_truth(asked, runs=32)
     return found.outputs[0].scale, found
 
 
@@ -71,9 +71,9 @@ def test_decisions_are_those_of_the_exact_evaluation():
 
 
 def test_arithmetic_of_numbers():
-    x = Number(2.0, 2.5)
+    x = NoisyNumber(2.0, 2.5)
     for made, exact, noisy in ((1 / x, 0.5, 0.4), (x**2 - x, 2.0, 3.75), (-x + 1, -1.0, -1.5), (abs(-x) * 2, 4.0, 5.0)):
-        assert isinstance(made, Number)
+        assert isinstance(made, NoisyNumber)
         assert (float(made), made.noisy) == (exact, noisy)
     assert x == 2.0
     assert x < 2.25
@@ -96,14 +96,16 @@ def near(seed):
 
 
 def test_a_failure_within_what_was_lost_is_inconclusive():
-    report = compared(kernel, norms, near, Wish(neighbours=False, dtype="f32", gradients=False))
+    report = check_candidate(kernel, norms, near, CheckOptions(neighbours=False, dtype="f32", gradients=False))
     assert [str(r.verdict) for r in report.results] == ["INCONCLUSIVE"], report
     assert "math.sqrt(float(" in report.results[0].message
     assert "let it stay a tensor" in report.results[0].message
 
 
 def test_a_failure_beyond_it_fails():
-    report = compared(lambda x: kernel(x) * 1.1, norms, near, Wish(neighbours=False, dtype="f32", gradients=False))
+    report = check_candidate(
+        lambda x: kernel(x) * 1.1, norms, near, CheckOptions(neighbours=False, dtype="f32", gradients=False)
+    )
     assert [str(r.verdict) for r in report.results] == ["WRONG_VALUE"], report
-    report = compared(kernel, kernel, near, Wish(neighbours=False, dtype="f32", gradients=False))
+    report = check_candidate(kernel, kernel, near, CheckOptions(neighbours=False, dtype="f32", gradients=False))
     assert [str(r.verdict) for r in report.results] == ["PASS"], report

@@ -5,7 +5,7 @@ from opproof.core.verdicts import Mode
 from opproof.harness.reference import expected
 from opproof.harness.reference.expected import expected_of
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
 from opproof.reference_ops import load
 
 CASE = Case.parse("softmax[x=7x33;dim=-1;f32]")
@@ -30,6 +30,6 @@ def test_what_is_expected_is_evaluated_once_for_each_precision(monkeypatch):
 
 def test_backends_take_turns_at_a_case():
     selection = Selection(ops=("softmax",), level="smoke")
-    planned = tasks(("torch", "mlx"), cases(selection), selection)
+    planned = make_tasks(("torch", "mlx"), select_cases(selection), selection)
     assert [t.backend for t in planned[:4]] == ["torch", "torch", "mlx", "mlx"]
     assert len({t.case for t in planned[:4]}) == 1

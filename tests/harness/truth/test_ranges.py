@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.reference.torch.random_draws import recorded  # noqa: E402
+from opproof.harness.reference.torch.random_draws import with_recorded_draws  # noqa: E402
 
 F = torch.nn.functional
 ZEROS = torch.zeros
@@ -40,7 +40,7 @@ def bags(n):
     ],
 )  # fmt: skip
 def test_what_reads_past_its_tensors_raises(call, past, fits, said):
-    with recorded(), pytest.raises(IndexError, match=said):
+    with with_recorded_draws(), pytest.raises(IndexError, match=said):
         call(*past)
-    with recorded():
+    with with_recorded_draws():
         call(*fits)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.reference.rounded_arithmetic import arithmetics, unwrap, wrap
+from opproof.harness.reference.rounded_arithmetic import iter_arithmetics, unwrap, wrap
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from opproof.harness.reference.rounded_arithmetic import arithmetics, unwrap, wr
 def test_a_product_broadcasts_leading_axes(left, right):
     rng = np.random.default_rng(3)
     a, b = rng.standard_normal(left), rng.standard_normal(right)
-    how = next(arithmetics("f16", "f16", "key"))
+    how = next(iter_arithmetics("f16", "f16", "key"))
     got = unwrap(np.matmul(wrap(a, how), wrap(b, how)))
     assert got.shape == np.matmul(a, b).shape
     errors = abs(got - np.matmul(a, b))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.harness.reference.montecarlo.sums import lean, lean_of_products, lean_of_scan, tied
+from opproof.harness.reference.montecarlo.sums import has_ties, lean_of_products, lean_of_scan, measure_lean
 
 
 class InTurn:
@@ -49,15 +49,15 @@ def test_a_sum_in_turn_passes_and_one_without_a_few_terms_does_not(case):
 
 def test_what_few_numbers_are():
     drawn = np.random.default_rng(0)
-    assert not tied(drawn.standard_normal((3, 1000)))
-    assert not tied(np.ones((3, 63)))  # too few to lean
-    assert not tied(np.ones((0, 100)))
-    assert tied(np.ones((3, 64)))
-    assert tied(drawn.choice([1.0, 2.0, 3.0], (3, 1000)))
-    assert tied(np.stack([drawn.standard_normal(1000), np.ones(1000)]))
+    assert not has_ties(drawn.standard_normal((3, 1000)))
+    assert not has_ties(np.ones((3, 63)))  # too few to lean
+    assert not has_ties(np.ones((0, 100)))
+    assert has_ties(np.ones((3, 64)))
+    assert has_ties(drawn.choice([1.0, 2.0, 3.0], (3, 1000)))
+    assert has_ties(np.stack([drawn.standard_normal(1000), np.ones(1000)]))
     often, never = (np.where(np.arange(1000) % 3 == 0, alike, drawn.standard_normal(1000)) for alike in (1.0, 0.0))
-    assert tied(often[None])
-    assert not tied(never[None])  # to add 0 rounds nothing
+    assert has_ties(often[None])
+    assert not has_ties(never[None])  # to add 0 rounds nothing
 
 
 def test_the_lean_is_half_of_what_the_sum_is_off_by():
@@ -66,7 +66,7 @@ def test_the_lean_is_half_of_what_the_sum_is_off_by():
     exact = rows.sum(-1)
     off = abs(np.add.accumulate(rows.astype("f4"), axis=-1)[:, -1] - exact) * 2**24
     assert off[0] > 100
-    assert lean(rows, exact) == pytest.approx(off / 2)
+    assert measure_lean(rows, exact) == pytest.approx(off / 2)
     scan = np.cumsum(rows, axis=-1)
     assert lean_of_scan(rows, scan, 1)[:, -1] == pytest.approx(off / 2)
     assert lean_of_products(rows[:1], np.ones((4099, 1)), exact[:1, None])[0, 0] == pytest.approx(off[0] / 2)
@@ -74,6 +74,6 @@ def test_the_lean_is_half_of_what_the_sum_is_off_by():
 
 def test_other_numbers_have_no_lean():
     rows = np.random.default_rng(0).standard_normal((2, 4099))
-    assert not lean(rows, rows.sum(-1)).any()
+    assert not measure_lean(rows, rows.sum(-1)).any()
     assert lean_of_scan(rows, np.cumsum(rows, -1), 1) == 0.0
     assert lean_of_products(rows, rows.T, rows @ rows.T) == 0.0

@@ -14,8 +14,8 @@ from opproof.core.arrays import tuple_of  # noqa: E402
 from opproof.core.errors import OpError  # noqa: E402
 from opproof.core.verdicts import Mode  # noqa: E402
 from opproof.harness.reference.expected import evaluate_expected  # noqa: E402
-from opproof.harness.reference.question import pose  # noqa: E402
-from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
+from opproof.harness.reference.question import make_question  # noqa: E402
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth  # noqa: E402
 from opproof.reference_ops import load  # noqa: E402
 
 F = torch.nn.functional
@@ -33,7 +33,7 @@ def asked(f, *inputs, dtype="f32", needs=True, runs=16, compute=None, dtypes=Non
     kinds = tuple(dtype if x.dtype.kind == "f" else "" for x in inputs)
     dtypes = dtypes or tuple(dtype if y.dtype.kind == "f" else "" for y in ys)
     wanted = tuple(needs and k != "" for k in kinds)
-    return truth(Question(outputs, inputs, wanted, dtypes, kinds, gs if needs else (), compute), runs)
+    return compute_truth(TorchQuestion(outputs, inputs, wanted, dtypes, kinds, gs if needs else (), compute), runs)
 
 
 def normal(*shape, seed=0):
@@ -52,10 +52,10 @@ TWINS = """
 def test_noise_is_as_large_as_that_of_the_reference(name, mode):
     op = load(name)
     case = next(c for c in cases_of(name, "standard") if c.dtype == "f32" and c.fill == "normal")
-    posed = pose(case, op, mode).asked
+    posed = make_question(case, op, mode).asked
     kinds = tuple("" if x is None or x.dtype.kind != "f" else "f32" for x in posed.inputs)
     dtypes = tuple("f32" if y.dtype.kind == "f" else "" for y in posed.outputs)
-    question = Question(
+    question = TorchQuestion(
         lambda *t: tuple_of(op.torch(torch, *t, **posed.params)),
         posed.inputs,
         posed.needs,
@@ -63,7 +63,7 @@ def test_noise_is_as_large_as_that_of_the_reference(name, mode):
         kinds,
         posed.cotangents,
     )
-    found = truth(question)
+    found = compute_truth(question)
     for ours, theirs in zip(
         evaluate_expected(posed), found.outputs if mode is Mode.FORWARD else found.gradients, strict=True
     ):

@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Tape  # noqa: E402
-from opproof.harness.reference.torch.evaluate import Question, evaluated, truth  # noqa: E402
+from opproof.harness.reference.torch.arithmetic import Arithmetic, BranchTape  # noqa: E402
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth, evaluate_question  # noqa: E402
 
 F = torch.nn.functional
 
@@ -20,20 +20,20 @@ def question(f, *inputs, seed=1):
     y = f(*(torch.from_numpy(np.array(x)) for x in arrays)).detach().numpy()
     kinds = tuple("f32" if x.dtype.kind == "f" else "" for x in arrays)
     g = np.random.default_rng(seed).standard_normal(y.shape)
-    return Question(lambda *t: (f(*t),), arrays, tuple(map(bool, kinds)), ("f32",), kinds, (g,))
+    return TorchQuestion(lambda *t: (f(*t),), arrays, tuple(map(bool, kinds)), ("f32",), kinds, (g,))
 
 
 def meets_autograd(f, *inputs):
     """Values and gradients of the rules are those of PyTorch, and the noise is there."""
     asked = question(f, *inputs)
-    found = evaluated(Arithmetic(torch, Tape()), asked, 0.0)
+    found = evaluate_question(Arithmetic(torch, BranchTape()), asked, 0.0)
     leaves = [torch.from_numpy(np.array(x)).requires_grad_(n) for x, n in zip(asked.inputs, asked.needs, strict=True)]
     y = f(*leaves)
     wanted = [x for x in leaves if x.requires_grad]
     own = [y, *torch.autograd.grad(y, wanted, torch.from_numpy(asked.cotangents[0]), materialize_grads=True)]
     for mine, theirs in zip((v for v in found if v is not None), own, strict=True):
         np.testing.assert_allclose(mine, theirs.detach().numpy(), rtol=1e-9, atol=1e-11)
-    known = truth(asked, runs=2)
+    known = compute_truth(asked, runs=2)
     for e in (*known.outputs, *(d for d in known.gradients if d is not None)):
         assert np.all(np.isfinite(e.scale))
         assert e.scale.any() == bool(e.values.any())
@@ -149,7 +149,7 @@ def test_decompositions(f):
 
 
 def test_what_hangs_on_the_sign_of_a_vector_has_a_scale_as_large_as_itself():
-    found = truth(question(lambda a: torch.linalg.svd(a)[0], matrix(5, 5)), runs=64).outputs[0]
+    found = compute_truth(question(lambda a: torch.linalg.svd(a)[0], matrix(5, 5)), runs=64).outputs[0]
     assert np.median(found.scale / np.abs(found.values)) > 1e3
 
 
@@ -215,7 +215,7 @@ def test_an_ill_conditioned_matrix_has_the_roundoff_of_its_condition():
     a = normal(4, 4) + 2 * np.eye(4)
     flat = a.copy()
     flat[:, 0] = flat[:, 1] + 1e-4 * normal(4, seed=5)
-    small, large = (truth(question(torch.linalg.inv, m)).outputs[0] for m in (a, flat))
+    small, large = (compute_truth(question(torch.linalg.inv, m)).outputs[0] for m in (a, flat))
     share = [float(np.max(e.scale) / np.max(np.abs(e.values))) for e in (small, large)]
     assert share[0] < 10
     assert share[1] > 1e3
@@ -228,9 +228,9 @@ def test_adding_zero_rounds_nothing():
         return torch.cat([x[i : i + 1] for i in range(16)])
 
     x = normal(16, seed=3)
-    found = truth(question(slices, x), runs=64).gradients[0]
+    found = compute_truth(question(slices, x), runs=64).gradients[0]
     assert np.all(found.scale < 1.5 * np.abs(found.values))
-    added = truth(question(lambda x: torch.cat([x, x]), x), runs=64).gradients[0]
+    added = compute_truth(question(lambda x: torch.cat([x, x]), x), runs=64).gradients[0]
     assert np.median(added.scale / np.abs(added.values)) > 1.2
 
 
@@ -242,7 +242,7 @@ def test_the_parts_of_a_complex_product_round_apart():
         return torch.view_as_real(z * torch.polar(torch.ones(()).double(), -z.angle().detach()))
 
     x = np.array([[3.0, 4.0], [1e-6, 1.0], [1.0, 0.0]])
-    scale = truth(question(turned, x), runs=64).outputs[0].scale
+    scale = compute_truth(question(turned, x), runs=64).outputs[0].scale
     assert scale[0, 1] > 1
     assert scale[1, 0] > 0.5
     assert scale[2, 1] < 1e-6
@@ -279,7 +279,7 @@ def test_extremes_by_index_have_the_noise_of_what_they_choose():
     def f(x):
         return torch.full((6,), -torch.inf, dtype=x.dtype).scatter_reduce(0, index, x.exp(), "amax")[[0, 1, 3, 5]]
 
-    known = truth(question(f, normal(10)))
+    known = compute_truth(question(f, normal(10)))
     units = known.outputs[0].scale / np.abs(known.outputs[0].values)
     assert np.all((units > 0.2) & (units < 3)), units
 
@@ -291,15 +291,15 @@ def test_a_reduction_by_index_without_a_rule_is_refused_by_name():
         return F.embedding_bag(torch.tensor([[0, 1]]), weight, scale_grad_by_freq=True) + x
 
     with pytest.raises(OpError, match="scale_grad_by_freq=True has no rule under noise"):
-        truth(question(f, normal(1, 4), normal(3, 4)))
+        compute_truth(question(f, normal(1, 4), normal(3, 4)))
 
 
 def test_a_sum_is_no_further_off_than_what_is_lost_in_it():
     """-1e10 + 3 is -1e10 in float32, which is off by 3, not by the roundoff of 1e10."""
     u = 2.0**-24
     for added in (lambda x: x - 1e10, lambda x: x + torch.tensor(-1e10), lambda x: -1e10 + x):
-        (known,) = truth(question(added, np.full(64, 3.0))).outputs
+        (known,) = compute_truth(question(added, np.full(64, 3.0))).outputs
         assert np.all(known.scale < 5 * 3 / u)
         assert np.sqrt(np.mean(np.square(known.scale))) > 3 / u / 2
-    (known,) = truth(question(lambda x: x - 1e3, np.full(64, 3.0))).outputs
+    (known,) = compute_truth(question(lambda x: x - 1e3, np.full(64, 3.0))).outputs
     assert 500 < np.median(known.scale) < 2000

@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.errors import OpError  # noqa: E402
-from opproof.harness.reference.torch.arithmetic import Arithmetic, Tape  # noqa: E402
-from opproof.harness.reference.torch.evaluate import Question, evaluated, truth  # noqa: E402
+from opproof.harness.reference.torch.arithmetic import Arithmetic, BranchTape  # noqa: E402
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth, evaluate_question  # noqa: E402
 
 F = torch.nn.functional
 
@@ -18,13 +18,13 @@ F = torch.nn.functional
 def meets_autograd(f, x, seed=1):
     y = f(torch.from_numpy(x)).detach().numpy()
     g = np.random.default_rng(seed).standard_normal(y.shape)
-    asked = Question(lambda t: (f(t),), (x,), (True,), ("f32",), ("f32",), (g,))
+    asked = TorchQuestion(lambda t: (f(t),), (x,), (True,), ("f32",), ("f32",), (g,))
     leaf = torch.from_numpy(x.copy()).requires_grad_()
     value = f(leaf)
     own = value, *torch.autograd.grad(value, [leaf], torch.from_numpy(g))
-    for mine, theirs in zip(evaluated(Arithmetic(torch, Tape()), asked, 0.0), own, strict=True):
+    for mine, theirs in zip(evaluate_question(Arithmetic(torch, BranchTape()), asked, 0.0), own, strict=True):
         np.testing.assert_allclose(mine, theirs.detach().numpy(), rtol=1e-9, atol=1e-11)
-    known = truth(asked, runs=2)
+    known = compute_truth(asked, runs=2)
     assert np.all(np.isfinite(known.gradients[0].scale))
     return known
 

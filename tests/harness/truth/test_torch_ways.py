@@ -7,19 +7,19 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.options import Wish  # noqa: E402
-from opproof.harness.check.run import compared  # noqa: E402
-from opproof.harness.reference.torch.alternatives import widened  # noqa: E402
-from opproof.harness.reference.torch.evaluate import Question, truth  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
+from opproof.harness.check.run import check_candidate  # noqa: E402
+from opproof.harness.reference.torch.alternatives import widen_truth  # noqa: E402
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth  # noqa: E402
 
 F = torch.nn.functional
-ALONE = Wish(dtype="f32", seconds=1e9, neighbours=False)
+ALONE = CheckOptions(dtype="f32", seconds=1e9, neighbours=False)
 
 
 def question(f, *inputs):
     g = np.random.default_rng(1).standard_normal(tuple(f(*map(torch.from_numpy, inputs))[0].shape))
     count = len(inputs)
-    return Question(f, inputs, (True,) * count, ("f32",), ("f32",) * count, (g,))
+    return TorchQuestion(f, inputs, (True,) * count, ("f32",), ("f32",) * count, (g,))
 
 
 def drawn(shape, factor, offset=0.0, seed=0):
@@ -27,7 +27,7 @@ def drawn(shape, factor, offset=0.0, seed=0):
 
 
 def checked(candidate, reference, *inputs):
-    return compared(candidate, reference, lambda seed: [torch.from_numpy(x).float() * 1 for x in inputs], ALONE)
+    return check_candidate(candidate, reference, lambda seed: [torch.from_numpy(x).float() * 1 for x in inputs], ALONE)
 
 
 def of_wide(seed):
@@ -44,8 +44,10 @@ def test_a_logsumexp_that_is_saved_is_honest_and_a_gain_is_not():
     def reference(x, w, t):
         return F.cross_entropy(x @ w, t)
 
-    assert compared(by_logsumexp, reference, of_wide, Wish(seconds=1e9, neighbours=False)).ok
-    report = compared(lambda *a: by_logsumexp(*a, gain=1.001), reference, of_wide, Wish(seconds=1e9, neighbours=False))
+    assert check_candidate(by_logsumexp, reference, of_wide, CheckOptions(seconds=1e9, neighbours=False)).ok
+    report = check_candidate(
+        lambda *a: by_logsumexp(*a, gain=1.001), reference, of_wide, CheckOptions(seconds=1e9, neighbours=False)
+    )
     assert set(report.failures) <= {"WRONG_VALUE", "WRONG_GRADIENT"}
     assert report.failures
 
@@ -87,8 +89,8 @@ def test_what_is_saturated_alone_is_given_more():
     """A roundoff of the largest element, as was allowed before, is hundreds of times what most elements need."""
     x = drawn((64, 32), 6.0)
     asked = question(lambda x: [x.softmax(-1)], x)
-    known = truth(asked)
-    before, after = known.gradients[0], widened(asked, known).gradients[0]
+    known = compute_truth(asked)
+    before, after = known.gradients[0], widen_truth(asked, known).gradients[0]
     size = np.abs(before.values)
     looser = (after.scale + size) / (before.scale + size)
     largest = np.maximum(before.scale, size.max() / 16)
@@ -100,8 +102,8 @@ def test_what_a_backward_evaluates_again_draws_no_sign():
     """exp(x - logsumexp(x)) of the backward with the sign of its argument drawn was e^40."""
     x = drawn((16, 32), 6.0)
     asked = question(lambda x: [x.logsumexp(-1)], x)
-    known = truth(asked)
-    before, after = known.gradients[0], widened(asked, known).gradients[0]
+    known = compute_truth(asked)
+    before, after = known.gradients[0], widen_truth(asked, known).gradients[0]
     assert after.scale.max() < 2 * before.scale.max()
 
 
@@ -116,8 +118,8 @@ def test_of_equal_elements_topk_may_take_any_and_of_others_not():
         return values, (x.shape[-1] - 1 - places - shift) % x.shape[-1]
 
     def tried(f):
-        return compared(
-            f, reference, lambda seed: [torch.from_numpy(x + seed).float()], Wish(seconds=1, neighbours=False)
+        return check_candidate(
+            f, reference, lambda seed: [torch.from_numpy(x + seed).float()], CheckOptions(seconds=1, neighbours=False)
         )
 
     assert not tried(last).failures
@@ -136,11 +138,11 @@ def test_values_at_which_the_reference_overflows_are_not_judged():
     def split(x):
         return (x[:, :4].exp().sum(-1) + x[:, 4:].exp().sum(-1)).log()
 
-    anything = Wish(seconds=1e9)
-    report = compared(split, naive, sums, anything)
+    anything = CheckOptions(seconds=1e9)
+    report = check_candidate(split, naive, sums, anything)
     assert report.ok, report
     assert any("large values" in text and "overflows" in text for text in report.not_judged)
-    assert "WRONG_VALUE" in compared(naive, lambda x: x.logsumexp(-1), sums, anything).failures
+    assert "WRONG_VALUE" in check_candidate(naive, lambda x: x.logsumexp(-1), sums, anything).failures
 
 
 @pytest.mark.parametrize(("gain", "verdicts"), [(1.0, set()), (1.001, {"WRONG_GRADIENT"})])
@@ -186,5 +188,5 @@ def delta_rule_at_once(q, k, v, decay, rate, diagonal=-1):
 def test_decays_as_differences_of_cumulative_sums_are_honest(diagonal, verdicts):
     """The first decay has a gradient of 0: of differences there is left a roundoff of the terms, of others' too."""
     inputs = [(7, 6), (7, 6), (7, 5), (7,), (7,)]
-    report = compared(lambda *t: delta_rule_at_once(*t, diagonal=diagonal), delta_rule, inputs, ALONE)
+    report = check_candidate(lambda *t: delta_rule_at_once(*t, diagonal=diagonal), delta_rule, inputs, ALONE)
     assert set(report.failures) == verdicts, report

@@ -14,14 +14,23 @@ from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks import expected
 from opproof.harness.reference.chunks import expected as expected_module
-from opproof.harness.reference.chunks.blocks import Axis, axes_of, blocks, containing, cover, region, results_of, whole
-from opproof.harness.reference.chunks.expected import expected_in, in_turn, values_in
-from opproof.harness.reference.chunks.memory_budget import Noise, Room, TooLarge
-from opproof.harness.reference.chunks.question import pose, stored
+from opproof.harness.reference.chunks.blocks import (
+    Axis,
+    axes_of,
+    cover,
+    find_containing_block,
+    make_whole_block,
+    region_of,
+    results_of,
+    split_block,
+)
+from opproof.harness.reference.chunks.expected import evaluate_in_block, expect_in_block, in_turn
+from opproof.harness.reference.chunks.memory_budget import ChunkPlan, NoisePlan, TooLarge
+from opproof.harness.reference.chunks.question import make_fitting_question, make_stored_question
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.expected import evaluate_expected, values_of
-from opproof.harness.reference.question import pose as pose_whole
-from opproof.harness.run.plan import checked
+from opproof.harness.reference.question import make_question as pose_whole
+from opproof.harness.run.plan import check_case
 from opproof.reference_ops import load
 
 HEADS = Axis(8, {"query": -3, "key": -3, "y": -3})
@@ -43,16 +52,16 @@ def test_a_large_tensor_is_drawn_in_parts_as_it_is_whole(fill, dtype):
 def test_the_slices_of_groups():
     """Eight heads that share two of the keys': four to each."""
     axes = (HEADS,)
-    assert region(axes, ((4, 5),), "key", (1, 2, 9, 16)) == (slice(0, 1), slice(1, 2), slice(0, 9), slice(0, 16))
-    assert region(axes, ((4, 5),), "query", (1, 8, 9, 16))[1] == slice(4, 5)
-    assert region(axes, ((4, 5),), "sinks", (8,)) == (slice(0, 8),)
+    assert region_of(axes, ((4, 5),), "key", (1, 2, 9, 16)) == (slice(0, 1), slice(1, 2), slice(0, 9), slice(0, 16))
+    assert region_of(axes, ((4, 5),), "query", (1, 8, 9, 16))[1] == slice(4, 5)
+    assert region_of(axes, ((4, 5),), "sinks", (8,)) == (slice(0, 8),)
     assert cover(axes, ((5, 6),), "key", (1, 2, 9, 16)) == ((4, 8),)
     assert cover(axes, ((5, 6),), "mask", (9, 9)) == ((0, 8),)
-    assert containing(axes, "key", (1, 2, 9, 16), (0, 1, 3, 3)) == ((4, 5),)
+    assert find_containing_block(axes, "key", (1, 2, 9, 16), (0, 1, 3, 3)) == ((4, 5),)
     shapes = {"query": (1, 8, 9, 16), "key": (1, 2, 9, 16)}
     assert [n for n in range(1, 9) if HEADS.valid(n, shapes)] == [1, 2, 4, 8]
     assert HEADS.larger(2, shapes) == 4
-    assert [*blocks(whole(axes), (4,))] == [((0, 4),), ((4, 8),)]
+    assert [*split_block(make_whole_block(axes), (4,))] == [((0, 4),), ((4, 8),)]
 
 
 def test_what_has_no_slices():
@@ -78,14 +87,16 @@ def test_what_is_added_up_over_parts_has_values_and_scale_of_the_whole(mode):
     case = Case.parse(GROUPED)
     posed = pose_whole(case, load(case.op), mode).asked
     axes = axes_of(case, posed.op)
-    room = Room(axes, (1,), {})
+    room = ChunkPlan(axes, (1,), {})
     results = results_of(posed, posed.outputs)
     for name, shape in results.items():
         names = list(results) if mode is Mode.FORWARD else list(posed.names)
         want = values_of(posed)[names.index(name)]
-        np.testing.assert_allclose(values_in(posed, room, whole(axes), name, shape), want, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(
+            evaluate_in_block(posed, room, make_whole_block(axes), name, shape), want, rtol=1e-12, atol=1e-13
+        )
     if mode is Mode.GRADIENT:
-        parts = expected_in(posed, room, whole(axes), Noise((1,), 16, 16), posed.needs, None)
+        parts = expect_in_block(posed, room, make_whole_block(axes), NoisePlan((1,), 16, 16), posed.needs, None)
         for part, want in zip(parts, evaluate_expected(posed), strict=True):
             assert (part is None) == (want is None)
             if part is not None:
@@ -98,9 +109,9 @@ def test_noise_of_few_runs_is_that_of_one_part(monkeypatch):
     case = Case.parse(GROUPED)
     posed = pose_whole(case, load(case.op), Mode.GRADIENT).asked
     axes, made = axes_of(case, posed.op), []
-    room = Room(axes, (1,), {})
+    room = ChunkPlan(axes, (1,), {})
     monkeypatch.setattr(expected_module, "evaluate_expected", lambda *a: made.append(a) or evaluate_expected(*a))
-    parts = expected_in(posed, room, whole(axes), Noise((1,), 8, 8), posed.needs, None)
+    parts = expect_in_block(posed, room, make_whole_block(axes), NoisePlan((1,), 8, 8), posed.needs, None)
     assert len(made) == 1
     for part, want in zip(parts[:3], evaluate_expected(posed)[:3], strict=True):
         np.testing.assert_allclose(part.values, want.values, rtol=1e-12, atol=1e-13)
@@ -110,7 +121,7 @@ def test_noise_of_few_runs_is_that_of_one_part(monkeypatch):
 @pytest.mark.parametrize("count", [1, 2])
 def test_blocks_are_made_in_turn(monkeypatch, count):
     """In their order, two at most in the making, and what one raises is raised."""
-    monkeypatch.setattr(expected, "cores", lambda: count)
+    monkeypatch.setattr(expected, "count_cores", lambda: count)
     taken, begun = [], []
 
     def make(n):
@@ -120,7 +131,7 @@ def test_blocks_are_made_in_turn(monkeypatch, count):
 
     for n, made in in_turn(make, range(12)):
         taken.append((n, made))
-        assert len(begun) - len(taken) < expected.AT_ONCE
+        assert len(begun) - len(taken) < expected.MAX_PARALLEL_BLOCKS
     assert taken == [(n, n * n) for n in range(12)]
     filters = list(warnings.filters)
     with pytest.raises(ZeroDivisionError):
@@ -143,10 +154,10 @@ def test_the_memory_decides_how_a_case_is_posed():
     text = "matmul[a=400x300;b=300x350;f16]"
     case = Case.parse(text)
     small = Case.parse("matmul[a=40x30;b=30x35;f16]")
-    assert pose(small, load("matmul"), Mode.FORWARD, 1).room is None
-    pair = pose(case, load("matmul"), Mode.FORWARD)
+    assert make_fitting_question(small, load("matmul"), Mode.FORWARD, 1).room is None
+    pair = make_fitting_question(case, load("matmul"), Mode.FORWARD)
     assert pair.room is None
-    sliced = pose(case, load("matmul"), Mode.FORWARD, 2**24)
+    sliced = make_fitting_question(case, load("matmul"), Mode.FORWARD, 2**24)
     assert sliced.room is not None
     assert sliced.asked.inputs[0].dtype == np.float16
     assert [y.shape for y in sliced.outputs] == [y.shape for y in pair.outputs]
@@ -154,7 +165,7 @@ def test_the_memory_decides_how_a_case_is_posed():
         for x, y in zip(mine.inputs, other.inputs, strict=True):
             np.testing.assert_array_equal(x.astype(np.float64), y)
     with pytest.raises(TooLarge, match="give --judge-memory"):
-        pose(case, load("matmul"), Mode.FORWARD, 2**10)
+        make_fitting_question(case, load("matmul"), Mode.FORWARD, 2**10)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +181,7 @@ def test_what_a_mask_hides_is_hidden_in_slices_too(text, fill):
     case = Case.parse(text.format(fill))
     op = load(case.op)
     whole = inputs_of(case, op)
-    posed = stored(case, op, Mode.FORWARD)
+    posed = make_stored_question(case, op, Mode.FORWARD)
     for name, x in zip(posed.names, posed.inputs, strict=True):
         if name is not None:
             np.testing.assert_array_equal(x, whole[name].astype(x.dtype))
@@ -181,16 +192,16 @@ def test_what_a_mask_hides_is_hidden_in_slices_too(text, fill):
 def test_what_surely_fits_is_not_measured(monkeypatch):
     """Chunks of every number of f32 are so many that each is drawn once; in less memory they are measured."""
     case = Case.parse("gelu[x=512x512;f32;fill=every:9000/16384]")
-    monkeypatch.setattr("opproof.harness.reference.chunks.question.stored", None)
+    monkeypatch.setattr("opproof.harness.reference.chunks.question.make_stored_question", None)
     for mode in (Mode.FORWARD, Mode.GRADIENT):
-        assert pose(case, load("gelu"), mode).room is None
+        assert make_fitting_question(case, load("gelu"), mode).room is None
     with pytest.raises(TypeError, match="NoneType"):
-        pose(case, load("gelu"), Mode.FORWARD, 2**27)
+        make_fitting_question(case, load("gelu"), Mode.FORWARD, 2**27)
 
 
 def test_gradients_are_asked_alike():
     case = Case.parse("linear[x=2x200x300;weight=200x300;bias=200,;f32;needs=x,bias]")
-    pair, sliced = (pose(case, load("linear"), Mode.GRADIENT, memory) for memory in (2**34, 2**25))
+    pair, sliced = (make_fitting_question(case, load("linear"), Mode.GRADIENT, memory) for memory in (2**34, 2**25))
     assert sliced.room is not None
     assert sliced.asked.needs == pair.asked.needs == (True, False, True)
     for mine, other in ((sliced.asked, pair.asked), (sliced.other, pair.other)):
@@ -198,6 +209,6 @@ def test_gradients_are_asked_alike():
 
 
 def test_a_large_case_is_checked_by_one_slice():
-    assert checked(Case.parse("matmul[a=409600x4096;b=4096x409600;f16]"))
+    assert check_case(Case.parse("matmul[a=409600x4096;b=4096x409600;f16]"))
     with pytest.raises(CaseError, match="cannot be computed so"):
-        checked(Case.parse("matmul[a=4096x4096;b=4095x4096;f16]"))
+        check_case(Case.parse("matmul[a=4096x4096;b=4095x4096;f16]"))

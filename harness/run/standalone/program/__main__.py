@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .job import Job, Told, copied, is_other
-from .ways import for_a_while, keeps_parameters, shares_by_numbers, ways
+from .job import Job, Told, copy_results, is_other
+from .ways import keeps_parameters, repeat_call, shares_by_numbers, try_ways
 
 #: Calls that a program makes at least, before what it asks comes a second time.
 AT_LEAST = 32
@@ -47,15 +47,15 @@ def main(module: str, there: str, seconds: str) -> None:
     told = dict[Path, Told]()
     few = partial(in_other_ways, seconds=min(SECONDS, float(seconds) / 4 / len(jobs)))
     with np.errstate(all="ignore"):
-        for step in (partial(once, before=-(-AT_LEAST // len(jobs))), few, beside_torch, at_once):
-            if step is beside_torch and not (len(jobs) >= MANY and has_torch()):
+        for step in (partial(call_once, before=-(-AT_LEAST // len(jobs))), few, call_with_torch, at_once):
+            if step is call_with_torch and not (len(jobs) >= MANY and has_torch()):
                 continue
             for path, job in jobs:
                 if told and time.monotonic() > until:
                     break
                 if job.once and path in told:
                     continue
-                told[path] = attempted(job, told.get(path, {}), step)
+                told[path] = try_step(job, told.get(path, {}), step)
                 path.write_text(json.dumps(told[path]), encoding="utf-8")
     os._exit(0)  # a thread that waits for ever ends with it
 
@@ -67,10 +67,10 @@ if __name__ == "__main__":
 #: Calls with other numbers after all, before results that were held are looked at.
 AFTER = 64
 #: Calls of each of two threads at once, and the seconds that they may take.
-AT_ONCE, WAIT = 20, 2.0
+CONCURRENT_CALLS, MAX_CONCURRENT_SECONDS = 20, 2.0
 
 
-def once(job: Job, before: int) -> Told:
+def call_once(job: Job, before: int) -> Told:
     """The answer in a program in which no call comes twice, after calls with other numbers."""
     for places in range(0 if job.once else before):
         inputs, cotangents = job.fresh("other")
@@ -83,9 +83,9 @@ def in_other_ways(job: Job, seconds: float) -> Told:
     """By the way of calling the answers that are not the same bits as those of one call alone."""
     made: Told = {}
     held = job.call(job.fresh("asked"))
-    first, other = copied(held), job.answer("other")
+    first, other = copy_results(held), job.answer("other")
     viewed = [None if y is None else np.asarray(y)[...] for y in job.call(job.fresh("asked"))]
-    for way, alone, got in ways(job, first, other, seconds):
+    for way, alone, got in try_ways(job, first, other, seconds):
         if got is not None and is_other(alone, got):
             made |= job.kept(way, got)
     if shares_by_numbers(job):
@@ -94,14 +94,14 @@ def in_other_ways(job: Job, seconds: float) -> Told:
         made["parameters"] = []
     for name in job.of["losses"]:
         made |= job.kept(name, job.answer(name))
-    for_a_while(partial(job.call, job.fresh("other")), AFTER, seconds)  # of a ring of results every place
+    repeat_call(partial(job.call, job.fresh("other")), AFTER, seconds)  # of a ring of results every place
     for way, got in (("held", held), ("viewed", viewed)):
         if not getattr(job.backend, "reuses_outputs", False) and is_other(first, got):
             made |= job.kept(way, got)
     return made
 
 
-def beside_torch(job: Job) -> Told:
+def call_with_torch(job: Job) -> Told:
     """The answer in a program that has PyTorch loaded, where it is other bits than without."""
     results = job.answer("asked")
     return {} if job.is_kept("called", results) else job.kept("beside torch", results)
@@ -114,13 +114,13 @@ def at_once(job: Job) -> Told:
 
     def run(name: str) -> None:
         with suppress(Exception):  # it may refuse
-            for _ in range(AT_ONCE):
+            for _ in range(CONCURRENT_CALLS):
                 wrong.append(is_other(alone[name], job.answer(name)))
 
     threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in alone]
     for thread in threads:
         thread.start()
-    until = time.monotonic() + WAIT
+    until = time.monotonic() + MAX_CONCURRENT_SECONDS
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
     return {"at once": []} if any(wrong) else {}
@@ -135,7 +135,7 @@ def has_torch() -> bool:
     return True
 
 
-def attempted(job: Job, told: Told, step: Callable[[Job], Told]) -> Told:
+def try_step(job: Job, told: Told, step: Callable[[Job], Told]) -> Told:
     """What is told of a job so far, and what became of more calls."""
     if told.get("declined") or told.get("raised"):
         return told

@@ -37,7 +37,7 @@ class Job:
     def fresh(self, name: str) -> Data:
         """Arrays of its own for one call."""
         inputs, cotangents = self.of["data"][name]
-        return [placed(x, self.alignment) for x in inputs], [placed(g, self.alignment) for g in cotangents]
+        return [copy_aligned(x, self.alignment) for x in inputs], [copy_aligned(g, self.alignment) for g in cotangents]
 
     def call(self, data: Data, params: dict[str, Any] | None = None) -> list[Any]:
         """What a call returns, as a list. Raises what it raises, and NotImplementedError where it declines so."""
@@ -54,7 +54,7 @@ class Job:
 
     def answer(self, name: str) -> list[Any]:
         """A copy of what one call gives."""
-        return copied(self.call(self.fresh(name)))
+        return copy_results(self.call(self.fresh(name)))
 
     def supported(self) -> bool:
         """Whether it has the call, as it says itself."""
@@ -89,12 +89,12 @@ Arrays: TypeAlias = Sequence[Any]
 Data: TypeAlias = tuple[Arrays, Arrays]  # inputs and cotangents
 
 
-def placed(array: Any, alignment: int) -> Any:
+def copy_aligned(array: Any, alignment: int) -> Any:
     """A copy at a multiple of `alignment` bytes."""
-    return None if array is None else beside([array], alignment)[0]
+    return None if array is None else copy_together([array], alignment)[0]
 
 
-def beside(arrays: Arrays, alignment: int) -> list[Any]:
+def copy_together(arrays: Arrays, alignment: int) -> list[Any]:
     """Copies in one array, each at a multiple of `alignment` bytes, as batches of a set of data lie."""
     dtype = arrays[0].dtype
     steps = [-(-a.nbytes // alignment) * alignment // dtype.itemsize for a in arrays]
@@ -107,7 +107,7 @@ def beside(arrays: Arrays, alignment: int) -> list[Any]:
     return copies
 
 
-def copied(results: Arrays) -> list[Any]:
+def copy_results(results: Arrays) -> list[Any]:
     """What they hold now."""
     return [None if y is None else np.array(y) for y in results]
 
@@ -120,7 +120,7 @@ def is_other(copies: Arrays, results: Arrays) -> bool:
     )
 
 
-def filled(data: Data, numbers: Data) -> Data:
+def fill_data(data: Data, numbers: Data) -> Data:
     """The same memory with these numbers."""
     for here, there in zip((*data[0], *data[1]), (*numbers[0], *numbers[1]), strict=True):
         if here is not None:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 #: Calls between the first answers and the last, and the seconds in which they begin.
-CALLS, SECONDS = 40, 0.5
+CALLS_BETWEEN_ANSWERS, CALLING_SECONDS = 40, 0.5
 
 
-def leaves(y: Any) -> Iterator[Any]:
+def walk_leaves(y: Any) -> Iterator[Any]:
     """The tensors of what came, in order."""
     import torch
     from torch.utils._pytree import tree_leaves
@@ -28,7 +28,7 @@ def leaves(y: Any) -> Iterator[Any]:
     for leaf in tree_leaves(y):
         if dataclasses.is_dataclass(leaf):
             for field in dataclasses.fields(leaf):
-                yield from leaves(getattr(leaf, field.name))
+                yield from walk_leaves(getattr(leaf, field.name))
         elif leaf is not None:
             yield torch.as_tensor(leaf)
 
@@ -50,7 +50,7 @@ def as_of(y: Any, g: Any) -> Any:
     return (torch.view_as_complex(g) if y.is_complex() else g).to(y.device, y.dtype)
 
 
-def called(subject: Any, job: dict[str, Any], tensors: list[Any]) -> Any:
+def call_subject(subject: Any, job: dict[str, Any], tensors: list[Any]) -> Any:
     """What a function gives, or a class's module with these parameters and buffers, the last of the tensors."""
     import torch
 
@@ -62,13 +62,13 @@ def called(subject: Any, job: dict[str, Any], tensors: list[Any]) -> Any:
     return torch.func.functional_call(module, state, tuple(job["given"]), job["named"], strict=True)
 
 
-def answer(subject: Any, job: dict[str, Any], path: str) -> dict[str, Any]:
+def call_once(subject: Any, job: dict[str, Any], path: str) -> dict[str, Any]:
     """Call it once."""
     import torch
 
     tensors = [t.requires_grad_() if need else t for t, need in zip(job["tensors"], job["needs"], strict=True)]
     torch.manual_seed(job["seed"])
-    raw = list(leaves(called(subject, job, tensors)))
+    raw = list(walk_leaves(call_subject(subject, job, tensors)))
     outputs = [keep(f"{path}y{i}.npy", y) for i, y in enumerate((*raw, *(tensors[i] for i in job["after"])))]
     given = zip(raw, job["cotangents"], strict=False)
     pairs = [(y, as_of(y, g)) for y, g in given if g is not None and y.requires_grad]
@@ -89,19 +89,19 @@ def main(folder: str, module: str, name: str, there: str, count: str) -> None:
     sys.path.insert(0, folder)
     subject = getattr(importlib.import_module(module), name)
     for k in range(int(count)):
-        answered(subject, there, k)
-    until = time.monotonic() + SECONDS
-    for turn in range(CALLS):
+        save_answer(subject, there, k)
+    until = time.monotonic() + CALLING_SECONDS
+    for turn in range(CALLS_BETWEEN_ANSWERS):
         if time.monotonic() > until:
             break
-        answer(subject, job_of(there, turn % int(count)), f"{there}/between")
+        call_once(subject, job_of(there, turn % int(count)), f"{there}/between")
     for k in range(int(count)):
-        answered(subject, there, k, "late")
+        save_answer(subject, there, k, "late")
 
 
-def answered(subject: Any, there: str, k: int, when: str = "") -> None:
+def save_answer(subject: Any, there: str, k: int, when: str = "") -> None:
     """Answer one, and say what came."""
-    told = answer(subject, job_of(there, k), f"{there}/{k}{when}")
+    told = call_once(subject, job_of(there, k), f"{there}/{k}{when}")
     Path(f"{there}/{k}{when}.json").write_text(json.dumps(told), encoding="utf-8")
 
 

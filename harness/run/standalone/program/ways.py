@@ -12,26 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from .job import Arrays, Job, are_shared, beside, copied, filled, is_other
+from .job import Arrays, Job, are_shared, copy_results, copy_together, fill_data, is_other
 
 #: Calls for the same numbers before others lie in their memory, as many as a loop that has warmed up has made.
 EQUAL = 600
 
 
-def ways(job: Job, first: Arrays, other: Arrays, seconds: float) -> Iterator[tuple[str, Arrays, Arrays | None]]:
+def try_ways(job: Job, first: Arrays, other: Arrays, seconds: float) -> Iterator[tuple[str, Arrays, Arrays | None]]:
     """Ways of calling: what a call alone gives there, and what came; None where a call is refused there."""
-    yield "thread", first, elsewhere(lambda: job.answer("asked"))
+    yield "thread", first, call_in_thread(lambda: job.answer("asked"))
     yield "loop", first, in_a_loop(lambda: job.answer("asked"))
     data = job.fresh("asked")
-    yield "steady", first, copied(for_a_while(partial(job.call, data), EQUAL, seconds))
-    yield "refilled", other, copied(job.call(filled(data, job.of["data"]["other"])))
+    yield "steady", first, copy_results(repeat_call(partial(job.call, data), EQUAL, seconds))
+    yield "refilled", other, copy_results(job.call(fill_data(data, job.of["data"]["other"])))
     if "element" in job.of["data"]:  # looked at in any case: it may be taken for that without the change
-        job.call(filled(data, job.of["data"]["asked"]))
-        yield "element", (), copied(job.call(filled(data, job.of["data"]["element"])))
+        job.call(fill_data(data, job.of["data"]["asked"]))
+        yield "element", (), copy_results(job.call(fill_data(data, job.of["data"]["element"])))
     yield "batches", other, of_batches(job)
 
 
-def for_a_while(call: Callable[[], list[Any]], count: int, seconds: float) -> list[Any]:
+def repeat_call(call: Callable[[], list[Any]], count: int, seconds: float) -> list[Any]:
     """What the last of so many calls gives, or of those that so many seconds have room for."""
     last, until = call(), time.monotonic() + seconds
     for _ in range(count - 1):
@@ -45,15 +45,15 @@ def of_batches(job: Job) -> list[Any]:
     """What the other numbers give right after the asked, each beside the other in one array, as batches are."""
     (xs, gs), (ys, hs) = job.of["data"]["asked"], job.of["data"]["other"]
     pairs = [
-        (None, None) if x is None else beside([x, y], job.alignment)
+        (None, None) if x is None else copy_together([x, y], job.alignment)
         for x, y in zip((*xs, *gs), (*ys, *hs), strict=True)
     ]
     firsts, seconds = [a for a, _ in pairs], [b for _, b in pairs]
     job.call((firsts[: len(xs)], firsts[len(xs) :]))
-    return copied(job.call((seconds[: len(xs)], seconds[len(xs) :])))
+    return copy_results(job.call((seconds[: len(xs)], seconds[len(xs) :])))
 
 
-def elsewhere(call: Callable[[], list[Any]]) -> list[Any] | None:
+def call_in_thread(call: Callable[[], list[Any]]) -> list[Any] | None:
     """What another thread gets; None where a call there raises, as who belongs to one thread may."""
     got = list[list[Any]]()
 
@@ -98,6 +98,6 @@ def keeps_parameters(job: Job) -> bool:
     with suppress(Exception):  # of a number that it is not made for
         job.call(job.fresh("asked"), params)
         params[name] *= 0.5
-        again = copied(job.call(job.fresh("asked"), params))
-        return is_other(copied(job.call(job.fresh("asked"), dict(params))), again)
+        again = copy_results(job.call(job.fresh("asked"), params))
+        return is_other(copy_results(job.call(job.fresh("asked"), dict(params))), again)
     return False

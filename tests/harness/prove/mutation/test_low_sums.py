@@ -6,8 +6,8 @@ import pytest
 from opproof.cases import cases_of
 from opproof.core.verdicts import MODES
 from opproof.harness.judge.judgement import judge
-from opproof.harness.selftest.mutation.precision import accumulated, low
-from opproof.harness.selftest.mutation.trials import Trial, fate, mutants_of, profile, trials
+from opproof.harness.selftest.mutation.precision import accumulate_in, wrap_low
+from opproof.harness.selftest.mutation.trials import Trial, judge_mutant, make_trials, mutants_of, profile_of
 from opproof.reference_ops import load
 
 
@@ -17,9 +17,9 @@ def test_low_sums_die(name):
     op = load(name)
     for mode in MODES:
         for dtype in ("f16", "bf16") if not op.is_exact(mode) else ():
-            posed = trials(op, mode, dtype, "standard")
-            found = {m.name: m for m in mutants_of(profile(op, mode, dtype, posed))}
-            assert fate(found[f"sums accumulated in {dtype}"], posed).killed_by
+            posed = make_trials(op, mode, dtype, "standard")
+            found = {m.name: m for m in mutants_of(profile_of(op, mode, dtype, posed))}
+            assert judge_mutant(found[f"sums accumulated in {dtype}"], posed).killed_by
 
 
 @pytest.mark.filterwarnings("ignore")  # NumPy says that it is a mean of nothing
@@ -30,15 +30,15 @@ def test_low_sums_of_nothing(name):
     assert empty
     for mode in MODES:
         for case in empty:
-            accumulated("f16")(Trial(case, load(name), mode, judge).call)
+            accumulate_in("f16")(Trial(case, load(name), mode, judge).call)
 
 
 def test_low_sums_are_low():
     """4099 ones are 2048 in float16, 256 in bfloat16, however they are added."""
     ones, where = np.ones((1, 4099), np.float32), np.zeros(4099, int)
     for dtype, total in (("f16", 2048), ("bf16", 256)):
-        given = low(ones, dtype)
-        target = low(np.zeros(1, np.float32), dtype)
+        given = wrap_low(ones, dtype)
+        target = wrap_low(np.zeros(1, np.float32), dtype)
         np.add.at(target, where, given[0])
         sums = [np.sum(given), np.mean(given) * 4099, given @ given.T, np.einsum("ij,kj->ik", given, given), target]
         assert [float(np.asarray(s).reshape(-1)[0]) for s in sums] == pytest.approx([total] * 5)
@@ -49,7 +49,7 @@ def test_low_scans_by_logaddexp_are_low():
     """The log of so many ones stops growing where a further one is less than half a step of the dtype."""
     nothing = np.zeros((1, 4099), np.float32)
     for dtype, total in (("f16", 6.238), ("bf16", 4.156)):
-        scan = np.logaddexp.accumulate(low(nothing, dtype), axis=1)
+        scan = np.logaddexp.accumulate(wrap_low(nothing, dtype), axis=1)
         assert float(np.asarray(scan)[0, -1]) == pytest.approx(total, abs=0.001)
         assert float(np.asarray(scan)[0, -1]) < np.log(4099) - 1
-        assert np.logaddexp.reduce(low(nothing, dtype), axis=1) == np.asarray(scan)[:, -1]
+        assert np.logaddexp.reduce(wrap_low(nothing, dtype), axis=1) == np.asarray(scan)[:, -1]

@@ -8,8 +8,8 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge import array_statistics, bound
 from opproof.harness.selftest.mutation.mutant import mutants_of
 from opproof.harness.selftest.mutation.precision import Interior
-from opproof.harness.selftest.mutation.results import half_ulp, truncated
-from opproof.harness.selftest.mutation.trials import fate, profile, trials
+from opproof.harness.selftest.mutation.results import half_ulp_of, truncate_to
+from opproof.harness.selftest.mutation.trials import judge_mutant, make_trials, profile_of
 from opproof.reference_ops import load
 
 #: One of each family in several operators, values and gradients.
@@ -40,9 +40,9 @@ KILLED = [
 
 def fate_of(name, mode, dtype, mutant):
     op, mode = load(name), Mode(mode)
-    posed = trials(op, mode, dtype, "standard")
-    (found,) = [m for m in mutants_of(profile(op, mode, dtype, posed)) if m.name == mutant]
-    return fate(found, posed)
+    posed = make_trials(op, mode, dtype, "standard")
+    (found,) = [m for m in mutants_of(profile_of(op, mode, dtype, posed)) if m.name == mutant]
+    return judge_mutant(found, posed)
 
 
 @pytest.mark.parametrize(("name", "mode", "dtype", "mutant"), KILLED, ids=lambda v: v.replace(" ", "_"))
@@ -69,7 +69,7 @@ def test_it_lives_under_a_weak_bound(monkeypatch, name, mode, dtype, mutant):
 
 def test_what_the_figures_of_an_array_alone_kill(monkeypatch):
     """Elements of a truncating store are within their bounds."""
-    monkeypatch.setattr(array_statistics, "LEAN", 1e9)
+    monkeypatch.setattr(array_statistics, "MAX_LEAN_UNITS", 1e9)
     monkeypatch.setattr(array_statistics, "BIAS", 1e9)
     became = fate_of("rms_norm", "forward", "bf16", "truncated where it is stored")
     assert not became.killed_by
@@ -82,10 +82,10 @@ def test_stores(name):
     dtype = DTYPES[name]
     wide = np.array([1 + 1.25 * dtype.u, -1 - 1.25 * dtype.u, 3.0, 0.0, np.inf, dtype.subnormal * 0.75])
     spacing = 2 * dtype.u  # at 1
-    cut = truncated(wide, dtype)
+    cut = truncate_to(wide, dtype)
     assert cut.tolist() == [1, -1, 3, 0, np.inf, 0]
-    assert half_ulp(wide, dtype).tolist()[:5] == [spacing / 2, -spacing / 2, spacing, 0, 0]
-    assert round_to(wide + half_ulp(wide, dtype), dtype)[0] == 1 + spacing
+    assert half_ulp_of(wide, dtype).tolist()[:5] == [spacing / 2, -spacing / 2, spacing, 0, 0]
+    assert round_to(wide + half_ulp_of(wide, dtype), dtype)[0] == 1 + spacing
     assert np.all(round_to(cut, dtype) == cut)
 
 

@@ -11,15 +11,15 @@ import pytest
 
 from opproof.core.errors import UsageError
 from opproof.harness.run.cache import store as travel
-from opproof.harness.run.cache.location import Place, place
-from opproof.harness.run.cache.store import FILE, Store
+from opproof.harness.run.cache.location import CacheLocation, place
+from opproof.harness.run.cache.store import FILE, CacheStore
 
 KEY = b"k" * 32
 
 
 @pytest.fixture
 def at(tmp_path):
-    return Place(tmp_path / "cache", KEY)
+    return CacheLocation(tmp_path / "cache", KEY)
 
 
 def changed(at, statement, *values):
@@ -30,7 +30,7 @@ def changed(at, statement, *values):
 
 
 def test_what_is_put_is_there_for_another_connection(at):
-    one, other = Store(at), Store(at)
+    one, other = CacheStore(at), CacheStore(at)
     one.put(b"a", b"x" * 5000)
     one.write()
     assert other.get(b"a") == b"x" * 5000
@@ -44,7 +44,7 @@ def test_what_is_put_is_there_for_another_connection(at):
 
 
 def test_entries_are_written_some_at_a_time(at):
-    one, other = Store(at), Store(at)
+    one, other = CacheStore(at), CacheStore(at)
     for i in range(70):
         one.put(b"%d" % i, b"x")
     assert [b"%d" % i for i in range(70) if other.get(b"%d" % i) is not None] == [b"%d" % i for i in range(65)]
@@ -54,7 +54,7 @@ def test_entries_are_written_some_at_a_time(at):
 
 @pytest.mark.parametrize("column", ["data", "mark"])
 def test_a_damaged_entry_is_not_believed(at, column):
-    store = Store(at)
+    store = CacheStore(at)
     store.put(b"a", bytes(1000))
     store.write()
     changed(at, f"UPDATE entries SET {column} = zeroblob(length({column})) || x'01'")
@@ -65,7 +65,7 @@ def test_a_damaged_entry_is_not_believed(at, column):
 
 def test_an_entry_under_another_name_is_not_believed(at):
     """A backend could put the easy case's expected values in the place of the hard one's."""
-    store = Store(at)
+    store = CacheStore(at)
     store.put(b"a", b"of a")
     store.put(b"b", b"of b")
     store.write()
@@ -76,10 +76,10 @@ def test_an_entry_under_another_name_is_not_believed(at):
 
 
 def test_a_foreign_cache_is_not_believed(at):
-    theirs = Store(Place(at.folder, b"of another user" * 2))
+    theirs = CacheStore(CacheLocation(at.folder, b"of another user" * 2))
     theirs.put(b"a", b"x")
     theirs.write()
-    store = Store(at)
+    store = CacheStore(at)
     assert store.get(b"a") is None
     store.put(b"a", b"y")
     assert store.get(b"a") == b"y"
@@ -89,22 +89,22 @@ def test_a_foreign_cache_is_not_believed(at):
 def test_a_file_that_is_no_database_is_made_anew(at, content):
     at.folder.mkdir()
     (at.folder / FILE).write_bytes(content)
-    store = Store(at)
+    store = CacheStore(at)
     store.put(b"a", b"x")
     assert store.get(b"a") == b"x"
 
 
 def test_a_database_that_is_damaged_meanwhile_costs_entries_and_no_run(at):
-    store = Store(at)
+    store = CacheStore(at)
     for i in range(200):
         store.put(b"%d" % i, os.urandom(3000))
     store.close()
     whole = (at.folder / FILE).read_bytes()
     (at.folder / FILE).write_bytes(whole[:8192] + os.urandom(len(whole) - 8192))
-    store = Store(at)
+    store = CacheStore(at)
     assert all(store.get(name) is None for name in (b"0", b"100", b"199"))
     store.close()
-    again = Store(at)
+    again = CacheStore(at)
     again.put(b"a", b"x")
     assert again.get(b"a") == b"x"
 
@@ -132,7 +132,7 @@ store.close()
 
 def test_a_folder_that_cannot_be_made_fails_nothing(tmp_path):
     (tmp_path / "file").touch()
-    store = Store(Place(tmp_path / "file" / "cache", KEY))
+    store = CacheStore(CacheLocation(tmp_path / "file" / "cache", KEY))
     store.put(b"a", b"x")
     assert store.get(b"a") is None
     assert store.info().entries == 0
@@ -140,8 +140,8 @@ def test_a_folder_that_cannot_be_made_fails_nothing(tmp_path):
 
 
 def test_what_was_not_used_for_longest_goes(tmp_path):
-    at = Place(tmp_path, KEY, size=2**20)
-    store = Store(at)
+    at = CacheLocation(tmp_path, KEY, size=2**20)
+    store = CacheStore(at)
     for i in range(64):
         store.put(b"%02d" % i, os.urandom(12_000))
     store.write()
@@ -149,7 +149,7 @@ def test_what_was_not_used_for_longest_goes(tmp_path):
     changed(at, "UPDATE entries SET used = ? + rowid", long_ago)
     assert store.get(b"00") is not None  # used now, and oldest otherwise
     store.close()
-    store = Store(at)
+    store = CacheStore(at)
     for i in range(64, 96):
         store.put(b"%02d" % i, os.urandom(12_000))
     left = {*store.names()}
@@ -160,7 +160,7 @@ def test_what_was_not_used_for_longest_goes(tmp_path):
 
 
 def test_a_run_that_needs_more_than_there_is_room_for_keeps_what_it_has(tmp_path):
-    store = Store(Place(tmp_path, KEY, size=2**20))
+    store = CacheStore(CacheLocation(tmp_path, KEY, size=2**20))
     for i in range(300):
         store.put(b"%03d" % i, os.urandom(12_000))
     assert store.get(b"000") is not None
@@ -169,13 +169,13 @@ def test_a_run_that_needs_more_than_there_is_room_for_keeps_what_it_has(tmp_path
 
 
 def test_an_entry_that_is_too_large_is_not_kept(tmp_path):
-    store = Store(Place(tmp_path, KEY, size=2**20))
+    store = CacheStore(CacheLocation(tmp_path, KEY, size=2**20))
     store.put(b"a", bytes(2**18))
     assert store.get(b"a") is None
 
 
 def test_entries_travel(at, tmp_path):
-    here, there = Store(at), Store(Place(tmp_path / "there", b"another" * 4))
+    here, there = CacheStore(at), CacheStore(CacheLocation(tmp_path / "there", b"another" * 4))
     for i in range(20):
         here.put(b"%d" % i, os.urandom(i * 100))
     assert travel.write(here, tmp_path / "file") == 20
@@ -185,7 +185,7 @@ def test_entries_travel(at, tmp_path):
 
 @pytest.mark.parametrize("damage", ["head", "cut", "flipped", "length"])
 def test_a_damaged_file_is_refused_whole(at, tmp_path, damage):
-    here, there = Store(at), Store(Place(tmp_path / "there", KEY))
+    here, there = CacheStore(at), CacheStore(CacheLocation(tmp_path / "there", KEY))
     for i in range(3):
         here.put(b"%d" % i, bytes([i]) * 100)
     file = tmp_path / "file"

@@ -16,12 +16,12 @@ from opproof.harness.reference import expected, kinks
 from opproof.harness.reference.expected import expected_of
 from opproof.harness.run.cache import questions as question
 from opproof.harness.run.cache import sources
-from opproof.harness.run.cache.entry import NotKept, decoded, encoded
-from opproof.harness.run.cache.location import Place
+from opproof.harness.run.cache.entry import NotKept, decode, encode
+from opproof.harness.run.cache.location import CacheLocation
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import Store
-from opproof.harness.run.session.worker import Desk
-from opproof.harness.run.task import Limits
+from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.session.worker import Session
+from opproof.harness.run.task import HostLimits
 from opproof.reference_ops import load
 
 CASES = (
@@ -43,7 +43,7 @@ def of_case(text):
 
 @pytest.fixture
 def at(tmp_path):
-    return Place(tmp_path / "cache", KEY)
+    return CacheLocation(tmp_path / "cache", KEY)
 
 
 def records(at, backend="numpy", texts=CASES):
@@ -53,7 +53,7 @@ def records(at, backend="numpy", texts=CASES):
 def test_a_second_run_has_the_same_records_and_evaluates_nothing(at, monkeypatch):
     plain = records(None)
     assert records(at) == plain
-    entries = Store(at).info().entries
+    entries = CacheStore(at).info().entries
     assert entries == sum(r.verdict != "UNSUPPORTED" for r in plain)
     small = [t for t in CASES if "90x100" not in t]  # of large ones the data are drawn again
 
@@ -77,9 +77,9 @@ def test_of_a_large_case_only_the_data_are_drawn_again(at, monkeypatch):
 
 def test_a_large_case_that_took_long_to_draw_is_kept_with_its_data(at, monkeypatch):
     texts = ("silu[x=90x100;f16]",)
-    monkeypatch.setattr(question, "SLOW", 0.0)
+    monkeypatch.setattr(question, "SLOW_SECONDS_PER_ELEMENT", 0.0)
     plain = records(at, texts=texts)
-    monkeypatch.setattr(question, "pose", None)
+    monkeypatch.setattr(question, "make_fitting_question", None)
     assert records(at, texts=texts) == plain
 
 
@@ -104,16 +104,16 @@ def test_what_noise_of_the_declared_size_reaches_is_evaluated_once(at, tmp_path,
     plain = records(None, str(backend), texts)
     assert {str(r.verdict) for r in plain if r.mode == "forward"} == {"WRONG_VALUE"}
     assert records(at, str(backend), texts) == plain
-    monkeypatch.setattr(alternatives, "reached", None)
+    monkeypatch.setattr(alternatives, "measure_reach", None)
     assert records(at, str(backend), texts) == plain
 
 
 def test_a_backend_in_the_judges_process_has_no_cache(at):
-    assert Desk(Limits(1, 60.0, 2**30, in_process=True), at)._store is None
+    assert Session(HostLimits(1, 60.0, 2**30, in_process=True), at)._store is None
 
 
 def test_a_large_case_in_slices_is_not_kept(at):
-    store = Store(at)
+    store = CacheStore(at)
     questions = Questions(store)
     case, op = of_case("relu[x=600x4000;f32]")
     assert questions(case, op, Mode.FORWARD, 2**26).room is not None
@@ -122,7 +122,7 @@ def test_a_large_case_in_slices_is_not_kept(at):
 
 
 def test_another_precision_another_memory_and_another_mode_are_others(at):
-    store = Store(at)
+    store = CacheStore(at)
     case, op = of_case(CASES[0])
     for declared in (None, "bf16"):
         questions = Questions(store)
@@ -148,13 +148,13 @@ def copied(tmp_path):
 
 def test_a_changed_operator_is_another_and_so_is_what_it_imports(tmp_path, monkeypatch):
     folder = copied(tmp_path)
-    where = sources._folder
-    monkeypatch.setattr(sources, "_folder", lambda p: folder if p is reference_ops else where(p))
+    where = sources._folder_of
+    monkeypatch.setattr(sources, "_folder_of", lambda p: folder if p is reference_ops else where(p))
     names = ("relu", "geglu", "gelu")
 
     def digests():
-        sources._shared.cache_clear()
-        return {n: sources.digest(folder / f"{n}.py", torch=False) for n in names}
+        sources._digest_of_shared.cache_clear()
+        return {n: sources.digest_of_operator(folder / f"{n}.py", torch=False) for n in names}
 
     def changed(file):
         before = digests()
@@ -167,29 +167,29 @@ def test_a_changed_operator_is_another_and_so_is_what_it_imports(tmp_path, monke
         assert changed(folder / "relu.py") == {"relu"}
         assert changed(folder / "gelu.py") == {"gelu", "geglu"}
         assert changed(folder / "_arrays.py") == {*names}
-        assert digests()["relu"] != sources.digest(folder / "relu.py", torch=True)
+        assert digests()["relu"] != sources.digest_of_operator(folder / "relu.py", torch=True)
     finally:
-        sources._shared.cache_clear()
+        sources._digest_of_shared.cache_clear()
 
 
 def test_what_a_changed_operator_answers_is_not_that_of_before(at, monkeypatch):
     texts = (CASES[0],)
     plain = records(at, texts=texts)
-    question._digest.cache_clear()
-    monkeypatch.setattr(question, "digest", lambda source, *, torch: b"another source")
+    question._digest_of_sources.cache_clear()
+    monkeypatch.setattr(question, "digest_of_operator", lambda source, *, torch: b"another source")
     evaluated, exact = [], expected.evaluate_expected
     monkeypatch.setattr(expected, "evaluate_expected", lambda *a: evaluated.append(a) or exact(*a))
     try:
         assert records(at, texts=texts) == plain
         assert len(evaluated) == 2
     finally:
-        question._digest.cache_clear()
+        question._digest_of_sources.cache_clear()
 
 
 def test_an_operator_from_outside_the_tree_is_not_kept(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import mylibrary\n")
-    assert sources.digest(file, torch=False) is None
+    assert sources.digest_of_operator(file, torch=False) is None
 
 
 ARRAYS = [
@@ -210,7 +210,7 @@ ARRAYS = [
 
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
 def test_arrays_come_back_to_the_bit(dtype):
-    back = decoded(encoded(ARRAYS, dtype), list[np.ndarray])
+    back = decode(encode(ARRAYS, dtype), list[np.ndarray])
     for a, b in zip(ARRAYS, back, strict=True):
         assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
 
@@ -225,7 +225,7 @@ class Nested:
 def test_what_is_nested_comes_back_as_it_was():
     x = np.arange(3.0)
     facts = Nested([x, x, None], (1, 2.5, "text", True, float("inf")), {0: (x,), 3: ()})
-    back = decoded(encoded(facts, "f32"), Nested)
+    back = decode(encode(facts, "f32"), Nested)
     assert back.a[0] is back.a[1] is back.c[0][0]
     assert back.b == facts.b
     assert [*back.c] == [0, 3]
@@ -234,29 +234,29 @@ def test_what_is_nested_comes_back_as_it_was():
 def test_what_has_no_form_is_not_kept():
     for value in (object(), np.array(["text"]), np.array([1j]), 1j, np.float64):
         with pytest.raises(NotKept):
-            encoded({"a": value}, "f32")
+            encode({"a": value}, "f32")
 
 
 def test_what_is_of_another_type_is_not_read():
-    data = encoded({"a": [None], "b": (1, 2.5, "text", 1, 0.5), "c": {}}, "f32")
+    data = encode({"a": [None], "b": (1, 2.5, "text", 1, 0.5), "c": {}}, "f32")
     with pytest.raises(NotKept):
-        decoded(data, Nested)
+        decode(data, Nested)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 40, b"\xff" * 40, b"\x08" + bytes(7) + b'{"a": 1}', b"pickle"])
 def test_bytes_of_something_else_are_not_read(damage):
     with pytest.raises(NotKept):
-        decoded(damage, dict[str, np.ndarray])
+        decode(damage, dict[str, np.ndarray])
 
 
 def test_an_array_that_ends_outside_is_not_read():
-    data = encoded({"a": ARRAYS[3]}, "f32")
+    data = encode({"a": ARRAYS[3]}, "f32")
     with pytest.raises(NotKept):
-        decoded(data[:-64], dict[str, np.ndarray])
+        decode(data[:-64], dict[str, np.ndarray])
 
 
 def test_a_number_without_axes_comes_back_as_an_array() -> None:
-    (scale,) = decoded(encoded([np.float64(0.3)], "f32"), list[np.ndarray])
+    (scale,) = decode(encode([np.float64(0.3)], "f32"), list[np.ndarray])
     assert isinstance(scale, np.ndarray)
     assert (scale.shape, float(scale)) == ((), 0.3)
 
@@ -271,4 +271,4 @@ def test_a_number_without_axes_comes_back_as_an_array() -> None:
     ],
 )
 def test_an_import_is_found_however_it_is_written(source):
-    assert "gelu" in sources._operators_in(source.encode())
+    assert "gelu" in sources._find_operators(source.encode())

@@ -10,15 +10,15 @@ from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.diagnose import diagnosis
 from opproof.harness.judge.judgement import Rules
-from opproof.harness.judge.outputs import Answer
-from opproof.harness.reference.question import pose
+from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.question import make_question
 from opproof.harness.run import calls
 from opproof.harness.run.cache import judgements as module
 from opproof.harness.run.cache import sources
-from opproof.harness.run.cache.judgements import Told, told
-from opproof.harness.run.cache.location import Place
+from opproof.harness.run.cache.judgements import CachedDiagnosis, explain_or_recall
+from opproof.harness.run.cache.location import CacheLocation
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import Store
+from opproof.harness.run.cache.store import CacheStore
 from opproof.reference_ops import load
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "relu[x=4x33;f32]")
@@ -31,7 +31,7 @@ def never(*_, **__):
 
 @pytest.fixture
 def at(tmp_path):
-    return Place(tmp_path / "cache", b"k" * 32)
+    return CacheLocation(tmp_path / "cache", b"k" * 32)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def wrong(tmp_path):
 
 def asked(text="gelu[x=20x20;f32]"):
     case = Case.parse(text)
-    return pose(case, load(case.op), Mode.FORWARD).asked
+    return make_question(case, load(case.op), Mode.FORWARD).asked
 
 
 def test_the_same_wrong_answers_are_not_explained_again_and_have_the_same_records(at, wrong, monkeypatch):
@@ -75,22 +75,22 @@ def test_another_wrong_answer_is_explained(at, wrong):
 
 def test_other_bits_rules_calls_before_and_other_patterns_are_explained(monkeypatch):
     posed = asked()
-    wrong = Answer([np.float32(2) * posed.outputs[0].astype(np.float32)], [np.zeros((20, 20), np.float32)])
-    known = Told("factor", "2 × the expected one", ())
-    assert told(posed, wrong, None, lambda: known) == known
-    assert told(posed, wrong, Rules(), never) == known
+    wrong = Outputs([np.float32(2) * posed.outputs[0].astype(np.float32)], [np.zeros((20, 20), np.float32)])
+    known = CachedDiagnosis("factor", "2 × the expected one", ())
+    assert explain_or_recall(posed, wrong, None, lambda: known) == known
+    assert explain_or_recall(posed, wrong, Rules(), never) == known
     for answer, rules in (
         (replace(wrong, arrays=[np.nextafter(wrong.arrays[0], np.float32(9))]), None),
         (replace(wrong, before=wrong.arrays), None),
         (wrong, Rules(declared="bf16")),
     ):
         with pytest.raises(AssertionError, match="explained again"):
-            told(posed, answer, rules, never)
+            explain_or_recall(posed, answer, rules, never)
     with pytest.raises(AssertionError, match="explained again"):
-        told(posed.given(inputs=(posed.inputs[0] * 2,)), wrong, None, never)
+        explain_or_recall(posed.given(inputs=(posed.inputs[0] * 2,)), wrong, None, never)
     monkeypatch.setattr(module, "of_diagnoses", lambda: b"other patterns")
     with pytest.raises(AssertionError, match="explained again"):
-        told(posed, wrong, None, never)
+        explain_or_recall(posed, wrong, None, never)
 
 
 def test_a_changed_pattern_and_a_changed_operator_are_other_sources(tmp_path, monkeypatch):
@@ -98,7 +98,7 @@ def test_a_changed_pattern_and_a_changed_operator_are_other_sources(tmp_path, mo
     for folder in folders.values():
         folder.mkdir()
         (folder / "one.py").write_text("1")
-    monkeypatch.setattr(sources, "_folder", lambda package: folders[package.__name__.rpartition(".")[2]])
+    monkeypatch.setattr(sources, "_folder_of", lambda package: folders[package.__name__.rpartition(".")[2]])
     seen = {sources.of_diagnoses.__wrapped__()}
     for folder in folders.values():
         (folder / "one.py").write_text("2")
@@ -107,9 +107,12 @@ def test_a_changed_pattern_and_a_changed_operator_are_other_sources(tmp_path, mo
 
 
 def test_a_diagnosis_is_kept_with_the_question_and_once(at):
-    store, case = Store(at), Case.parse("gelu[x=20x20;f32]")
-    wrong, known = Answer([np.zeros((20, 20), np.float32)]), Told("zeros", "nothing but 0", (("sign", "no sign"),))
+    store, case = CacheStore(at), Case.parse("gelu[x=20x20;f32]")
+    wrong, known = (
+        Outputs([np.zeros((20, 20), np.float32)]),
+        CachedDiagnosis("zeros", "nothing but 0", (("sign", "no sign"),)),
+    )
     for explain in (lambda: known, never):
         questions = Questions(store)
-        assert told(questions(case, load("gelu"), Mode.FORWARD).asked, wrong, None, explain) == known
+        assert explain_or_recall(questions(case, load("gelu"), Mode.FORWARD).asked, wrong, None, explain) == known
         questions.keep()
