@@ -26,10 +26,11 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.harness.judge import chunks
 from opproof.harness.reference.chunks.expected import expect_in_block, in_turn
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.native import start
 from opproof.harness.run.request import Request
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.task import Task
 
 BACKEND = Path(__file__).parent / "large" / "backend.py"
 _HEADS = "query=1x32x4096x128;key=1x8x4096x128;value=1x8x4096x128"

@@ -112,9 +112,11 @@ def _is_in(path: str, folder: Path) -> bool:
 
 
 #: <malloc.h>
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 #: So much at the end of the heap is kept; larger arrays are mapped each for itself.
-_KEPT_HEAP_BYTES, _MAX_HEAP_ARRAY_BYTES = 1 << 29, 1 << 28
+_KEPT_HEAP_BYTES = 1 << 29
+_MAX_HEAP_ARRAY_BYTES = 1 << 28
 
 
 def keep_what_is_freed() -> None:

@@ -20,7 +20,9 @@ from opproof.backends.worker.protocol import Range
 
 PAGE = mmap.PAGESIZE
 
-_PROT_NONE, _PROT_READ_WRITE = 0, 3  # of <sys/mman.h>
+#: Of <sys/mman.h>.
+_PROT_NONE = 0
+_PROT_READ_WRITE = 3
 
 
 class Arena:

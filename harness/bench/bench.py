@@ -26,16 +26,19 @@ from opproof.harness.bench.cost import CallCost, facts_of
 from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.output_check import SpotCheckAnswers, Unseen, calls_of, draw_unseen, find_fault
 from opproof.harness.bench.process import Blocks, Fault, Worker
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.chunks.question import make_fitting_question
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import EarlyVerdict, wanted_of
+from opproof.harness.run.request import wanted_of
 from opproof.harness.run.session.worker import Session
-from opproof.harness.run.task import HostLimits, Task, op_of
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
 
 #: By how much more than the roofline nothing can be faster, for each core: caches, and a reference that is wasteful.
-_MAX_BYTES_SPEEDUP, _MAX_FLOPS_SPEEDUP = 4, 32
+_MAX_BYTES_SPEEDUP = 4
+_MAX_FLOPS_SPEEDUP = 32
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,10 @@ def wrap_array(array: Array, count: Count | None) -> Counted:
     return view
 
 
-_UNCACHED_ELEMENTS, _CACHED_ELEMENTS, _MATRIX_ROWS = 2**26, 2**16, 1024  # elements, elements, rows
+#: Elements, elements, rows.
+_UNCACHED_ELEMENTS = 2**26
+_CACHED_ELEMENTS = 2**16
+_MATRIX_ROWS = 1024
 
 
 def measure_roofline(repeats: int = 5) -> Roofline:

@@ -22,7 +22,7 @@ from opproof.core.arrays import Array
 from opproof.core.text import make_plain
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.judge.outputs import Outputs
+from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES, ChunkPlan
 from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fitting_question
 from opproof.harness.reference.data import to_dtype
@@ -31,7 +31,7 @@ from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.harness.run.calls import by_reference
 from opproof.harness.run.hosts.output_check import array_of, results_of
 from opproof.harness.run.memory.buffer import poison
-from opproof.harness.run.request import EarlyVerdict, Request, Returned, Wanted, wanted_of
+from opproof.harness.run.request import Request, Returned, Wanted, wanted_of
 from opproof.reference_ops import Op
 from opproof.reports._text import number
 

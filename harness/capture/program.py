@@ -16,7 +16,7 @@ from opproof.cases import Case
 from opproof.cases._stored import fill_of
 from opproof.core.errors import CaseError, OpError, UsageError
 from opproof.harness.capture.recorder import CallCounts, CapturedCalls, record_calls
-from opproof.harness.run.plan import check_case
+from opproof.harness.reference.valid_case import check_case
 
 
 @contextlib.contextmanager

@@ -30,12 +30,13 @@ from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.check.function_backend import FunctionBackend, require_torch
 from opproof.harness.check.report import Report
 from opproof.harness.clock import Allowed
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
 from opproof.harness.run.record import record
 from opproof.harness.run.session.recheck import as_told_by_itself
-from opproof.harness.run.task import op_name_of, op_of
+from opproof.harness.run.task import op_name_of
 from opproof.reports import Result, terminal
 from opproof.reports._text import format_count
 from opproof.reports.advice import withdraw_refuted

@@ -28,7 +28,9 @@ from opproof.harness.check.variants.variant import name_of
 from opproof.harness.clock import ENDLESS, Allowed
 
 #: So many meetings are tried, of draws of so many seeds; and so many seeds are looked at for draws like one.
-_MAX_MEETINGS, _MEETING_SEEDS, _MAX_SEEDS_LIKE_ONE = 6, 6, 24
+_MAX_MEETINGS = 6
+_MEETING_SEEDS = 6
+_MAX_SEEDS_LIKE_ONE = 24
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ def _describe_option(value: Any) -> str:
 
 
 #: So many tensors at least; draws of so many seeds tell whether lengths differ.
-_MIN_LIST_LENGTH, _LENGTH_SEEDS = 20, 6
+_MIN_LIST_LENGTH = 20
+_LENGTH_SEEDS = 6
 
 
 @dataclass(frozen=True)
@@ -152,9 +155,13 @@ def _is_list(value: Any) -> bool:
 #: Of the time of a check what meetings of options may take beside it.
 _MEETINGS_TIME_SHARE = 0.25
 #: Seeds that are looked at for forms, as many as are drawn at first; forms at most; seeds for one draw more of a form.
-_FORM_SEEDS, _MAX_FORMS, _MAX_SEEDS_PER_DRAW = 6, 4, 64
+_FORM_SEEDS = 6
+_MAX_FORMS = 4
+_MAX_SEEDS_PER_DRAW = 64
 #: Later seeds that are looked at for other forms, in so much of the time; so many of these.
-_LATER_FORM_SEEDS, _LATER_FORMS_TIME_SHARE, _MAX_RARE_FORMS = 96, 0.05, 4
+_LATER_FORM_SEEDS = 96
+_LATER_FORMS_TIME_SHARE = 0.05
+_MAX_RARE_FORMS = 4
 
 
 def check_each_form(

@@ -44,12 +44,17 @@ from opproof.harness.reference.torch.arithmetic import OutOfTime
 #: Variants that fail before no other is tried.
 MAX_FAILING_VARIANTS = 4
 #: Of the time, what sizes one after the other may take, later draws, and axes of tens of thousands.
-_SWEPT_TIME_SHARE, _LATER_TIME_SHARE, _LONG_AXIS_TIME_SHARE = 0.25, 0.15, 0.1
+_SWEPT_TIME_SHARE = 0.25
+_LATER_TIME_SHARE = 0.15
+_LONG_AXIS_TIME_SHARE = 0.1
 #: What was begun in time may take until so many times the time; what was seen after it so long.
-_OVERTIME_FACTOR, _LATE_TIME_FACTOR = 1.25, 1.0
+_OVERTIME_FACTOR = 1.25
+_LATE_TIME_FACTOR = 1.0
 #: A call of the reference takes no longer than this share of it, but with the inputs given: it may follow numbers that
 #: were changed round and round. Nor longer than so many times what it took with these, by the work, and than a second.
-_REFERENCE_TIME_SHARE, _MAX_SLOWDOWN, _MIN_PATIENCE_SECONDS = 0.25, 100.0, 1.0
+_REFERENCE_TIME_SHARE = 0.25
+_MAX_SLOWDOWN = 100.0
+_MIN_PATIENCE_SECONDS = 1.0
 #: What is said of that where there was no time to judge it.
 _SEEN = " (another answer than PyTorch's own)"
 
@@ -220,7 +225,8 @@ def _open(tried: VariantResult) -> bool:
 
 
 #: Of the largest element, more than rounding in 16 bits; and in float32, where it is little that PyTorch loses itself.
-_ROUNDING_SHARE_OF_16_BITS, _ROUNDING_SHARE_OF_FLOAT32 = 2.0**-5, 2.0**-12
+_ROUNDING_SHARE_OF_16_BITS = 2.0**-5
+_ROUNDING_SHARE_OF_FLOAT32 = 2.0**-12
 #: Dtypes in which an answer is rounded to no more than that.
 _NARROW_DTYPES = frozenset(("f16", "bf16", "f8e4m3", "f8e5m2"))
 #: Whose time or memory is over.

@@ -29,7 +29,8 @@ from opproof.reports import Result
 from opproof.reports.advice import withdraw_refuted
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
-MAX_DIAGNOSED, DIAGNOSIS_TIME_SHARE = 3, 0.5
+MAX_DIAGNOSED = 3
+DIAGNOSIS_TIME_SHARE = 0.5
 #: So many times what is allowed is no rounding of 16 bits.
 MIN_FAR_RATIO = 1024.0
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"

@@ -123,11 +123,11 @@ def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, 
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
     from opproof.core.errors import UsageError
-    from opproof.harness.known_failures.findings import of_versions, read_built_in
+    from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
     from opproof.harness.run.finish import Exit, finish
     from opproof.harness.run.merge import merge, selection_of
-    from opproof.harness.run.plan import Extent, scope_of
+    from opproof.harness.run.plan import scope_of
     from opproof.harness.run.results.file import open_results_file
     from opproof.harness.run.results.folder import with_locked_folder
     from opproof.reports import read_results

@@ -45,7 +45,7 @@ def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tupl
 
     from opproof.cases import Case
     from opproof.core.errors import UsageError
-    from opproof.harness.run.plan import check_case
+    from opproof.harness.reference.valid_case import check_case
 
     parsed = check_case(Case.parse(case), folders)
     shown = mode_of(parsed, folders, mode)
@@ -89,8 +89,9 @@ def shrink_command(
     """
     from opproof.cases import Case
     from opproof.core.verdicts import FAILED, MODES
+    from opproof.harness.reference.valid_case import check_case
     from opproof.harness.repro.shrink import shrink
-    from opproof.harness.run.plan import Selection, check_case, is_asked, select_operators
+    from opproof.harness.run.plan import Selection, is_asked, select_operators
     from opproof.harness.run.scheduler import Pool
     from opproof.harness.run.task import HostLimits, Task
 

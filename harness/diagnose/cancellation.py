@@ -33,7 +33,8 @@ from opproof.harness.judge.bound import C
 from opproof.reference_ops import Trait
 
 #: Bits of the wrong elements' being the smallest, and how much larger than theirs the errors of others may be.
-_MIN_RANK_BITS, _MAX_ERROR_RATIO = 4.0, 4.0
+_MIN_RANK_BITS = 4.0
+_MAX_ERROR_RATIO = 4.0
 
 
 def find_lost_digits(w: WrongTensor) -> str | None:
@@ -114,7 +115,10 @@ def _multiples(got: Array, of: float, u: float, wrong: NDArray[np.bool_]) -> boo
 
 #: Units of the rounding of x² that errors have: at most, and the median of the wrong ones at least; how much smaller
 #: than x² what is expected is, and how many elements there are at least.
-_MAX_SQUARE_UNITS, _MIN_MEDIAN_SQUARE_UNITS, _MAX_RELATIVE_VARIANCE, _MIN_CANCELLED_ELEMENTS = 8.0, 0.02, 2.0**-6, 4
+_MAX_SQUARE_UNITS = 8.0
+_MIN_MEDIAN_SQUARE_UNITS = 0.02
+_MAX_RELATIVE_VARIANCE = 2.0**-6
+_MIN_CANCELLED_ELEMENTS = 4
 
 
 def find_cancelled_squares(w: WrongTensor) -> str | None:

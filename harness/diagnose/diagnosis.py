@@ -128,7 +128,8 @@ TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignore
 #: Those that say more where every element is within its bound.
 WITHIN = tuple(p for p in PATTERNS if p[0] == "parameter rounded")
 #: Elements up to which every pattern is tried, not only those before the first that fits, and how many sentences.
-_MAX_FULLY_TRIED_ELEMENTS, _MAX_SENTENCES = 2**12, 8
+_MAX_FULLY_TRIED_ELEMENTS = 2**12
+_MAX_SENTENCES = 8
 
 
 def diagnose(

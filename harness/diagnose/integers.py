@@ -146,7 +146,8 @@ def _of_positions(w: WrongTensor) -> bool:
 
 
 #: So many times smaller nothing is too large, and how far off its code is then at most, once it is enlarged again.
-_SHRINK_FACTOR, _MAX_CODE_ERROR = 16, 9
+_SHRINK_FACTOR = 16
+_MAX_CODE_ERROR = 9
 #: Bits of having four ways to round a half, and of evidence of an element as near as that to what wraps at 8 bits.
 _ROUNDING_WAYS_BITS, _WRAP_EVIDENCE_BITS = 2.0, float(np.log2(256 / (2 * _MAX_CODE_ERROR + 1)))
 

@@ -231,7 +231,8 @@ def _collect_used(op: str, rows: tuple[tuple[str, tuple[str, ...]], ...], name: 
 
 
 #: Elements that are stored to another number because of it, at least, and the share of them that came so.
-_MIN_CHANGED_ELEMENTS, _MIN_CHANGED_SHARE = 10, 0.95
+_MIN_CHANGED_ELEMENTS = 10
+_MIN_CHANGED_SHARE = 0.95
 
 
 def find_rounded_parameter(w: WrongTensor) -> str | None:

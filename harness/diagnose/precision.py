@@ -34,7 +34,8 @@ _DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}
 #: Beyond these there are infinities.
 _OVERFLOW_SIZES = {"f32": 2.0**127, "f16": 2.0**15, "tf32": 2.0**127, "bf16": 2.0**127}
 #: Elements at least that are numbers of a lower precision by no chance, and how far off they may be, in bits.
-_MIN_LOW_PRECISION_ELEMENTS, _MAX_DISTANCE_BITS = 4, 4
+_MIN_LOW_PRECISION_ELEMENTS = 4
+_MAX_DISTANCE_BITS = 4
 #: What is stored in 8 bits is a number of every precision.
 _FLOAT8_DTYPES = [d for d in DTYPES.values() if d.kind is Kind.FLOAT8]
 #: Root mean square of errors, in units of what honest rounding makes, that still looks like rounding.
@@ -192,7 +193,8 @@ def _expect_declared(w: WrongTensor, declared: str) -> Expected | None:
 
 
 #: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.
-MAX_COMPOSITE_UNITS, MIN_COMPOSITE_RMS = 4.0, 0.1
+MAX_COMPOSITE_UNITS = 4.0
+MIN_COMPOSITE_RMS = 0.1
 #: Elements at least: a single one could be off for any reason.
 MIN_COMPOSITE_ELEMENTS = 2
 
@@ -241,7 +243,9 @@ def _has_common_error(judgement: Judgement) -> bool:
 
 #: Standard deviations that so few runs, or such a correlation, are off the mean; elements that are looked at, for
 #: neighbours that are too near each other are rounded alike.
-_MIN_OFF_SIGMAS, _MIN_LOOKED_ELEMENTS, _MAX_LOOKED_ELEMENTS = 3.5, 8, 64
+_MIN_OFF_SIGMAS = 3.5
+_MIN_LOOKED_ELEMENTS = 8
+_MAX_LOOKED_ELEMENTS = 64
 
 
 def follows(w: WrongTensor) -> bool:

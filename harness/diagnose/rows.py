@@ -26,7 +26,8 @@ from opproof.reference_ops import Trait
 #: So many elements more than rows there must be: as many as the numbers taken from the data explain anything.
 _MIN_ELEMENTS_BEYOND_ROWS = 8
 #: Rows of which the signs tell something, and units of a precision that their factors are off at least.
-_MIN_SIGNED_ROWS, _MIN_FACTOR_UNITS = 5, 0.05
+_MIN_SIGNED_ROWS = 5
+_MIN_FACTOR_UNITS = 0.05
 #: Precisions that a statistic may be rounded to, and how they are told: tf32 has the digits of f16.
 _STATISTIC_PRECISIONS = {"f16": "f16 or tf32", "bf16": "bf16"}
 

@@ -35,7 +35,8 @@ _MIN_FORGOTTEN_SHARE = 0.75
 #: Labels of regions that a value bounds; how much of one is wrong at least.
 _VALUE_LABELS, _MIN_WRONG_SHARE = ("large", "half"), 0.5
 #: How much of all elements such a region is at most, also where everything beyond the bound is wrong.
-_MAX_REGION_SHARE, _MAX_WHOLE_REGION_SHARE = 0.7, 0.9
+_MAX_REGION_SHARE = 0.7
+_MAX_WHOLE_REGION_SHARE = 0.9
 #: Elements up to which regions are held all at once, to count them.
 _MAX_HELD_ELEMENTS = 2**14
 

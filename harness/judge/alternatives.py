@@ -38,7 +38,8 @@ from opproof.reference_ops import Op, Trait
 
 #: So many times the least normal number a result may be, of which flushed terms make up a share; and so many times the
 #: RMS of what flushing loses it may be off.
-MAX_TINY_MULTIPLE, MAX_LOST_RMS = 2.0**10, 4.0
+MAX_TINY_MULTIPLE = 2.0**10
+MAX_LOST_RMS = 4.0
 
 Comparisons = Sequence[Comparison | None]
 

@@ -30,7 +30,8 @@ from opproof.harness.reference.torch.kinks import KinkGradients
 from opproof.reference_ops import Trait
 
 #: How near, and how far to either side gradients are looked at, in interior roundoffs of the element.
-_NEAR_KINK_ROUNDOFFS, _SIDE_STEP_ROUNDOFFS = 2.0, 4.0
+_NEAR_KINK_ROUNDOFFS = 2.0
+_SIDE_STEP_ROUNDOFFS = 4.0
 
 
 def waive_near_kinks(

@@ -6,6 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opproof.core.arrays import Array
+from opproof.core.text import make_plain
+from opproof.core.verdicts import Verdict
+
+
+class EarlyVerdict(Exception):
+    """A verdict is reached before the numbers are looked at."""
+
+    def __init__(self, verdict: Verdict, message: str) -> None:
+        super().__init__(message)
+        self.verdict, self.message = verdict, make_plain(message)
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,8 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
 from opproof.harness.judge.judgement import Judgement, number
-from opproof.harness.judge.outputs import Outputs
+from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.reference.question import Question
-from opproof.harness.run.request import EarlyVerdict
 from opproof.reports import Worst
 
 #: The backend's outputs at given inputs.

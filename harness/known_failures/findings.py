@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from pathlib import Path
 
 import opproof.backends
@@ -18,9 +19,16 @@ from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, OPEN, Verdict
 from opproof.harness.known_failures.known import Known, read_known
 from opproof.harness.known_failures.limits import measure_finite_size
-from opproof.harness.run.plan import Extent
 from opproof.reports import Result
 from opproof.reports._text import format_count
+
+
+class Extent(IntEnum):
+    """From least to most."""
+
+    PART = 0  # some cases of an operator
+    OPERATORS = 1  # of the operators that are tried every case
+    ALL = 2  # every case of a level that ledgers are written for
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,15 @@ from dataclasses import replace
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.precision.measure import Measured, Need, PrecisionRow, declaration_of, judge_twice
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import run_task, support_of
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
-from opproof.harness.run.request import EarlyVerdict
-from opproof.harness.run.task import HostLimits, Task, op_of
+from opproof.harness.run.task import HostLimits, Task
 
 
 def plan_tasks(spec: str, selection: Selection, seeds: int) -> list[Task]:

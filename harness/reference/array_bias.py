@@ -23,7 +23,8 @@ from opproof.core.dtypes import Dtype
 
 #: By how many roundoffs of its dtype an array may be off as a whole where honest answers are not (kernels store a
 #: constant in 16 bits), and how many times what noise gives it.
-MAX_SLOPE_ROUNDOFFS, MAX_SLOPE_SPREADS = 2.0, 4.0
+MAX_SLOPE_ROUNDOFFS = 2.0
+MAX_SLOPE_SPREADS = 4.0
 #: By how many of its standard errors a slope is no chance.
 MIN_SLOPE_SIGMAS = 6.0
 #: Different numbers of an array that make a whole.

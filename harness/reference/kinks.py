@@ -26,7 +26,8 @@ from opproof.reference_ops import Trait
 
 #: By how much an element is moved, and beside a large one by which part of it: neighbours in float32 are not passed,
 #: and float64 has 16 bits below.
-_MIN_KINK_STEP, _KINK_STEP_PART = 2.0**-20, 2.0**-36
+_MIN_KINK_STEP = 2.0**-20
+_KINK_STEP_PART = 2.0**-36
 #: A one-sided slope beyond this is a jump of the function, not a derivative.
 _MIN_JUMP_SLOPE = 2.0**14
 #: Elements that are looked at one by one, where no formula has them all at once; the others only together.

@@ -22,7 +22,8 @@ ONE_STORE_RMS = 3.0**-0.5
 #: The most that the RMS of an array's units may be where 16-bit intermediates are declared: noise of each store is as
 #: large as the most that one loses. Of PyTorch code every store is known; a library may store more often than our
 #: formula does: textbook kernels that store after every step came to 1.4, PyTorch's local_response_norm to 1.9.
-MAX_TRACED_RMS_UNITS, MAX_STORED_RMS_UNITS = 1.0, 2.0
+MAX_TRACED_RMS_UNITS = 1.0
+MAX_STORED_RMS_UNITS = 2.0
 
 #: Roundoff of precisions in which a backend may declare to compute. q8: half a step is 1/254 of a block's largest.
 COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-8}

@@ -24,7 +24,10 @@ MAX_CLOSE_UP_CELLS = 32
 _PIECE_ELEMENTS = 2**20
 
 # Letters of Picture.cells by their place in the alphabet.
-_WITHIN_LETTER, _OUTSIDE_LETTER, _LAST_DECADE_LETTER, _NO_NUMBER_LETTER = 2, 3, 22, 25
+_WITHIN_LETTER = 2
+_OUTSIDE_LETTER = 3
+_LAST_DECADE_LETTER = 22
+_NO_NUMBER_LETTER = 25
 
 
 def collect_evidence(posed: Question, judgement: Judgement) -> Evidence:

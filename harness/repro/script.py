@@ -27,8 +27,7 @@ from opproof.core.errors import CaseError, OpError
 from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.reference.data import fill_parameters
 from opproof.harness.reference.question import make_question, name_outputs
-from opproof.harness.run.plan import check_case
-from opproof.harness.run.task import op_of
+from opproof.harness.reference.valid_case import check_case, op_of
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FOLDER
 from opproof.reference_ops._op import Op as Op_of__op
@@ -38,7 +37,9 @@ from opproof.reports._text import format_line
 #: Numbers that a program holds at most; beyond, it imports opproof.
 MAX_PROGRAM_NUMBERS = 1000
 #: Programs in one report, how many of one operator, and their characters in all.
-_MAX_PROGRAMS, _MAX_PROGRAMS_OF_OP, _MAX_CHARACTERS = 120, 3, 1_000_000
+_MAX_PROGRAMS = 120
+_MAX_PROGRAMS_OF_OP = 3
+_MAX_CHARACTERS = 1_000_000
 
 
 def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from opproof.core.text import make_plain
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.array_statistics import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.judge.outputs import Outputs
+from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.reference.chunks.memory_budget import TooLarge
 from opproof.harness.reference.chunks.question import Posing, make_fitting_question
@@ -64,7 +64,7 @@ from opproof.harness.run.memory_limits import (
     limit_of,
     with_memory_limit,
 )
-from opproof.harness.run.request import EarlyVerdict, Request, wanted_of
+from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
 

@@ -16,13 +16,13 @@ from opproof.cases._layouts import layouts_of
 from opproof.core.arrays import Array, has_same_bits
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.judge.outputs import Outputs
+from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.reference.chunks.blocks import Axis, Region, axes_of, region_of
 from opproof.harness.reference.question import name_outputs
 from opproof.harness.run.calls import ON_END, has_differences
 from opproof.harness.run.calls import are_same_answers as same_bits_of_calls
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import EarlyVerdict, Request, Wanted
+from opproof.harness.run.request import Request, Wanted
 
 #: Calls on end: where one in five gives other bits, sixteen are alike in 3 of 100 series.
 _ON_END = 17

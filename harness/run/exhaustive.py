@@ -15,7 +15,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.reference.question import make_question
-from opproof.harness.run.task import op_of
+from opproof.harness.reference.valid_case import op_of
 from opproof.reference_ops import Op
 from opproof.reports import Result
 

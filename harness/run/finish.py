@@ -17,10 +17,16 @@ from pathlib import Path
 
 from opproof.core.system import uncollected
 from opproof.core.verdicts import FAILED, OPEN, Verdict
-from opproof.harness.known_failures.findings import Finding, find_idle, find_ledger_errors, list_news, make_findings
+from opproof.harness.known_failures.findings import (
+    Extent,
+    Finding,
+    find_idle,
+    find_ledger_errors,
+    list_news,
+    make_findings,
+)
 from opproof.harness.known_failures.known import Known
 from opproof.harness.run.exhaustive import rank_ranges, render_lines, render_table
-from opproof.harness.run.plan import Extent
 from opproof.harness.run.results.signatures import clear_path
 from opproof.reports import Header, Result
 from opproof.reports._kinds import ResultKind, result_kind_of

@@ -38,7 +38,9 @@ from opproof.backends.worker.sandbox import supervisor
 from opproof.core.errors import UsageError
 
 # <sys/prctl.h>
-_PR_GET_DUMPABLE, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 3, 4, 36
+_PR_GET_DUMPABLE = 3
+_PR_SET_DUMPABLE = 4
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def harden_process() -> None:

@@ -29,12 +29,13 @@ from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Verdict, describe_beyond, format_bytes
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.chunks.expected import MAX_PARALLEL_BLOCKS
 from opproof.harness.reference.chunks.memory_budget import TooLarge, round_up_memory
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.memory.layout import find_shared_result
-from opproof.harness.run.request import EarlyVerdict, Request, Wanted
+from opproof.harness.run.request import Request, Wanted
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
 
@@ -91,10 +92,12 @@ def explain_limit(fault: HostFault, task: Task, size: int, *, whole: bool) -> tu
 
 
 #: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
-_EXCESS_RATIO, _MIN_EXCESS_BYTES = 0.2, 192 * 2**20
+_EXCESS_RATIO = 0.2
+_MIN_EXCESS_BYTES = 192 * 2**20
 #: Times that the inputs of a case are held: the data of both questions, and those of the call; and that the results
 #: are: in the call, and of the call before, the judged one and the call after it.
-INPUT_COPIES, RESULT_COPIES = 3, 4
+INPUT_COPIES = 3
+RESULT_COPIES = 4
 #: Bytes of tensors from which the machine is asked whether it has room.
 _MIN_CHECKED_BYTES = 2**26
 MIB = 2**20

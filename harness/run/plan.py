@@ -13,39 +13,28 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
-from opproof.cases._case import RESERVED
 from opproof.cases._derived import of_cotangents
 from opproof.cases._fills import FORWARD_ALONE, NOT_FINITE
-from opproof.cases._stored import check_stored, is_stored
 from opproof.core.dtypes import DTYPES, FLOATS
-from opproof.core.errors import CaseError, UsageError, suggest
+from opproof.core.errors import UsageError, suggest
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
+from opproof.harness.known_failures.findings import Extent
 from opproof.harness.known_failures.known import Known
-from opproof.harness.reference import valid_case
-from opproof.harness.reference.chunks.blocks import axes_of, one_of
-from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES, MAX_UNMEASURED_ELEMENTS
-from opproof.harness.reference.chunks.question import count_elements
-from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
-from opproof.harness.reference.question import evaluate_forward
+from opproof.harness.reference.valid_case import check_case
 from opproof.harness.run.exhaustive import make_chunks
-from opproof.harness.run.memory_limits import with_memory_limit
 from opproof.harness.run.task import Task, op_name_of
 from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
 
 #: Backends that take turns at a case.
 _IN_TURN = 8
-#: Elements of the largest case that is tried whole before it is judged.
-_TRIED = 2**22
 #: Ids of one operator that are tried in the time in which its rows are read.
 _MAX_IDS_TRIED_FIRST = 32
 
@@ -176,80 +165,6 @@ def has_gradient(case: Case, op: Op) -> bool:
     return op.vjp is not None or op.source.parent != FOLDER  # a user's op without vjp: finite differences
 
 
-def check_case(case: Case, folders: Sequence[str] = ()) -> Case:
-    """`case`, which its op can compute. Raises CaseError or OpError with the reason why not."""
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
-    for name, _ in case.params:
-        if name not in op.params:
-            raise CaseError(f"{case}: {_explain_no_parameter(op, name, case.kwargs[name])}")
-    for name, default in op.params.items():
-        if default is inspect.Parameter.empty and name not in case.kwargs:
-            raise CaseError(f"{case}: {op.name} needs its parameter {name!r}.")
-    if not op.variadic:
-        _check_tensors(case, op)
-    if case.dtype not in op.dtypes:
-        raise CaseError(f"{case}: {op.name} has no meaning in {case.dtype}: expected one of {', '.join(op.dtypes)}.")
-    _check_mixed(case, op)
-    drawn = replace(op, kinks=None)  # kinks that raise are a fault of the operator, which the judge names
-    if is_stored(case.fill):
-        check_stored(case)
-    try:
-        tried = _shrink_case(replace(case, fill="normal") if is_stored(case.fill) else case, op)
-        if tried is not None:
-            with with_memory_limit(DEFAULT_MEMORY_BYTES):  # few inputs may have many results
-                outputs = evaluate_forward(
-                    op, order_arguments(tried, op, inputs_of(tried, drawn)), fill_parameters(tried, op)
-                )
-            valid_case.check(tried, op, outputs[0])
-    except CaseError:
-        raise
-    except (ImportError, MemoryError):  # what the reference lacks here is no fault of the case: the judge tells
-        pass
-    except Exception as error:  # whatever the reference raises is said of the case
-        said = " ".join(str(error).split())
-        raise CaseError(f"{case}: {op.name} cannot be computed so ({type(error).__name__}: {said}).") from None
-    return case
-
-
-def _check_mixed(case: Case, op: Op) -> None:
-    """Raises CaseError where a tensor with a dtype of its own holds no floats, or is what results are like."""
-    drawn = dict(op.domain(case.shapes, **case.kwargs)) if op.domain and case.mixed else {}
-    for name, _ in case.mixed:
-        if name == op.like:
-            raise CaseError(f"{case}: results have the dtype of {name}, {case.dtype}; give that, and mixed= of others.")
-        if isinstance(drawn.get(name), range) or callable(drawn.get(name)):
-            raise CaseError(f"{case}: {name} of {op.name} holds no floats; expected a tensor of data after mixed=.")
-
-
-def _explain_no_parameter(op: Op, name: str, value: object) -> str:
-    if name in op.tensors:
-        return f"{name} is a tensor: expected its shape, such as {name}=4x33, or of one axis {name}={value}, (a comma)."
-    expected = ", ".join(op.params) if op.params else "none"
-    known = [*op.params, *op.tensors, *RESERVED]
-    return f"{op.name} has no parameter {name!r}; its parameters are: {expected}{suggest(name, known)}"
-
-
-def _shrink_case(case: Case, op: Op) -> Case | None:
-    """`case`, or one slice of it where it is large; None where it is too large to be tried before it is judged."""
-    if count_elements(case) < MAX_UNMEASURED_ELEMENTS:
-        return case
-    axes = axes_of(case, op)
-    return one_of(case, axes) if axes else case if count_elements(case) < _TRIED else None
-
-
-def _check_tensors(case: Case, op: Op) -> None:
-    given = {name for name, _ in case.tensors}
-    unknown = [n for n in given if n not in op.tensors]
-    missing = [n for n in op.tensors if n not in given and n not in op.optional]
-    if unknown or missing:
-        wrong = f"no tensor {unknown[0]!r}" if unknown else f"a tensor {missing[0]!r}, which is missing"
-        raise CaseError(f"{case}: {op.name} has {wrong}; its tensors are: {', '.join(op.tensors)}.")
-    if case.needs is not None and not set(case.needs) <= given:
-        raise CaseError(
-            f"{case}: needs={','.join(case.needs)} names no tensor of the case; there are {', '.join(given)}."
-        )
-
-
 def make_keyword_filter(expression: str) -> Callable[[str], bool]:
     """A predicate on case ids from words joined by `and`, `or`, `not` and parentheses, as pytest's -k.
 
@@ -291,14 +206,6 @@ def shard_of(case: str, mode: str, count: int) -> int:
         return 1
     digest = hashlib.blake2b(f"{case} {mode}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") % count + 1
-
-
-class Extent(IntEnum):
-    """From least to most."""
-
-    PART = 0  # some cases of an operator
-    OPERATORS = 1  # of the operators that are tried every case
-    ALL = 2  # every case of a level that ledgers are written for
 
 
 def scope_of(selection: Selection) -> Extent:

@@ -10,10 +10,11 @@ from opproof.cases import Case
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, number
 from opproof.harness.reference.question import make_question
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.cache import judgements as answers
 from opproof.harness.run.cache.judgements import CachedDiagnosis
-from opproof.harness.run.task import Task, op_of, repro_command_of
+from opproof.harness.run.task import Task, repro_command_of
 from opproof.reports import Evidence, Result
 
 

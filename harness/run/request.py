@@ -11,17 +11,9 @@ import numpy as np
 from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.core.text import make_plain
 from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.question import Question, name_outputs
-
-
-class EarlyVerdict(Exception):
-    """A verdict is reached before the numbers are looked at."""
-
-    def __init__(self, verdict: Verdict, message: str) -> None:
-        super().__init__(message)
-        self.verdict, self.message = verdict, make_plain(message)
 
 
 @dataclass(frozen=True, slots=True)

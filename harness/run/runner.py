@@ -25,6 +25,7 @@ from opproof.harness.known_failures.findings import of_versions, read_built_in
 from opproof.harness.known_failures.known import Known, mark, read_known
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import make_question
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.cache.location import CacheLocation, find_key, place
 from opproof.harness.run.cache.store import CacheStore
 from opproof.harness.run.capabilities import apply_capabilities
@@ -39,7 +40,7 @@ from opproof.harness.run.results.resume import Settings, options_of
 from opproof.harness.run.scheduler import Judges, Pool, prepare
 from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.stop import handle_interruption
-from opproof.harness.run.task import HostLimits, Task, by_case, op_of
+from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header

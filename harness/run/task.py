@@ -10,14 +10,12 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from opproof.core.capabilities import backend_of, options_of
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES
-from opproof.reference_ops import Op, load, load_folder
 
 #: Seconds that a case has, and bytes that a host and all that it started may use, where nobody says otherwise.
 TIMEOUT = 30.0
@@ -71,15 +69,6 @@ def by_case(tasks: Iterable[Task]) -> Iterator[tuple[Task, ...]]:
 def op_name_of(task: Task) -> str:
     """The operator of a task, also of one whose case is malformed."""
     return task.case.partition("[")[0]
-
-
-def op_of(name: str, folders: tuple[str, ...]) -> Op:
-    """The operator, from the user's folders first."""
-    for folder in folders:
-        for op in load_folder(Path(folder)):
-            if op.name == name:
-                return op
-    return load(name)
 
 
 def _quote_words(values: Iterable[object]) -> list[str]:

@@ -21,10 +21,11 @@ from opproof.harness.reference.chunks.question import Posing, count_elements
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.expected import expected_of
 from opproof.harness.reference.question import Expected, Question, name_outputs
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run import request
 from opproof.harness.run.hosts.answer_files import Vector, VectorResult, VectorTensor, digest_of_question
 from opproof.harness.run.memory.buffer import poison
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.task import Task
 
 _ELEMENT = 8  # bytes, of expected values
 

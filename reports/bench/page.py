@@ -12,7 +12,9 @@ from opproof.reports.bench.record import Bench, Caches, Time
 from opproof.reports.bench.table import TITLES, describe_looked_at, format_duration, format_row
 
 _HERE = Path(__file__).parent
-_PLOT_WIDTH, _PLOT_HEIGHT, _PLOT_EDGE = 460.0, 300.0, 44.0
+_PLOT_WIDTH = 460.0
+_PLOT_HEIGHT = 300.0
+_PLOT_EDGE = 44.0
 
 
 @dataclass(frozen=True)

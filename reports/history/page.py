@@ -12,7 +12,9 @@ from opproof.reports.history.badge import render_badge
 from opproof.reports.history.kept import RUNS, HistoryRow, HistoryRun, format_percent, rate
 
 _HERE = Path(__file__).parent
-_LINE_WIDTH, _LINE_HEIGHT, _LINE_EDGE = 120.0, 22.0, 3.0
+_LINE_WIDTH = 120.0
+_LINE_HEIGHT = 22.0
+_LINE_EDGE = 3.0
 #: Runs that a sparkline shows.
 _MAX_SHOWN_RUNS = 60
 

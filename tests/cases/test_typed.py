@@ -8,7 +8,8 @@ from opproof.cases._typed import typed
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import CaseError
 from opproof.harness.reference.data import inputs_of
-from opproof.harness.run.plan import check_case, has_gradient
+from opproof.harness.reference.valid_case import check_case
+from opproof.harness.run.plan import has_gradient
 from opproof.reference_ops import load, names
 
 

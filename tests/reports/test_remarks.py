@@ -8,8 +8,8 @@ import pytest
 import report_samples as samples
 from _runs import CASE, SELECTION, opproof, write_run
 
+from opproof.harness.known_failures.findings import Extent
 from opproof.harness.run.finish import finish
-from opproof.harness.run.plan import Extent
 from opproof.reports import read_results
 from opproof.reports.remarks import FILE, Remarks, read_remarks, write_remarks
 

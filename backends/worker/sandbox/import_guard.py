@@ -54,7 +54,8 @@ REFERENCES = Path(__file__).resolve().parents[3] / "reference_ops"
 _OPENED = {"open", "sqlite3.connect", "os.remove", "os.rmdir", "os.truncate", "os.chmod", "os.chown"}
 _MOVED = {"os.link", "os.rename"}
 
-_INIT_PID, _UNKNOWN_PID = 1, -1
+_INIT_PID = 1
+_UNKNOWN_PID = -1
 #: Links that lead to one another, at most; and the commands of fcntl that have signals sent to a process.
 _MAX_LINKS, _OWNER_COMMANDS = 40, {8, 15}
 

@@ -14,9 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # <sched.h> and <sys/mount.h>
-_CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000
+_CLONE_NEWNS = 0x20000
+_CLONE_NEWUSER = 0x10000000
 _MS_REMOUNT, _KEPT_MOUNT_FLAGS = 32, os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC  # no user may take these back
-_MS_RDONLY, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 4096, 16384, 1 << 18
+_MS_RDONLY = 1
+_MS_BIND = 4096
+_MS_REC = 16384
+_MS_PRIVATE = 1 << 18
 _DUMPABLE = 4  # <sys/prctl.h>
 
 

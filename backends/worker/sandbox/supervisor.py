@@ -30,25 +30,42 @@ _INTERVAL = 0.05  # seconds between two looks
 _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER = 1, 4, 15, 24, 36
-_CAP_DAC_READ_SEARCH, _CAP_MKNOD = 2, 27
-_CAP_SYS_PTRACE, _CAP_SYS_ADMIN, _CAP_SYS_NICE, _CAP_SYS_RESOURCE, _CAP_PERFMON = 19, 21, 23, 24, 38
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_NAME = 15
+_PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
+_CAP_DAC_READ_SEARCH = 2
+_CAP_MKNOD = 27
+_CAP_SYS_PTRACE = 19
+_CAP_SYS_ADMIN = 21
+_CAP_SYS_NICE = 23
+_CAP_SYS_RESOURCE = 24
+_CAP_PERFMON = 38
 _NO_NEW_PRIVS = 38
 
 # <linux/landlock.h>: system calls, rights, and the versions that have them
-_LANDLOCK_CREATE_RULESET, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT_SELF = 444, 445, 446
-_ACCESS_FS_MAKE_BLOCK, _ACCESS_FS_REFER, _SCOPE_SIGNAL = 1 << 11, 1 << 13, 1 << 1
-_MIN_REFER_ABI, _MIN_SIGNAL_ABI = 2, 6
+_LANDLOCK_CREATE_RULESET = 444
+_LANDLOCK_ADD_RULE = 445
+_LANDLOCK_RESTRICT_SELF = 446
+_ACCESS_FS_MAKE_BLOCK = 1 << 11
+_ACCESS_FS_REFER = 1 << 13
+_SCOPE_SIGNAL = 1 << 1
+_MIN_REFER_ABI = 2
+_MIN_SIGNAL_ABI = 6
 
 # <linux/seccomp.h> and <linux/filter.h>: by machine its number in <linux/audit.h>, and those of seccomp and prlimit64
 _MACHINES = {"x86_64": (0xC000003E, 317, 302), "aarch64": (0xC00000B7, 277, 261)}
-_SET_MODE_FILTER, _FILTER_FLAG_SPEC_ALLOW = 1, 1 << 2
-_BPF_LOAD_WORD, _BPF_JUMP_EQUAL, _BPF_RETURN = (
-    0x20,
-    0x15,
-    0x06,
-)  # a word at a place of the call; whether it is a number; what becomes of it
-_NUMBER_OFFSET, _ARCH_OFFSET, _FIRST_ARG_OFFSET, _FIRST_ARG_HIGH_OFFSET = 0, 4, 16, 20
+_SET_MODE_FILTER = 1
+_FILTER_FLAG_SPEC_ALLOW = 1 << 2
+#: A word at a place of the call; whether it is a number; what becomes of it.
+_BPF_LOAD_WORD = 0x20
+_BPF_JUMP_EQUAL = 0x15
+_BPF_RETURN = 0x06
+_NUMBER_OFFSET = 0
+_ARCH_OFFSET = 4
+_FIRST_ARG_OFFSET = 16
+_FIRST_ARG_HIGH_OFFSET = 20
 _RET_ERRNO_EPERM, _RET_ALLOW = 0x00050000 | errno.EPERM, 0x7FFF0000
 
 _PAGE = os.sysconf("SC_PAGESIZE")

@@ -31,7 +31,8 @@ from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 _Answer = TypeVar("_Answer")
 
 #: More than most machines that run a check would give, and than many kernels have room for sums of.
-_SEVERAL_THREADS, _MAX_THREADS = 5, 33
+_SEVERAL_THREADS = 5
+_MAX_THREADS = 33
 #: Calls that may follow while a result is held.
 HELD = 5000
 

@@ -195,9 +195,11 @@ def _with_others_in_place(torch: Any, tensor: Any) -> Any:
 
 
 #: Outputs of so many calls are held, unless they have more numbers together: then those of the last.
-HELD_CALLS, _MAX_HELD_NUMBERS = 8, 1 << 17
+HELD_CALLS = 8
+_MAX_HELD_NUMBERS = 1 << 17
 #: Those of every 16th call are held for so many of these, and looked at as seldom: a ring of buffers may have hundreds.
-_CALLS_PER_OLD_OUTPUT, _MAX_OLD_OUTPUTS = 16, 36
+_CALLS_PER_OLD_OUTPUT = 16
+_MAX_OLD_OUTPUTS = 36
 
 
 class Output(NamedTuple):

@@ -46,7 +46,8 @@ from opproof.harness.check.tensors import apply_layout, as_array, to_torch
 from opproof.harness.clock import Allowed
 
 #: So many forwards more may come before a backward, as of the layers of a network, while they take so long.
-_MAX_EXTRA_FORWARDS, _EXTRA_FORWARDS_SECONDS = 300, 0.2
+_MAX_EXTRA_FORWARDS = 300
+_EXTRA_FORWARDS_SECONDS = 0.2
 #: Calls that come while a result is held, in so many seconds: more than rings of buffers have slots.
 _HELD_SECONDS = 1.0
 #: What PyTorch says where an array is made of a tensor that requires grad.

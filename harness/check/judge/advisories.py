@@ -42,7 +42,8 @@ from opproof.harness.clock import Allowed
 #: So many tensors, each alone.
 _MAX_FAR_TENSORS = 3
 #: Past what float16 counts to (2048) and what tables often hold; less than this is drawn.
-_STEP_PAST_TABLES, _FLOAT16_COUNT = 5000, 2048
+_STEP_PAST_TABLES = 5000
+_FLOAT16_COUNT = 2048
 #: And of larger ones, as seconds are, past what float32 counts to (2^24).
 _STEPS_PAST_FLOAT32, _FLOAT32_COUNT = {np.dtype(np.int32): 1 << 30, np.dtype(np.int64): 1 << 36}, 1 << 24
 #: Of so few numbers that each is there once says little.

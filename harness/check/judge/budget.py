@@ -29,9 +29,11 @@ from opproof.harness.reference.torch.intercept import with_intercepted_operation
 #: Lengths at which it is measured, each twice the one before, and no whole tiles.
 _MEASURED_LENGTHS = (515, 1030, 2060)
 #: Elements that a reference makes in all, and operations of it: its truth has them some thirty times.
-_MAX_REFERENCE_ELEMENTS, _MAX_REFERENCE_CALLS = 1 << 25, 4000
+_MAX_REFERENCE_ELEMENTS = 1 << 25
+_MAX_REFERENCE_CALLS = 4000
 #: Seconds of a call of each, in which others are not at work too, and in which they may be.
-_MAX_REFERENCE_SECONDS, _MAX_CANDIDATE_SECONDS = 0.5, 10.0
+_MAX_REFERENCE_SECONDS = 0.5
+_MAX_CANDIDATE_SECONDS = 10.0
 #: Added to the power of the length that two times show, which is between 1 and 2.
 _POWER_MARGIN = 0.3
 

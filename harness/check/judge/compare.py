@@ -150,7 +150,8 @@ _MIN_STANDARD_ERRORS = 2.0
 #: Rows of which something can be told.
 _MIN_ROWS = 8
 #: And of which each is one error throughout: so many, whose elements part by no more than this part of it.
-_MIN_UNIFORM_ROWS, _MAX_SPREAD_SHARE = 2, 0.1
+_MIN_UNIFORM_ROWS = 2
+_MAX_SPREAD_SHARE = 0.1
 
 
 def clear_of_rows(signed: Array, most: float) -> bool:

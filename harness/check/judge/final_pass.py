@@ -47,7 +47,8 @@ from opproof.harness.clock import Allowed, Clock
 from opproof.harness.judge.judgement import Judgement
 
 #: Seconds that each of these may take at most, and the share of what the check took so far.
-_MAX_QUESTION_SECONDS, _QUESTION_TIME_SHARE = 1.0, 0.1
+_MAX_QUESTION_SECONDS = 1.0
+_QUESTION_TIME_SHARE = 0.1
 #: What is said where one call alone takes longer.
 LEFT = "other ways of calling"
 #: Seconds in which what is asked a few times can be begun, however short the check was.

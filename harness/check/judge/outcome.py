@@ -98,10 +98,12 @@ def make_untelling(variant: Variant) -> VariantResult:
 #: What is said of a rare variant at which nothing is told.
 NOTHING = "it tells nothing of the candidate"
 #: So many bounds are little, of dtypes with so many digits and more.
-_MAX_BOUNDS, FLOAT32_DIGITS = 8.0, 24
+_MAX_BOUNDS = 8.0
+FLOAT32_DIGITS = 24
 #: And so many in so few of the elements: where thousands nearly cancel in the reference's order of sums, some do so by
 #: chance far better than in another's (99 of 100 are within half their bounds then).
-_FEW_ELEMENTS_SHARE, _MAX_BOUNDS_OF_FEW = 2.0**-8, 32.0
+_FEW_ELEMENTS_SHARE = 2.0**-8
+_MAX_BOUNDS_OF_FEW = 32.0
 #: Roundings of the largest input that a result may be off by where inputs are large.
 _MAX_INPUT_ROUNDINGS = 8.0
 

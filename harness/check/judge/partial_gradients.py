@@ -41,9 +41,11 @@ from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.evaluate import Truth
 
 #: Tensors whose gradient is asked for alone, or left out alone; of two these are the same.
-_MAX_ALONE_TENSORS, _MIN_CHOSEN_TENSORS = 4, 2
+_MAX_ALONE_TENSORS = 4
+_MIN_CHOSEN_TENSORS = 2
 #: Of so many at most every choice is asked for, of more so many that are drawn.
-_MAX_EVERY_CHOICE_TENSORS, _DRAWN_CHOICES = 6, 40
+_MAX_EVERY_CHOICE_TENSORS = 6
+_DRAWN_CHOICES = 40
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,9 @@ def _sum_gradients(known: Truth, one: tuple[int, ...]) -> Truth:
 
 
 #: How far they may be off: bounds of the whole's, and roundings of what cancels in their sum, of the largest too.
-_MAX_BOUNDS, _MAX_ROUNDINGS, _MAX_LARGEST_ROUNDINGS = 8.0, 16.0, 4.0
+_MAX_BOUNDS = 8.0
+_MAX_ROUNDINGS = 16.0
+_MAX_LARGEST_ROUNDINGS = 4.0
 #: Cotangents are whole numbers of eighths, so that parts of them sum to the whole in every dtype.
 _COTANGENT_STEP = 0.125
 #: Of so many rows one has a cotangent.

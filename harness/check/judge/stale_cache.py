@@ -154,7 +154,8 @@ def _is_other(first: PassedVariant, outputs: Sequence[ReplyTensor]) -> bool:
 
 
 #: Inputs of which each is tried, and the part of the largest element that an explained answer is off by at most.
-_MAX_INPUTS_TRIED, _MAX_DISTANCE_SHARE = 6, 2.0**-6
+_MAX_INPUTS_TRIED = 6
+_MAX_DISTANCE_SHARE = 2.0**-6
 
 
 def find_kept_input(

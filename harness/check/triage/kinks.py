@@ -40,7 +40,8 @@ from opproof.reports._text import format_count
 
 #: A gradient there is so many times the largest that is expected anywhere at most: of two kinks both may be taken. And
 #: so many times the largest cotangent where all that is expected is 0, as of relu before which all is 0.
-_MAX_GRADIENT_RATIO, _MAX_COTANGENT_RATIO = 4.0, 2.0**10
+_MAX_GRADIENT_RATIO = 4.0
+_MAX_COTANGENT_RATIO = 2.0**10
 
 
 def at_zeros(

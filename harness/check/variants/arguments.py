@@ -23,13 +23,17 @@ from opproof.harness.check.variants.variant import Variant, name_of
 _MAX_OTHER_ARGUMENTS = 3
 #: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch; and
 #: where no tensor holds whole numbers, whose largest it may be.
-_MAX_OTHER_NUMBERS, _REDUCED_SHARE, _MIN_VARIED_INTEGER = 8, 0.75, 5
+_MAX_OTHER_NUMBERS = 8
+_REDUCED_SHARE = 0.75
+_MIN_VARIED_INTEGER = 5
 #: What is no larger than this is what keeps something from 0, and shows when it is so many times larger.
-_MAX_EPSILON, _EPSILON_FACTOR = 2.0**-9, 1000.0
+_MAX_EPSILON = 2.0**-9
+_EPSILON_FACTOR = 1000.0
 #: One draw: its arguments and its tensors.
 Draw = tuple[Arguments, tuple[CallTensor, ...]]
 #: Of draws with other arguments so many are put to the first one's; and so many later draws are looked at for its own.
-_OTHER_DRAWS_ASKED, _LATER_SEEDS = 3, 128
+_OTHER_DRAWS_ASKED = 3
+_LATER_SEEDS = 128
 
 
 def take_other_arguments(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:

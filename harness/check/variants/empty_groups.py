@@ -27,7 +27,8 @@ from opproof.harness.check.variants.properties import (
 from opproof.harness.check.variants.variant import Excused, Pair, Variant, of_both
 
 #: Numbers of all draws together that are no chance: so many lengths without a 0, so many values without a sign.
-_MIN_LENGTHS_DRAWN, _MIN_POSITIVES_DRAWN = 8, 16
+_MIN_LENGTHS_DRAWN = 8
+_MIN_POSITIVES_DRAWN = 16
 #: Lengths that one is among; axes of a matrix.
 _MIN_LENGTHS = _MATRIX_AXES = 2
 #: Places of a row, of which half are hidden, at least.

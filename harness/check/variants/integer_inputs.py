@@ -29,11 +29,13 @@ _LEFT_OUT = range(-256, -9)
 #: Of so many numbers one is made what is left out.
 _ELEMENTS_PER_MARK = 3
 #: Draws of so many times as many numbers as there are do not miss one by chance; so many that they miss are tried.
-_MIN_DRAWS_PER_LABEL, _MAX_MISSED_LABELS = 3, 2
+_MIN_DRAWS_PER_LABEL = 3
+_MAX_MISSED_LABELS = 2
 #: A piece is made to begin where a tile of so many does.
 _TILE_STARTS = (64, 16)
 #: Words of so many bits hold several numbers each, where draws have some as large as this.
-_PACKED_WORD_BITS, _MIN_PACKED_WORD = 32, 2**24
+_PACKED_WORD_BITS = 32
+_MIN_PACKED_WORD = 2**24
 #: Other numbers in place of some; None where there are none.
 _Change = Callable[[Array], Array | None]
 

@@ -66,16 +66,20 @@ def restore_properties(
 
 
 #: Bits that a property takes not to be chance, and numbers of a row that tell: two are in order half of the time.
-MIN_PROPERTY_BITS, _MIN_DISTINCT_NUMBERS = 10.0, 3
+MIN_PROPERTY_BITS = 10.0
+_MIN_DISTINCT_NUMBERS = 3
 #: Of shares of 1, what is said of them.
 DISTRIBUTION = "a distribution"
 #: Unit roundoffs that a sum of rounded numbers may be off; and those of float32, in which they were made: some, and one
 #: for each of them.
-_MAX_SUM_ROUNDOFFS, _FLOAT32_ROUNDOFF, _FLOAT32_ROUNDOFFS = 4.0, 2.0**-24, 8
+_MAX_SUM_ROUNDOFFS = 4.0
+_FLOAT32_ROUNDOFF = 2.0**-24
+_FLOAT32_ROUNDOFFS = 8
 #: Columns of which two may be in order in every row, as the corners of boxes are.
 _MAX_ORDERED_COLUMNS = 8
 #: Zeros that are no chance, as of padding: so many, and this share of all.
-_MIN_PADDING_ZEROS, _MIN_PADDING_SHARE = 8, 1 / 16
+_MIN_PADDING_ZEROS = 8
+_MIN_PADDING_SHARE = 1 / 16
 
 
 @dataclass(frozen=True)

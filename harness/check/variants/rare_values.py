@@ -40,11 +40,13 @@ _HUGE_FACTOR = 1000.0
 #: A factor of one number: scales that have been trained are past the limits that they start below.
 _TRAINED_SCALE_FACTOR = 4.0
 #: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
-_MAX_EPSILON, _MIN_FACTOR_RATIO = 2.0**-9, 8.0
+_MAX_EPSILON = 2.0**-9
+_MIN_FACTOR_RATIO = 8.0
 #: Values are so many times the least normal number at least: below it they lose their digits.
 _MIN_NORMAL_RATIO = 2.0**8
 #: So many tensors are made 0 as a whole, each alone; along so many axes there are ties apart.
-_MAX_ZERO_TENSORS, _MAX_TIED_AXES = 4, 2
+_MAX_ZERO_TENSORS = 4
+_MAX_TIED_AXES = 2
 #: Axes of a matrix.
 _MATRIX_AXES = 2
 #: Dtypes of which few numbers are ones of bfloat16.

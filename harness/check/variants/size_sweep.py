@@ -42,7 +42,9 @@ _SIZES_PAST_CHUNKS = (147, 291)
 #: A step that meets all of them, and one for each axis that gets another size together with the others.
 _SIZE_STRIDE, _SIZE_STRIDES_TOGETHER = 53, (17, 29, 41, 59)
 #: So many axes' sizes, and so many numbers beside tensors; so many times all sizes together.
-_MAX_SWEPT_AXES, _MAX_SWEPT_NUMBERS, _SIZES_TOGETHER = 4, 3, 96
+_MAX_SWEPT_AXES = 4
+_MAX_SWEPT_NUMBERS = 3
+_SIZES_TOGETHER = 96
 #: Sizes together are less than this, so that small ones meet each other.
 _MAX_SIZE_TOGETHER = 36
 #: Less is an axis, a step, a switch.
@@ -97,7 +99,8 @@ def _order() -> list[int]:
 #: Past 2^16, 2^14 and 2^13, and 3 past whole tiles.
 LONG_AXIS_SIZES = (66051, 16387, 8195)
 #: What other axes are where they would make too many elements, and so many there may be.
-_SHRUNK_SIZE, _MAX_ELEMENTS = 5, 1 << 21
+_SHRUNK_SIZE = 5
+_MAX_ELEMENTS = 1 << 21
 #: So many axes.
 _MAX_LONG_AXES = 4
 #: Numbers that reach less far into an axis do not point to its places.

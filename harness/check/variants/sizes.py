@@ -37,7 +37,8 @@ from opproof.harness.check.variants.properties import (
 )
 
 #: Even sizes below are too few to say anything of tiles; odd ones are taps.
-_MIN_EVEN_SIZE, _MIN_ODD_SIZE = 4, 9
+_MIN_EVEN_SIZE = 4
+_MIN_ODD_SIZE = 9
 #: Less counts heads or taps.
 _MIN_TILED_SIZE = 8
 #: Sizes in place of n that are clearly larger: past the next power of two, aligned ones, past the usual tiles.
@@ -64,7 +65,8 @@ _NAMED_SIZES = range(4, 257)
 #: So many such sizes.
 _MAX_SIZES_ABOUT_NAMED = 6
 #: A larger size has so many elements at most, or so many times those given.
-_MAX_ELEMENTS, _MAX_GROWTH = 1 << 20, 4
+_MAX_ELEMENTS = 1 << 20
+_MAX_GROWTH = 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
 _MIN_DERIVED_SIZE = 16
 

@@ -18,9 +18,11 @@ DEFAULT_MEMORY_BYTES = 2**30
 #: Elements of all tensors below which nothing is measured: a judge has room for them.
 MAX_UNMEASURED_ELEMENTS = 2**17
 #: Bytes an element that judging takes where nothing is measured: without noise, and for each noisy run at once.
-_BYTES_PER_ELEMENT, _BYTES_PER_NOISY_ELEMENT = 100, 47
+_BYTES_PER_ELEMENT = 100
+_BYTES_PER_NOISY_ELEMENT = 47
 #: Peaks of one evaluation that the judge holds beside the noise, and that each noisy run at once takes.
-_PEAKS_BESIDE_NOISE, _PEAKS_PER_NOISY_RUN = 2.0, 1.5
+_PEAKS_BESIDE_NOISE = 2.0
+_PEAKS_PER_NOISY_RUN = 1.5
 #: By how much a noisy run is slower than an evaluation; and the fewest runs, of slices that are a large part of a case.
 _NOISY_RUN_SLOWDOWN = 6
 MIN_NOISY_RUNS = 8

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Places at which a window may begin, a power of two, and the most draws of one window: what a processor's cache holds.
-WINDOW_START_BITS, MAX_WINDOW_DRAWS = 20, 2**14
+WINDOW_START_BITS = 20
+MAX_WINDOW_DRAWS = 2**14
 
 Floats = NDArray[Any]
 

@@ -282,7 +282,10 @@ Floats_ties = NDArray[Any]
 
 #: Terms below which no bias is larger than the noise; how many of a row are looked at, that many of them differ, or so
 #: many are one number: half of a row of softmax is exp(0), where half of its input is 0.
-_MIN_BIASED_TERMS, _MAX_LOOKED_TERMS, _MAX_DIFFERENT_SHARE, _MIN_EQUAL_SHARE = 64, 256, 1 / 4, 1 / 4
+_MIN_BIASED_TERMS = 64
+_MAX_LOOKED_TERMS = 256
+_MAX_DIFFERENT_SHARE = 1 / 4
+_MIN_EQUAL_SHARE = 1 / 4
 #: Roundoffs of a sequential sum that make one unit: an honest sum has an RMS of 2 then.
 _ROUNDOFFS_PER_UNIT = 2.0
 #: Multiplications beyond which a product of matrices is not made term after term.

@@ -66,7 +66,8 @@ from opproof.harness.reference.torch.evaluate import (
 #: Evaluations in which the other formulas have noise, and in which signs are drawn: of two terms every second of these
 #: cancels, of two such stages three of four, and of the rest each row needs some. And how many roundoffs of what terms
 #: amount to make one unit of scale.
-_NOISY_RUNS, _SIGN_RUNS = 8, 32
+_NOISY_RUNS = 8
+_SIGN_RUNS = 32
 UNITS_PER_TERM_ROUNDOFF = 1 / 2
 #: Roundoffs of the largest gradient that another formula leaves where a gradient is 0: terms cancel to make it.
 _LEFT_ROUNDOFFS = 8.0
@@ -203,7 +204,8 @@ def _open(question: TorchQuestion, values: Sequence[Any]) -> tuple[Array | None,
 
 #: Evaluations, and by what their roundings are larger than true ones: a decision that true ones flip once in 30,000
 #: times, at four standard deviations, is flipped by one in six of these.
-_BRANCH_RUNS, _BRANCH_NOISE_FACTOR = 16, 4.0
+_BRANCH_RUNS = 16
+_BRANCH_NOISE_FACTOR = 4.0
 #: What may come lies so many times the span of what came beyond its ends: many decisions meet in one sum.
 _SPANS_BEYOND = 1.0
 #: Decisions that take some elements by their order.

@@ -16,7 +16,8 @@ from opproof.harness.reference.torch.arithmetic import Arithmetic
 from opproof.harness.reference.torch.sums import Rule, by_index
 
 #: PyTorch's numbers of what is done to a bag.
-_MODE_MEAN, _MODE_MAX = 1, 2
+_MODE_MEAN = 1
+_MODE_MAX = 2
 
 
 def reduce_bags(

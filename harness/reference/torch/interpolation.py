@@ -22,7 +22,8 @@ from opproof.harness.reference.torch.arithmetic import Arithmetic
 from opproof.harness.reference.torch.sums import Rule, accumulate_error
 
 #: Keys' constant, as PyTorch has it, and with antialiasing.
-_CUBIC_COEFFICIENT, _SMOOTH_CUBIC_COEFFICIENT = -0.75, -0.5
+_CUBIC_COEFFICIENT = -0.75
+_SMOOTH_CUBIC_COEFFICIENT = -0.5
 
 
 def resize_cells(noise: Arithmetic, func: Any, x: Any, out: Sequence[int], align: bool, *scales: float | None) -> Any:
@@ -143,8 +144,11 @@ RESIZED: dict[str, Rule] = {
 
 
 #: PyTorch's numbers of the ways to interpolate and to pad.
-_MODE_NEAREST, _MODE_CUBIC = 1, 2
-_PADDING_ZEROS, _PADDING_BORDER, _PADDING_REFLECTION = 0, 1, 2
+_MODE_NEAREST = 1
+_MODE_CUBIC = 2
+_PADDING_ZEROS = 0
+_PADDING_BORDER = 1
+_PADDING_REFLECTION = 2
 #: Keys' constant, as PyTorch has it.
 _KEYS_COEFFICIENT = -0.75
 

@@ -21,7 +21,8 @@ from opproof.harness.reference.torch.evaluate import TorchQuestion, evaluate_exa
 #: How far inputs are moved, relative to 1 or to their size; how often at random, and how often where that is too few:
 #: of five equal elements one of three hundred has not had each rank in 24 orders.
 RELATIVE_STEP = 2.0**-38
-RANDOM_POINTS, MANY_RANDOM_POINTS = 24, 240
+RANDOM_POINTS = 24
+MANY_RANDOM_POINTS = 240
 #: Derivatives on either side that differ by less, relatively, are one.
 _MIN_RELATIVE_GAP = 1e-7
 

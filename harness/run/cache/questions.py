@@ -24,7 +24,8 @@ from opproof.reference_ops import Op
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
 #: takes less room than they do. Unless it took so many seconds an element, as sorting for kinks does.
-MAX_KEPT_ELEMENTS, SLOW_SECONDS_PER_ELEMENT = 2**13, 4e-7
+MAX_KEPT_ELEMENTS = 2**13
+SLOW_SECONDS_PER_ELEMENT = 4e-7
 
 
 @dataclass

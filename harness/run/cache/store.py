@@ -29,9 +29,11 @@ FILE = "entries.sqlite"
 #: Of the file; one of another version is made anew.
 _VERSION = 1
 #: Seconds to wait for another process that writes, and after which an entry's last use is written down again.
-_MAX_WAIT_SECONDS, _USE_NOTED_SECONDS = 10.0, 3600
+_MAX_WAIT_SECONDS = 10.0
+_USE_NOTED_SECONDS = 3600
 #: So many bytes written between two looks at the size of all, and the share that is left where it is too large.
-_BYTES_BETWEEN_SIZE_CHECKS, _KEPT_SIZE_SHARE = 2**22, 0.8
+_BYTES_BETWEEN_SIZE_CHECKS = 2**22
+_KEPT_SIZE_SHARE = 0.8
 #: Entries, and uses, that are written down at once, at most.
 _AT_ONCE = 64
 
@@ -251,7 +253,8 @@ class CacheStore:
 _HEAD = b"opproof cache 1\n"
 _SUM = 16
 #: Bytes that a name, and an entry, may have.
-_MAX_NAME_BYTES, _MAX_ENTRY_BYTES = 64, 2**28
+_MAX_NAME_BYTES = 64
+_MAX_ENTRY_BYTES = 2**28
 
 
 def write(store: CacheStore, path: Path) -> int:

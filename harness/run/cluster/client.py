@@ -31,9 +31,12 @@ LOCAL = "local"
 #: Chunks that lie ready for each worker beside the one that it is at.
 _READY = 2
 #: Seconds that a chunk is to take, and the most cases that it may hold.
-_CHUNK_SECONDS, _MAX_CHUNK_CASES = 2.0, 256
+_CHUNK_SECONDS = 2.0
+_MAX_CHUNK_CASES = 256
 #: Seconds to wait for a scheduler, for its first worker, and for a scheduler that was lost.
-_CONNECT_SECONDS, _FIRST_WORKER_SECONDS, _RECONNECT_SECONDS = 10.0, 60.0, 120.0
+_CONNECT_SECONDS = 10.0
+_FIRST_WORKER_SECONDS = 60.0
+_RECONNECT_SECONDS = 120.0
 
 
 class Cluster:

@@ -25,11 +25,12 @@ from opproof.core.dtypes import DECLARED, Declaration
 from opproof.core.errors import BackendError, UsageError
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Question
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned
+from opproof.harness.run.request import Request, Returned, check_returned
 
 KIND = "answers"
 ABOUT = "about.json"

@@ -29,11 +29,12 @@ from opproof.core.dtypes import DECLARED, DTYPES, Declaration
 from opproof.core.errors import BackendError
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Destination, Mode, Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.native import PROTOCOL, NativeHost
 from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed, request_answer
-from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned
+from opproof.harness.run.request import Request, Returned, check_returned
 
 #: Seconds that a command may take to start and to say hello.
 START = 60.0
@@ -41,7 +42,8 @@ START = 60.0
 #: Digits that no tensor's number has.
 _DIGITS = 10
 #: What is read of an answer: so many times the bytes that it should have, for dtypes and shapes may be wrong, and more.
-_MAX_ANSWER_RATIO, _MAX_EXTRA_ANSWER_BYTES = 8, 1 << 26
+_MAX_ANSWER_RATIO = 8
+_MAX_EXTRA_ANSWER_BYTES = 1 << 26
 
 
 class ExecHost:

@@ -27,12 +27,13 @@ from opproof.core.dtypes import Declaration
 from opproof.core.errors import BackendError
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Destination, Mode, Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.output_check import check_outputs
 from opproof.harness.run.hosts.process import HostFault, HostProcess, request_answer, request_answers
 from opproof.harness.run.memory.buffer import Bytes
 from opproof.harness.run.memory.layout import GUARD_PAGES, TRAVEL_GUARD_PAGES, Layout, make_layout, take_snapshot, write
-from opproof.harness.run.request import EarlyVerdict, Request
+from opproof.harness.run.request import Request
 
 PROTOCOL = "1"
 #: Seconds that a backend may take to load.

@@ -12,9 +12,10 @@ from opproof.backends.worker.protocol import BufferRef, dtype_of
 from opproof.core.arrays import Array
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.run.memory.buffer import Buffer, Bytes, find_changed, find_unwritten, is_row_major_at
 from opproof.harness.run.memory.layout import Layout
-from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned
+from opproof.harness.run.request import Request, Returned, check_returned
 
 #: Of results that are looked at.
 _DTYPES = frozenset({

@@ -33,7 +33,8 @@ _CHUNK = 1 << 16
 #: Bytes of what the host prints that are kept for a message.
 _TAIL = 4096
 #: Seconds in which a keeper may tell how its host ended, and in which it may end itself.
-_MAX_EXIT_REPORT_SECONDS, _MAX_SHUTDOWN_SECONDS = 2.0, 8.0
+_MAX_EXIT_REPORT_SECONDS = 2.0
+_MAX_SHUTDOWN_SECONDS = 8.0
 #: Milliseconds after which time is looked at again, however long the limit.
 _LONGEST_POLL = 1e6
 #: Memory of the frames' pipes, so that most requests are one write.

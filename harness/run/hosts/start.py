@@ -19,12 +19,13 @@ from opproof.core.capabilities import assignment_of, backend_of, capability_of, 
 from opproof.core.errors import BackendError, suggest
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.run.hosts import answer_files, exec_protocol, native
 from opproof.harness.run.hosts.host import About, Host, Support
 from opproof.harness.run.hosts.output_check import check_outputs
 from opproof.harness.run.hosts.process import HostFault, references_allowed
 from opproof.harness.run.memory.layout import TRAVEL_GUARD_PAGES, make_layout, take_snapshot, write
-from opproof.harness.run.request import EarlyVerdict, Request
+from opproof.harness.run.request import Request
 from opproof.harness.run.task import HostLimits
 
 #: How variables begin that are read by Python, the loader or opproof itself: no switch of a library.

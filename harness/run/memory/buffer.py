@@ -54,7 +54,8 @@ _CANARIES = bytes([CANARY]) * 2**16
 #: Bytes of a buffer up to which what it holds at first is kept, for other results that lie alike.
 _MAX_SHARED_IMAGE_BYTES = 2**14
 #: Bytes of a tensor from which what it holds is not written out a second time, and that are compared at once.
-_MIN_LARGE_TENSOR_BYTES, _COMPARED_PIECE_BYTES = 2**20, 2**22
+_MIN_LARGE_TENSOR_BYTES = 2**20
+_COMPARED_PIECE_BYTES = 2**22
 
 
 class Buffer(NamedTuple):

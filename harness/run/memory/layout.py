@@ -21,7 +21,8 @@ from opproof.harness.run.memory.buffer import Buffer, Bytes, find_bytes_as_writt
 from opproof.harness.run.request import Request, Wanted
 
 #: Pages between two buffers, and where they travel to another machine and back.
-GUARD_PAGES, TRAVEL_GUARD_PAGES = 16, 1
+GUARD_PAGES = 16
+TRAVEL_GUARD_PAGES = 1
 
 
 @dataclass(frozen=True)

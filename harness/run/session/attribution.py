@@ -29,17 +29,18 @@ from dataclasses import dataclass
 from opproof.core.errors import BackendError
 from opproof.core.text import make_plain
 from opproof.core.verdicts import FAILED, Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.record import make_early_record, with_verdict
-from opproof.harness.run.request import EarlyVerdict
 from opproof.harness.run.session.slots import Candidate, Slots, call_task
 from opproof.harness.run.task import Task, op_name_of
 from opproof.reports import Result
 
 #: How often harm is traced back; how often an answer of one operator and mode that others spoil: it has one cause.
-_MAX_TRACES, _MAX_TRACES_PER_OPERATOR = 16, 4
+_MAX_TRACES = 16
+_MAX_TRACES_PER_OPERATOR = 4
 
 
 class Attribution:
@@ -131,7 +132,8 @@ def _replace_record(guilty: Culprit, met: DamageKind) -> list[Result]:
 #: The longest series.
 MAX_SERIES_TASKS = 256
 #: Seconds in which a host is watched after its last answer: so many more than the harm took, and twice that, at most.
-_MIN_WATCH_SECONDS, _MAX_WATCH_SECONDS = 0.5, 6.0
+_MIN_WATCH_SECONDS = 0.5
+_MAX_WATCH_SECONDS = 6.0
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from opproof.harness.run.task import Task, op_name_of
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many
 #: where the answer seems to be kept from the call before.
-_MAX_FUTILE_RECHECKS, _MAX_FUTILE_RECHECKS_OF_KEPT = 2, 16
+_MAX_FUTILE_RECHECKS = 2
+_MAX_FUTILE_RECHECKS_OF_KEPT = 16
 
 #: What an earlier case's threads and timers can do to an innocent one.
 _INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}

@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import WRONG, Mode, Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.chunks.question import make_fitting_question
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import Attempt, run_task
 from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.request import EarlyVerdict, Request, wanted_of
-from opproof.harness.run.task import HostLimits, Task, op_name_of, op_of
+from opproof.harness.run.request import Request, wanted_of
+from opproof.harness.run.task import HostLimits, Task, op_name_of
 
 #: What threads, timers and closed files of an earlier case can do to an innocent one whose host lives on.
 DAMAGE = frozenset({Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
@@ -50,7 +52,8 @@ def call_task(host: Host, task: Task, timeout: float, known: Verdict) -> None:
 
 
 #: How many starts in a row may fail after so many seconds: each costs a case, and a run may have thousands.
-_MAX_SLOW_STARTS, _SLOW_START_SECONDS = 3, 10.0
+_MAX_SLOW_STARTS = 3
+_SLOW_START_SECONDS = 10.0
 
 
 @dataclass

@@ -25,6 +25,7 @@ from opproof.core.errors import BackendError
 from opproof.core.system import keep_what_is_freed, uncollected
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Rules
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run import hardening
 from opproof.harness.run.attempt import rules_of, support_of
 from opproof.harness.run.cache import location
@@ -39,7 +40,7 @@ from opproof.harness.run.record import make_early_record, record
 from opproof.harness.run.session.attribution import Attribution
 from opproof.harness.run.session.recheck import Recheck, Rechecks
 from opproof.harness.run.session.slots import Slots
-from opproof.harness.run.task import HostLimits, Task, op_name_of, op_of, repro_command_of
+from opproof.harness.run.task import HostLimits, Task, op_name_of, repro_command_of
 from opproof.reports import Result
 
 #: The one of this process.

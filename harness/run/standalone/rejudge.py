@@ -19,21 +19,22 @@ from opproof.core.capabilities import backend_of
 from opproof.core.dtypes import DTYPES, Declaration
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.judge.outputs import Outputs
+from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.known_failures.known import Known, mark
 from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fitting_question
 from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import COMPUTE_U
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import Attempt, rules_of
 from opproof.harness.run.calls import by_reference, is_held
 from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts.host import Support
 from opproof.harness.run.record import record
-from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned, wanted_of
+from opproof.harness.run.request import Request, Returned, check_returned, wanted_of
 from opproof.harness.run.results.file import ResultsFile, key_of
 from opproof.harness.run.standalone.caller import JobAnswer
 from opproof.harness.run.standalone.selection import data_of, losses_of
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.task import Task
 from opproof.reports import Result
 
 _ELSEWHERE = "right where opproof calls it, and wrong where a program of its own does"

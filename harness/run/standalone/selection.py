@@ -20,10 +20,13 @@ from opproof.harness.reference.question import Question
 from opproof.reports import Result
 
 #: Elements of the largest case, so that a call takes no second; of larger ones, up to the second number, one call each.
-MAX_CASE_ELEMENTS, MAX_LARGE_CASE_ELEMENTS = 2**16, 2**21
+MAX_CASE_ELEMENTS = 2**16
+MAX_LARGE_CASE_ELEMENTS = 2**21
 _ASKED = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 #: Of every operator and mode so many that passed are asked again, and so many that were declined; large ones in all.
-MAX_PASSED_CALLS, MAX_DECLINED_CALLS, MAX_LARGE_CALLS = 2, 8, 8
+MAX_PASSED_CALLS = 2
+MAX_DECLINED_CALLS = 8
+MAX_LARGE_CALLS = 8
 
 
 def choose_calls(results: Sequence[Result]) -> list[Result]:

@@ -13,9 +13,11 @@ from opproof.harness.selftest.coverage.predicates import INDICES, Rule, make_par
 from opproof.reference_ops import Op, Trait
 
 #: Rows past which a launch has no block for each, and a width past that of two warps.
-_MAX_LAUNCHED_ROWS, _TWO_WARPS_COLUMNS = 1024, 64
+_MAX_LAUNCHED_ROWS = 1024
+_TWO_WARPS_COLUMNS = 64
 #: Tensors past which a list of them is handed on in parts.
-_SHORT_LIST_TENSORS, _LONG_LIST_TENSORS = 4, 16
+_SHORT_LIST_TENSORS = 4
+_LONG_LIST_TENSORS = 16
 #: Rows of a product up to which it is taken for products with vectors.
 _FEW_ROWS = range(2, 9)
 #: A kernel longer than those that are unrolled.

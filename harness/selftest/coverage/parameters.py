@@ -17,7 +17,8 @@ _EITHER = ({"dampening", "nesterov"}, {"mode", "value"})
 #: Tensors of a product of matrices.
 _FACTORS = ({"a", "b"}, {"x", "weight"})
 #: A tile, in rows and columns of a result, and the terms of a sum past which 15 bits count no further.
-_TILE_SIDE, _MAX_COUNTED_TERMS = 16, 2**15
+_TILE_SIDE = 16
+_MAX_COUNTED_TERMS = 2**15
 #: Scales of a resize whose reciprocal f32 rounds down, so that places computed by it fall short of a whole cell.
 _SHORT_SCALE = 41
 

@@ -26,12 +26,12 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement, Rules, judge
-from opproof.harness.judge.outputs import Outputs
+from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import make_question
 from opproof.harness.run.memory.layout import TRAVEL_GUARD_PAGES, make_layout, write
 from opproof.harness.run.plan import is_asked
-from opproof.harness.run.request import EarlyVerdict, Request, Returned, check_returned, wanted_of
+from opproof.harness.run.request import Request, Returned, check_returned, wanted_of
 from opproof.harness.selftest.mutation.gradients import gradient_mutants, sum_mutants
 from opproof.harness.selftest.mutation.inputs import input_mutants, parameter_mutants
 from opproof.harness.selftest.mutation.memory import memory_mutants

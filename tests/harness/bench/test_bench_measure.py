@@ -15,8 +15,8 @@ from opproof.harness.bench.measure import Effort, interval_of, measure
 from opproof.harness.bench.output_check import draw_unseen
 from opproof.harness.bench.process import Blocks, Clocks, Fault, find_disagreement
 from opproof.harness.reference.chunks.question import make_fitting_question
+from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.request import wanted_of
-from opproof.harness.run.task import op_of
 from opproof.reports.bench.compare import compare_benches, format_changes
 from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
 

@@ -12,8 +12,8 @@ from _c_build import compiled, needs_cc
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.harness.__main__ import main
+from opproof.harness.known_failures.findings import Extent
 from opproof.harness.run.finish import finish
-from opproof.harness.run.plan import Extent
 from opproof.reports import Header
 
 

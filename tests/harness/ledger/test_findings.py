@@ -4,9 +4,9 @@ import datetime
 
 import pytest
 
-from opproof.harness.known_failures.findings import find_idle, find_ledger_errors, list_news, make_findings
+from opproof.harness.known_failures.findings import Extent, find_idle, find_ledger_errors, list_news, make_findings
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.plan import Extent, Selection, scope_of
+from opproof.harness.run.plan import Selection, scope_of
 from opproof.reports import Result
 
 TODAY = datetime.date(2026, 7, 1)

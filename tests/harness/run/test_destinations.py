@@ -16,9 +16,10 @@ from opproof.backends.table import write_results
 from opproof.cases import Case, cases_of
 from opproof.cases._layouts import layouts_of
 from opproof.core.errors import BackendError, CaseError
+from opproof.harness.reference.valid_case import check_case
 from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.plan import check_case, has_gradient
+from opproof.harness.run.plan import has_gradient
 from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load, load_file, names
 

@@ -14,9 +14,9 @@ from opproof.backends.loaded import resolve_members
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.errors import BackendError, CaseError
+from opproof.harness.reference.valid_case import check_case
 from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.plan import check_case
 from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load
 

@@ -4,6 +4,7 @@ import pytest
 
 from opproof.cases import cases_of
 from opproof.core.errors import CaseError
+from opproof.harness.reference.valid_case import check_case
 from opproof.harness.run import plan
 from opproof.harness.run.plan import Selection, select_cases
 
@@ -13,7 +14,7 @@ OWN = [str(case) for case in cases_of("add")]
 @pytest.fixture
 def tried(monkeypatch):
     """Ids of the cases that are tried."""
-    seen, checked = [], plan.check_case
+    seen, checked = [], check_case
     monkeypatch.setattr(plan, "check_case", lambda case, folders=(): seen.append(str(case)) or checked(case, folders))
     return seen
 

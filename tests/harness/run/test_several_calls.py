@@ -7,10 +7,11 @@ import pytest
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.request import EarlyVerdict, Request, wanted_of
+from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import HostLimits
 from opproof.reference_ops import load
 

@@ -30,7 +30,7 @@ from opproof.harness.reference.chunks.question import make_fitting_question, mak
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.expected import evaluate_expected, values_of
 from opproof.harness.reference.question import make_question as pose_whole
-from opproof.harness.run.plan import check_case
+from opproof.harness.reference.valid_case import check_case
 from opproof.reference_ops import load
 
 HEADS = Axis(8, {"query": -3, "key": -3, "y": -3})

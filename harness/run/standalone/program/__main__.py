@@ -67,7 +67,8 @@ if __name__ == "__main__":
 #: Calls with other numbers after all, before results that were held are looked at.
 AFTER = 64
 #: Calls of each of two threads at once, and the seconds that they may take.
-CONCURRENT_CALLS, MAX_CONCURRENT_SECONDS = 20, 2.0
+CONCURRENT_CALLS = 20
+MAX_CONCURRENT_SECONDS = 2.0
 
 
 def call_once(job: Job, before: int) -> Told:

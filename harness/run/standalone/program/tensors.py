@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 #: Calls between the first answers and the last, and the seconds in which they begin.
-CALLS_BETWEEN_ANSWERS, CALLING_SECONDS = 40, 0.5
+CALLS_BETWEEN_ANSWERS = 40
+CALLING_SECONDS = 0.5
 
 
 def walk_leaves(y: Any) -> Iterator[Any]:
