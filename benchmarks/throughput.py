@@ -37,13 +37,13 @@ from opproof.harness.run.task import HostLimits, Task
 STAGES = {
     "inputs": [("data.py", "inputs_of"), ("data.py", "cotangents_of")],
     "laying out": [("layout.py", "lay_out"), ("layout.py", "write"), ("layout.py", "snapshot")],
-    "looking at it": [("looked.py", "looked_at"), ("placed.py", "late")],
+    "looking at it": [("looked.py", "looked_at"), ("native.py", "late")],
     "the host": [("exchange.py", "exchanges")],
     "reference": [("reference.py", "forward"), ("reference.py", "vjp"), ("reference.py", "gradients_exist")],
     "noise runs": [("reference.py", "expected_forward"), ("reference.py", "expected_vjp")],
     "kinks": [("kinks.py", "intervals")],
     "comparison": [("bound.py", "compare")],
-    "vacuity": [("vacuity.py", "vacuous")],
+    "vacuity": [("judgement.py", "vacuous")],
 }
 #: The most that a record may cost of what it costs in the other opproof, commit 4faf4ae.
 BARS = {"cold": 0.40, "warm": 0.15}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("backends", "cases", "core", "front", "harness", "reference_ops", "reports", "src", "vocabulary")
+PACKAGES = ("backends", "cases", "core", "harness", "reference_ops", "reports", "src")
 #: Words of a sentence, of a page, and of all pages in git: the most of each.
 MAX_SENTENCE_WORDS = 45
 MAX_PAGE_WORDS = 4_000

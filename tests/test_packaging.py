@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("backends", "cases", "harness", "reference_ops", "reports", "vocabulary")
+FOLDERS = ("backends", "cases", "harness", "reference_ops", "reports", "core")
 
 
 def files(folder):

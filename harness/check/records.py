@@ -75,7 +75,7 @@ def make_records(
 
 
 def _declare_nothing(*_: Any) -> tuple[str, str]:
-    """Of a declaration doubts/undeclared.py says what it would make right."""
+    """Of a declaration triage/precision.py says what it would make right."""
     return "", ""
 
 

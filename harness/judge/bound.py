@@ -6,7 +6,7 @@ c is what storing the result may cost: STORED where interior arithmetic is more 
 not. There, what moves an element that is computed for itself by about its own size is a saved output, which was
 rounded once: that part of scale counts SAVED times. `units` is (|got - expected| - floor) / (u (scale + |expected|)):
 1 is as good as it gets, and `limit`, between c and C, is how many of them an element may have. What holds of arrays as
-a whole is in figures.py.
+a whole is in array_statistics.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 One-sided differences of the float64 reference, Richardson-extrapolated from two steps, of
 L = sum(g y) along one element at a time. The positive and the negative cotangents make an interval
 each, and the two are added: an element that ties in two windows may win one and lose the other.
-What holds of all kinked elements together, of every input, is in subgradient.py.
+What holds of all kinked elements together, of every input, is in reference/kinks.py.
 
 What the gradients at kinks must be together: one subgradient of all inputs, not a value of its own for each element.
 

@@ -45,9 +45,9 @@ class Expected:
     faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
     each: bool = False  # every element is computed for itself, by few operations
     stored: float | None = None  # where 16-bit intermediates are declared, the most that the RMS of units may be
-    spread: float | None = None  # by what factor honest answers are off as a whole (slope.py); None: not measured
+    spread: float | None = None  # by what factor honest answers are off as a whole (array_bias.py); None: not measured
     leaning: float | None = (
-        None  # by how many steps a stored constant has the whole lean (steps.py); None: not measured
+        None  # by how many steps a stored constant has the whole lean (array_bias.py); None: not measured
     )
     held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
 

@@ -1,4 +1,4 @@
-"""Whether results can lie where a case has them: in the memory of an input, or strided."""
+"""Whether a case is one that its operator can compute, and results can lie where it has them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,32 @@ from opproof.cases._case import RESERVED
 from opproof.cases._layouts import LAYOUTS, layouts_of
 from opproof.cases._stored import check_stored, is_stored
 from opproof.core.arrays import Array
-from opproof.core.errors import CaseError, suggest
-from opproof.harness.reference import valid_case
+from opproof.core.errors import CaseError, UsageError, suggest
 from opproof.harness.reference.chunks.blocks import axes_of, one_of
-from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES, MAX_UNMEASURED_ELEMENTS
+from opproof.harness.reference.chunks.memory_budget import (
+    DEFAULT_MEMORY_BYTES,
+    MAX_UNMEASURED_ELEMENTS,
+    with_memory_limit,
+)
 from opproof.harness.reference.chunks.question import count_elements
 from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
 from opproof.harness.reference.question import evaluate_forward
-from opproof.harness.run.memory_limits import with_memory_limit
-from opproof.harness.run.plan import Selection, select_operators
 from opproof.reference_ops import Op, load, load_folder
+
+
+def load_own(path: Path) -> list[Op]:
+    """The operators in a user's folder or file. Raises UsageError where there is none."""
+    ops = load_folder(path) if path.exists() else []
+    if not ops:
+        raise UsageError(f"no operator in {path}: give --ops a folder of operators' files, or one of them.")
+    return ops
+
 
 #: Elements of a result need memory of their own.
 OUTSIDE = "broadcast"
 
 
-def check(case: Case, op: Op, output: Array) -> None:
+def check_destination(case: Case, op: Op, output: Array) -> None:
     """Raises CaseError where the first result, such as `output`, cannot lie where `case` says."""
     if case.into not in LAYOUTS or case.into == OUTSIDE:
         known = ", ".join(name for name in LAYOUTS if name != OUTSIDE)
@@ -69,7 +79,8 @@ _TRIED = 2**22
 
 def check_case(case: Case, folders: Sequence[str] = ()) -> Case:
     """`case`, which its op can compute. Raises CaseError or OpError with the reason why not."""
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    own = {op.name: op for folder in folders for op in load_own(Path(folder))}
+    op = own.get(case.op) or load(case.op)
     for name, _ in case.params:
         if name not in op.params:
             raise CaseError(f"{case}: {_explain_no_parameter(op, name, case.kwargs[name])}")
@@ -91,7 +102,7 @@ def check_case(case: Case, folders: Sequence[str] = ()) -> Case:
                 outputs = evaluate_forward(
                     op, order_arguments(tried, op, inputs_of(tried, drawn)), fill_parameters(tried, op)
                 )
-            valid_case.check(tried, op, outputs[0])
+            check_destination(tried, op, outputs[0])
     except CaseError:
         raise
     except (ImportError, MemoryError):  # what the reference lacks here is no fault of the case: the judge tells

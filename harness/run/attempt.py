@@ -25,7 +25,7 @@ from opproof.harness.judge.array_statistics import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.judge.self_oracle import judge_by_self
-from opproof.harness.reference.chunks.memory_budget import TooLarge
+from opproof.harness.reference.chunks.memory_budget import TooLarge, with_memory_limit
 from opproof.harness.reference.chunks.question import Posing, make_fitting_question
 from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import COMPUTE_U
@@ -62,7 +62,6 @@ from opproof.harness.run.memory_limits import (
     explain_limit,
     explain_outgrown,
     limit_of,
-    with_memory_limit,
 )
 from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import Task

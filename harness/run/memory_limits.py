@@ -6,20 +6,17 @@ alone are beyond the limit nobody is asked, for that is no fault of a backend's.
 The judge's own memory is held to --judge-memory by the kernel, and a case that cannot fit says so before it starts.
 
 What a judge computes in, copies and noise and bounds, is memory of its process alone: that is limited here. Tensors of
-a case lie in shared memory (core/arrays.py, hosts/memory.py) as often as calls need them, whatever the limit is:
+a case lie in shared memory (core/arrays.py, hosts/native.py) as often as calls need them, whatever the limit is:
 whether they fit is asked of the machine. Linux alone counts the first apart from the second (RLIMIT_DATA since 4.7,
 getrlimit(2)); elsewhere nothing is limited.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-import mmap
 import sys
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +27,6 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Verdict, describe_beyond, format_bytes
 from opproof.harness.judge.outputs import EarlyVerdict
-from opproof.harness.reference.chunks.expected import MAX_PARALLEL_BLOCKS
 from opproof.harness.reference.chunks.memory_budget import TooLarge, round_up_memory
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
@@ -91,9 +87,6 @@ def explain_limit(fault: HostFault, task: Task, size: int, *, whole: bool) -> tu
     return fault.verdict, f"{fault.message} (its {what} take {format_bytes(size)}; {option} raises the limit)"
 
 
-#: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
-_EXCESS_RATIO = 0.2
-_MIN_EXCESS_BYTES = 192 * 2**20
 #: Times that the inputs of a case are held: the data of both questions, and those of the call; and that the results
 #: are: in the call, and of the call before, the judged one and the call after it.
 INPUT_COPIES = 3
@@ -101,49 +94,6 @@ RESULT_COPIES = 4
 #: Bytes of tensors from which the machine is asked whether it has room.
 _MIN_CHECKED_BYTES = 2**26
 MIB = 2**20
-#: Rows of a product that has OpenBLAS take what it works in: where it gets none, it ends the process (memory.c).
-_PRODUCT = 128
-
-
-@functools.cache
-def reserve() -> None:
-    """Have OpenBLAS take what it works in, once in a process, for as many products at once as there may be."""
-    together = threading.Barrier(MAX_PARALLEL_BLOCKS + 1)
-
-    def multiply() -> None:
-        a = np.ones((_PRODUCT, _PRODUCT))
-        together.wait()
-        for _ in range(8):
-            a @ a
-
-    some = [threading.Thread(target=multiply) for _ in range(MAX_PARALLEL_BLOCKS + 1)]
-    for thread in some:
-        thread.start()
-    for thread in some:
-        thread.join()
-
-
-@contextmanager
-def with_memory_limit(memory: int) -> Iterator[None]:
-    """Within it this process may take `memory` bytes and a fifth beside what it holds: more raises MemoryError.
-
-    What begins within it inherits the limit; no process may be started there.
-    """
-    if memory >= sys.maxsize or _measure_data_bytes() is None:
-        yield
-        return
-    reserve()
-    held = _measure_data_bytes() or 0
-    import resource  # POSIX alone has it
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = held + memory + max(int(memory * _EXCESS_RATIO), _MIN_EXCESS_BYTES)
-    lowered = min((n for n in (limit, soft, hard) if n != resource.RLIM_INFINITY), default=limit)
-    resource.setrlimit(resource.RLIMIT_DATA, (lowered, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def limit_of(host: Host, task: Task) -> int:
@@ -223,12 +173,3 @@ def _group() -> Iterator[int]:
         most, used = ((folder / f"memory.{what}").read_text().strip() for what in ("max", "current"))
         stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         yield int(most) - int(used) + int(stat.get("inactive_file", 0))
-
-
-def _measure_data_bytes() -> int | None:
-    """Bytes of memory of this process alone, as RLIMIT_DATA counts them; None where it is not Linux."""
-    if not sys.platform.startswith("linux"):
-        return None
-    with suppress(OSError, ValueError, IndexError):
-        return int(Path("/proc/self/statm").read_text().split()[5]) * mmap.PAGESIZE
-    return None

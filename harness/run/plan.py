@@ -27,10 +27,10 @@ from opproof.core.errors import UsageError, suggest
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
 from opproof.harness.known_failures.findings import Extent
 from opproof.harness.known_failures.known import Known
-from opproof.harness.reference.valid_case import check_case
+from opproof.harness.reference.valid_case import check_case, load_own
 from opproof.harness.run.exhaustive import make_chunks
 from opproof.harness.run.task import Task, op_name_of
-from opproof.reference_ops import Op, load, load_folder, names
+from opproof.reference_ops import Op, load, names
 from opproof.reference_ops._op import FOLDER
 
 #: Backends that take turns at a case.
@@ -57,19 +57,11 @@ class Selection:
 
 def select_operators(selection: Selection) -> list[Op]:
     """The operators asked for, those of the user's folders included. Raises OpError for an unknown one."""
-    own = [op for folder in selection.folders for op in _load_own(Path(folder))]
+    own = [op for folder in selection.folders for op in load_own(Path(folder))]
     if not selection.ops:
         return [*own, *(load(n) for n in names())]
     by_name = {op.name: op for op in own}
     return [by_name.get(name) or load(name) for name in selection.ops]
-
-
-def _load_own(path: Path) -> list[Op]:
-    """The operators in a user's folder or file. Raises UsageError where there is none."""
-    ops = load_folder(path) if path.exists() else []
-    if not ops:
-        raise UsageError(f"no operator in {path}: give --ops a folder of operators' files, or one of them.")
-    return ops
 
 
 def select_cases(selection: Selection) -> list[Case]:

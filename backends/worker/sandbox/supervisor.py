@@ -1,14 +1,14 @@
 """Between a judge and its host: starts the host, watches its memory, and ends it with all its descendants.
 
-    python -I -S keeper.py CONTROL STATUS MEMORY NAME OWN COUNT PATH... COUNT PATH... COMMAND...
+    python -I -S supervisor.py CONTROL STATUS MEMORY NAME OWN COUNT PATH... COUNT PATH... COMMAND...
 
 CONTROL is a pipe that the judge holds open: at its end, also when the judge is killed, everything that the host
 started is killed, whatever it did to hide (sessions, groups, orphans: this process adopts them). On STATUS goes one
 line when the host ends: `exit STATUS`, as subprocess counts, or `memory`. MEMORY is in bytes, of the whole family; 0
 is no limit. NAME is what this process is called by `ps`, and by reference_ops/_kept.py, which is not to be imported
 below one that is called opproof-keeper. OWN is 1 where COMMAND is opproof's own. The first PATH... are COUNT files and
-folders that are to be empty for it, the others not to be written (cover.py). Stands alone and imports nothing of
-opproof: its start is every host's.
+folders that are to be empty for it, the others not to be written (mount_namespace.py). Stands alone
+and imports nothing of opproof: its start is every host's.
 
 Where the kernel has Landlock, what the host starts, in whatever language, opens no memory and no descriptors of a
 process outside of its family, another backend's host among them; and from Linux 6.12 on it signals none.

@@ -1,6 +1,6 @@
 """The cases of an ONNX model, by shape inference: nothing of it is run, and no weight is read.
 
-Every node whose operator is in the table that the ONNX oracle proves (translated.py) is translated with arrays that
+Every node whose operator is in the table that the ONNX oracle proves (onnx/table.py) is translated with arrays that
 have a shape and no memory; what our operators make of them is asked of their PyTorch twins on torch's meta device.
 Whole numbers that say shapes, axes and indices are worked out as the model goes.
 """

@@ -1,6 +1,6 @@
-"""ONNX's operators that move data, by our references. See translated.py.
+"""ONNX's operators that move data, by our references. See onnx/table.py.
 
-ONNX's operators that name places: gather and scatter by rows of indices, crop, mark, reverse. See translated.py.
+ONNX's operators that name places: gather and scatter by rows of indices, crop, mark, reverse. See onnx/table.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ONNX's normalisations, attention and losses, by our references. See translated.py."""
+"""ONNX's normalisations, attention and losses, by our references. See onnx/table.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ONNX's quantisation, and products and convolutions of integers, by our references. See translated.py."""
+"""ONNX's quantisation, and products and convolutions of integers, by our references. See onnx/table.py."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""ONNX's recurrent layers and rotary embedding, by our references. See translated.py.
+"""ONNX's recurrent layers and rotary embedding, by our references. See onnx/table.py.
 
-ONNX's linear attention and causal convolution, by our references. See translated.py.
+ONNX's linear attention and causal convolution, by our references. See onnx/table.py.
 
-ONNX's Fourier transforms, by our references. See translated.py.
+ONNX's Fourier transforms, by our references. See onnx/table.py.
 """
 
 from __future__ import annotations

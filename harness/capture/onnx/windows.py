@@ -1,4 +1,4 @@
-"""ONNX's convolutions, pooling and resizing, by our references. See translated.py."""
+"""ONNX's convolutions, pooling and resizing, by our references. See onnx/table.py."""
 
 from __future__ import annotations
 

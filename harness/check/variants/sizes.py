@@ -2,7 +2,7 @@
 
 A kernel whose last tile is wrong is right at multiples of its tile, and a factory gives these. Left as they are: sizes
 that the reference or an argument names, the taps of a convolution, and those that the tensors hold together
-(`structure.py`).
+(`properties.py`).
 
 Sizes of some tensors alone, that others share in every draw: a latent's rank that is as large as a head.
 

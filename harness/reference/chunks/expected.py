@@ -20,7 +20,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.system import count_cores
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks.blocks import Axis, Block, Region, region_of, split_block, take_block
-from opproof.harness.reference.chunks.memory_budget import ChunkPlan, NoisePlan
+from opproof.harness.reference.chunks.memory_budget import MAX_PARALLEL_BLOCKS, ChunkPlan, NoisePlan
 from opproof.harness.reference.expected import evaluate_expected, values_of
 from opproof.harness.reference.question import Expected, Question, name_outputs
 from opproof.harness.reference.roundoff import RUNS, compute_roundoff, ignore_fp_warnings
@@ -116,7 +116,7 @@ class _Sum:
         self._last = part
 
     def expected(self, rounding: float) -> Expected:
-        """The sum; `rounding` is that of an addition, in units of u(dtype) (see noise/array.py for a sum's error)."""
+        """The sum; `rounding` is that of an addition, in units of u(dtype) (montecarlo/array.py says what a sum's is)."""
         assert self._last is not None
         added = self._terms * (np.square(self._values) / 3 + self._squares / 2)
         scale: NDArray[np.float64] = np.sqrt(self._scales + np.where(self._terms > 1, rounding**2 * added, 0.0))
@@ -126,9 +126,6 @@ class _Sum:
 
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
-
-#: Evaluations at once; there is room for two (room.py). NumPy computes outside the interpreter's lock.
-MAX_PARALLEL_BLOCKS = 2
 
 
 def in_turn(make: Callable[[_Given], _Made], items: Iterable[_Given]) -> Iterator[tuple[_Given, _Made]]:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import mmap
+import sys
+import threading
 import tracemalloc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
 
 from opproof.harness.reference.chunks.blocks import Axis, Block, Shape, take_block
 from opproof.harness.reference.expected import values_of
 from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import RUNS
 from opproof.reference_ops import Op, Trait
+
+#: Evaluations at once; there is room for two (memory_budget.py). NumPy computes outside the interpreter's lock.
+MAX_PARALLEL_BLOCKS = 2
+
 
 #: Bytes that a judge may use by default.
 DEFAULT_MEMORY_BYTES = 2**30
@@ -178,3 +190,64 @@ def _describe_need(case: object, needed: float, memory: int) -> str:
         f"judging {case} takes about {least} MiB, and --judge-memory is {memory // 2**20}; "
         f"give --judge-memory {least} or more, or a smaller case"
     )
+
+
+#: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
+_EXCESS_RATIO = 0.2
+
+
+_MIN_EXCESS_BYTES = 192 * 2**20
+
+
+#: Rows of a product that has OpenBLAS take what it works in: where it gets none, it ends the process (memory.c).
+_PRODUCT = 128
+
+
+@functools.cache
+def reserve() -> None:
+    """Have OpenBLAS take what it works in, once in a process, for as many products at once as there may be."""
+    together = threading.Barrier(MAX_PARALLEL_BLOCKS + 1)
+
+    def multiply() -> None:
+        a = np.ones((_PRODUCT, _PRODUCT))
+        together.wait()
+        for _ in range(8):
+            a @ a
+
+    some = [threading.Thread(target=multiply) for _ in range(MAX_PARALLEL_BLOCKS + 1)]
+    for thread in some:
+        thread.start()
+    for thread in some:
+        thread.join()
+
+
+@contextmanager
+def with_memory_limit(memory: int) -> Iterator[None]:
+    """Within it this process may take `memory` bytes and a fifth beside what it holds: more raises MemoryError.
+
+    What begins within it inherits the limit; no process may be started there.
+    """
+    if memory >= sys.maxsize or _measure_data_bytes() is None:
+        yield
+        return
+    reserve()
+    held = _measure_data_bytes() or 0
+    import resource  # POSIX alone has it
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = held + memory + max(int(memory * _EXCESS_RATIO), _MIN_EXCESS_BYTES)
+    lowered = min((n for n in (limit, soft, hard) if n != resource.RLIM_INFINITY), default=limit)
+    resource.setrlimit(resource.RLIMIT_DATA, (lowered, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _measure_data_bytes() -> int | None:
+    """Bytes of memory of this process alone, as RLIMIT_DATA counts them; None where it is not Linux."""
+    if not sys.platform.startswith("linux"):
+        return None
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[5]) * mmap.PAGESIZE
+    return None

@@ -5,8 +5,8 @@ The noise of `truth` is that of the formula in which the reference is written. A
 - softmax by a logsumexp saved per row, as attention's backward and merged chunks have it: the roundoff of a large
   logsumexp is in all shares of the row alike, and their sum stands where 1 stood;
 - attention's backward by its output, sum(g o), with o as it was stored in 16 bits, and by scores that it computes
-  again, which round otherwise where the keys are scaled and not the product (attended.py): the gradients of a row's
-  scores do not add up to 0 then;
+  again, which round otherwise where the keys are scaled and not the product (stored_outputs.py): the gradients of a
+  row's scores do not add up to 0 then;
 - softmax of two by s = sigmoid(a - b) and 1 - s, which has a roundoff of 1 where a share is small; so has its
   backward;
 - softmax of x - max(x) by autograd, which goes through the largest element too: there the roundoffs of a whole row
@@ -21,8 +21,8 @@ The noise of `truth` is that of the formula in which the reference is written. A
   given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
 - of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
-- 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`complements.py`);
-- 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`constants.py`);
+- 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`torch/rounding.py`);
+- 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`torch/rounding.py`);
 - below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
 - of elements that are equal, sort and topk may take any;
 - the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all

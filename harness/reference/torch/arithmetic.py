@@ -1,7 +1,7 @@
 """Arithmetic of one evaluation: where it rounds, noise enters; what it decides, all evaluations decide alike.
 
 One evaluation has no noise and writes its decisions on a tape: comparisons, positions, whole numbers, random draws. The
-noisy ones read them from there, so that noise never flips a branch. Amplitudes are those of noise/array.py.
+noisy ones read them from there, so that noise never flips a branch. Amplitudes are those of montecarlo/array.py.
 
 Places in a pool by value: numbers that are equal find the same noise there, as whoever computes them alike errs.
 

@@ -1,7 +1,7 @@
 """What rounds many times at once: sums, products of matrices, scans, additions by index.
 
 A rule takes the arithmetic, the operation and its arguments. The size of the error of a sum of n terms is that of a
-sequential one, as noise/array.py derives it.
+sequential one, as montecarlo/array.py derives it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It is started when first asked, and anew after each fault, so a fault costs the case at hand.
 docs/reference/exec-protocol.md is the specification, `opproof check-backend` tests it. A command that turns out to be
-opproof's own host, on another machine for instance, is spoken to as such (placed.py).
+opproof's own host, on another machine for instance, is spoken to as such (native.py).
 
 Whether a call in place left alone what it was not to write, of a host that shares no memory with its judge.
 """

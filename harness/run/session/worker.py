@@ -3,9 +3,9 @@
 A judge at work: one host for each backend, a second look where the first leaves a doubt, records.
 
 A host that died, hung or outgrew its limit is replaced; the case after it starts in a fresh one. What looks like the
-fault of a case in a host that other cases used before is looked at again in a fresh one (looks.py). Where it does not
+fault of a case in a host that other cases used before is looked at again in a fresh one (recheck.py). Where it does not
 show again, an earlier case may have left behind what did it: then that one is charged, and else the case at hand
-(blame.py).
+(attribution.py).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from opproof.core.errors import BackendError
 from opproof.core.system import keep_what_is_freed, uncollected
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Rules
+from opproof.harness.reference.chunks.memory_budget import with_memory_limit
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run import hardening
 from opproof.harness.run.attempt import rules_of, support_of
@@ -35,7 +36,7 @@ from opproof.harness.run.cache.store import CacheStore
 from opproof.harness.run.hardening import end, harden_process, take_orphans
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.hosts.start import describe_host
-from opproof.harness.run.memory_limits import limit_of, with_memory_limit
+from opproof.harness.run.memory_limits import limit_of
 from opproof.harness.run.record import make_early_record, record
 from opproof.harness.run.session.attribution import Attribution
 from opproof.harness.run.session.recheck import Recheck, Rechecks

@@ -1,9 +1,9 @@
 """The rules that say which cases an operator needs, those first that most of the catalogued bugs need.
 
-A rule applies to operators by their signatures and facts (ops.py). It has parts where one case is not enough: every
-tensor that can lie so, every parameter, each 16-bit dtype. An operator keeps a rule when every part is met by some
-case, or when its cases file says under WITHOUT why no row could show anything. Conjunctions of rules have no number
-of bugs of their own and stand last. What the runner does in every case stands in `ALWAYS`.
+A rule applies to operators by their signatures and facts (coverage/operators.py). It has parts where one case is not
+enough: every tensor that can lie so, every parameter, each 16-bit dtype. An operator keeps a rule when every part is
+met by some case, or when its cases file says under WITHOUT why no row could show anything. Conjunctions of rules have
+no number of bugs of their own and stand last. What the runner does in every case stands in `ALWAYS`.
 """
 
 from __future__ import annotations

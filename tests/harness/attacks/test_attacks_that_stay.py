@@ -109,7 +109,7 @@ def test_a_judge_that_is_killed(tmp_path, kind):
     mark = str(tmp_path)
     run = started(tmp_path, kind, mark)
     try:
-        (keeper, *_) = [p for p, line in marked(mark).items() if "keeper.py" in line]
+        (keeper, *_) = [p for p, line in marked(mark).items() if "supervisor.py" in line]
         judge = psutil.Process(keeper).parent()
         (tmp_path / "hangs").unlink()
         os.kill(judge.pid, signal.SIGKILL)

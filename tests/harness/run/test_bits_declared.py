@@ -138,7 +138,7 @@ def forward(op, inputs, params):
 
 def test_an_order_of_additions_shows_where_their_sums_round(tmp_path):
     """Numbers on one grid add up without an error in whatever order: numbers of many sizes do not."""
-    path = tmp_path / "scattered.py"
+    path = tmp_path / "indexed.py"
     path.write_text(SCATTERED, encoding="utf-8")
     plain = "scatter_add[x=2x3;index=65x3;src=65x3;dim=0;f32;fill=signs;layout=x:transposed]"
     spread = "scatter_add[x=2x3;index=65x3;src=65x3;dim=0;f32;fill=spread]"

@@ -15,7 +15,7 @@ from opproof.core.arrays import allocate_tensor
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks import question
 from opproof.harness.reference.chunks import question as posing
-from opproof.harness.reference.chunks.memory_budget import TooLarge
+from opproof.harness.reference.chunks.memory_budget import TooLarge, reserve, with_memory_limit
 from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.reference.data import inputs_of, to_dtype
 from opproof.harness.run import memory_limits
@@ -23,15 +23,7 @@ from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.memory.buffer import Buffer
 from opproof.harness.run.memory.layout import make_layout, take_snapshot, write
-from opproof.harness.run.memory_limits import (
-    INPUT_COPIES,
-    check_free,
-    explain_killed,
-    explain_outgrown,
-    free_bytes,
-    reserve,
-    with_memory_limit,
-)
+from opproof.harness.run.memory_limits import INPUT_COPIES, check_free, explain_killed, explain_outgrown, free_bytes
 from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load

@@ -108,7 +108,7 @@ def alive(pid):
 
 def is_judge(process):
     """A judge has keepers below it."""
-    return any(b"keeper.py" in Path(f"/proc/{p.pid}/cmdline").read_bytes() for p in process.children())
+    return any(b"supervisor.py" in Path(f"/proc/{p.pid}/cmdline").read_bytes() for p in process.children())
 
 
 @pytest.mark.parametrize("kind", ["python", "exec"])

@@ -25,7 +25,7 @@ from opproof.harness.reference.chunks.blocks import (
     split_block,
 )
 from opproof.harness.reference.chunks.expected import evaluate_in_block, expect_in_block, in_turn
-from opproof.harness.reference.chunks.memory_budget import ChunkPlan, NoisePlan, TooLarge
+from opproof.harness.reference.chunks.memory_budget import MAX_PARALLEL_BLOCKS, ChunkPlan, NoisePlan, TooLarge
 from opproof.harness.reference.chunks.question import make_fitting_question, make_stored_question
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.expected import evaluate_expected, values_of
@@ -131,7 +131,7 @@ def test_blocks_are_made_in_turn(monkeypatch, count):
 
     for n, made in in_turn(make, range(12)):
         taken.append((n, made))
-        assert len(begun) - len(taken) < expected.MAX_PARALLEL_BLOCKS
+        assert len(begun) - len(taken) < MAX_PARALLEL_BLOCKS
     assert taken == [(n, n * n) for n in range(12)]
     filters = list(warnings.filters)
     with pytest.raises(ZeroDivisionError):
