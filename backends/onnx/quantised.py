@@ -43,10 +43,20 @@ def quantize_linear(
     *,
     type: str,  # noqa: A002
 ) -> str:
+    """Divide in float32: unless `precision` says so, the scale's dtype is that of the quotient."""
     shape, how = _shape_of_scales(m, scale, x.shape)
     given = None if zero_point is not None else ELEMENTS[type]
     zeros = _make_zero_points(m, zero_point, type, shape)
-    return m.node("QuantizeLinear", x, _reshape_to(m, scale, shape), zeros, output_dtype=given, saturate=1, **how)
+    return m.node(
+        "QuantizeLinear",
+        x,
+        _reshape_to(m, scale, shape),
+        zeros,
+        output_dtype=given,
+        saturate=1,
+        precision=ELEMENTS["f32"],
+        **how,
+    )
 
 
 def dequantize_linear(

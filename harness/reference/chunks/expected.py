@@ -116,7 +116,7 @@ class _Sum:
         self._last = part
 
     def expected(self, rounding: float) -> Expected:
-        """The sum; `rounding` is that of an addition, in units of u(dtype) (montecarlo/array.py says what a sum's is)."""
+        """Return the sum; `rounding` is that of an addition, in units of u(dtype) (see montecarlo/array.py)."""
         assert self._last is not None
         added = self._terms * (np.square(self._values) / 3 + self._squares / 2)
         scale: NDArray[np.float64] = np.sqrt(self._scales + np.where(self._terms > 1, rounding**2 * added, 0.0))
