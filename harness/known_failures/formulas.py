@@ -407,6 +407,30 @@ def divide_stored_sum(x: Any, *, dim: Any, keepdim: bool) -> Any:
     return np.sum(x, axis=dim if dim is None or np.ndim(dim) == 0 else tuple(dim), keepdims=keepdim) / count
 
 
+def _of_pairs(y: Any, a: Any, b: Any) -> Any:
+    """`y`, the product of a and b, and NaN where the last of an odd number of terms has an infinite factor."""
+    if a.shape[-1] % 2 == 0:
+        return y
+    last, columns = (0 * np.isinf(extract_numbers(v)) for v in (a, b))
+    last[..., -1] = np.isinf(extract_numbers(a)[..., -1])
+    columns[..., -1, :] = np.isinf(extract_numbers(b)[..., -1, :])
+    return np.where(np.matmul(last, np.ones(b.shape)) + np.matmul(np.ones(a.shape), columns) > 0, np.nan, y)
+
+
+def pad_terms_to_pairs(*tensors: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    """Multiply the last of an odd number of terms by 0 too: NaN where it is infinite."""
+    a, b = tensors[-2:]
+    y = _of_pairs(np.matmul(a, b), a, b)
+    return y if len(tensors) == 2 else alpha * y if beta == 0 else beta * tensors[0] + alpha * y
+
+
+def pad_terms_to_pairs_of_linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """Multiply the last of an odd number of terms by 0 too: NaN where it is infinite."""
+    right = np.swapaxes(weight, 0, 1)
+    y = _of_pairs(np.matmul(x, right), x, right)
+    return y if bias is None else y + bias
+
+
 def where_no_number_is_expected(question: Any) -> Any:
     """Elements whose row or column holds an infinity."""
     return [~np.isfinite(y) for y in question.outputs]

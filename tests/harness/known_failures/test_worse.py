@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.harness.known_failures.findings import read_built_in
+from opproof.harness.known_failures.causes import function_of
+from opproof.harness.known_failures.findings import LEDGERS, read_built_in
 from opproof.harness.known_failures.known import mark
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.record import record
@@ -21,6 +22,14 @@ CASES = [
     ("torch", "softplus[x=7x33;threshold=100.0;f32;fill=extreme]", "forward"),
     ("torch", "atan2[a=3x127;b=3x127;f16;fill=extreme]", "gradient"),
     ("aidge", "conv_transpose1d[x=2x3x4;weight=3x5x2;bias=5,;stride=3;output_padding=2;f32]", "forward"),
+]
+#: Of libraries on processors that this one may not be: what a function of the list computes there.
+FORMULAS = [
+    ("onednn", "look_up_logarithm_unfused", "log[x=66x11;f32;fill=branches]"),
+    ("onednn", "subtract_unfused_logarithm", "log_softmax[x=25x7;dim=-1;f32;fill=special-rows]"),
+    ("onednn", "pad_terms_to_pairs", "matmul[a=33x3;b=3x17;bf16;fill=special]"),
+    ("onednn", "pad_terms_to_pairs_of_linear", "linear[x=33x3;weight=17x3;bias=17,;bf16;fill=special]"),
+    ("torch", "pad_terms_to_pairs", "baddbmm[x=3x33x17;a=3x33x3;b=3x3x17;beta=0.5;alpha=2.0;bf16;fill=special]"),
 ]
 #: What has to be installed for each library.
 PACKAGES = {"torch": "torch", "aidge": "aidge_backend_cpu"}
@@ -49,6 +58,21 @@ class Spoilt:
         return self.spoilt(self.backend.vjp(op, inputs, params, cotangents, needs))
 
 
+class Computed:
+    """A function of a library's list, every answer multiplied by a factor."""
+
+    version, device = "1", "cpu"
+
+    def __init__(self, library, name, factor):
+        self.name, self.factor = library, factor
+        self.function = function_of(str(LEDGERS / library), name)
+
+    def forward(self, op, inputs, params):
+        wide = [x.astype(np.float64) for x in inputs]
+        with np.errstate(all="ignore"):
+            return [(self.function(*wide, **params) * self.factor).astype(inputs[0].dtype)]
+
+
 @pytest.mark.parametrize(("library", "case", "mode"), CASES)
 @pytest.mark.parametrize("factor", [1, 10, np.nan, 0])
 def test_known_failures_that_got_worse(library, case, mode, factor):
@@ -57,4 +81,14 @@ def test_known_failures_that_got_worse(library, case, mode, factor):
     known = tuple(read_built_in(library))
     result = mark(record(Task(library, case, mode, known=known), Attempt(found)), known)
     assert result.verdict == ("WRONG_VALUE" if mode == "forward" else "WRONG_GRADIENT")
+    assert bool(result.known) is (factor == 1)
+
+
+@pytest.mark.parametrize(("library", "name", "case"), FORMULAS)
+@pytest.mark.parametrize("factor", [1, 10, -1, 0])
+def test_known_failures_of_other_processors_that_got_worse(library, name, case, factor):
+    found = judged(Computed(library, name, factor), case, "forward")
+    known = tuple(read_built_in(library))
+    result = mark(record(Task(library, case, "forward", known=known), Attempt(found)), known)
+    assert result.verdict == "WRONG_VALUE"
     assert bool(result.known) is (factor == 1)
