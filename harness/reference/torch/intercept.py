@@ -25,7 +25,7 @@ def _make_function_mode() -> Any:
     """The class: made once, for an evaluation has several such blocks, and to make a class costs more than to call."""
     from torch.overrides import TorchFunctionMode
 
-    class Mode(TorchFunctionMode):  # type: ignore[misc]
+    class FunctionMode(TorchFunctionMode):  # type: ignore[misc]
         def __init__(self, answer: FunctionHandler) -> None:
             super().__init__()
             self.answer = answer
@@ -34,7 +34,7 @@ def _make_function_mode() -> Any:
             del types
             return self.answer(func, args, kwargs or {})
 
-    return Mode
+    return FunctionMode
 
 
 #: The mode, the operation, its arguments by place and by name; what it gives.
@@ -59,7 +59,7 @@ def _make_dispatch_mode() -> Any:
 
     plain, lazy = torch.Tensor.__torch_dispatch__, _make_lazy_mode()
 
-    class Mode(TorchDispatchMode):  # type: ignore[misc]
+    class DispatchMode(TorchDispatchMode):  # type: ignore[misc]
         supports_higher_order_operators = True
 
         def __init__(self, answer: OperationHandler) -> None:
@@ -76,7 +76,7 @@ def _make_dispatch_mode() -> Any:
             with lazy():
                 return self.answer(self, func, args, kwargs or {})
 
-    return Mode
+    return DispatchMode
 
 
 def _make_lazy_mode() -> Any:
