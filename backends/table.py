@@ -91,7 +91,7 @@ def make_forward_and_vjp(
 ) -> tuple[Callable[..., list[Array]], Callable[..., list[Array | None]]]:
     """`forward` and `vjp` of an adapter: functions of the library's own tensors, gradients by its own derivatives.
 
-    `tensor` and `array` go there and back, `pull` is that of `pulled_back`, and what is raised within `declining`
+    `tensor` and `array` go there and back, `pull` is that of `pull_back`, and what is raised within `declining`
     comes out as Unsupported where the library says that it has not got something.
     """
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from opproof.backends.loaded import resolve_members
 from opproof.cases import cases_of
-from opproof.core.text import dumped
+from opproof.core.text import dump_json
 from opproof.core.verdicts import FAILED
 from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import InProcessHost
@@ -110,7 +110,7 @@ def main() -> None:
             print(f"{bug.op}, {bug.what}: {verdicts} of {asked[-1].asked} ({bug.link})", flush=True)
     print(f"{len([one for one in asked if one.verdicts])} of {len(asked)} found, {time.perf_counter() - started:.0f} s")
     if options.json:
-        options.json.write_text(dumped(summary(asked)), encoding="utf-8")
+        options.json.write_text(dump_json(summary(asked)), encoding="utf-8")
 
 
 if __name__ == "__main__":

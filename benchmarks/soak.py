@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.errors import BadInput
-from opproof.core.text import dumped, kept
+from opproof.core.text import dump_json, round_figure
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.array_statistics import BIAS, RMS
 from opproof.harness.judge.bound import STORED, C
@@ -91,7 +91,7 @@ def main() -> int:
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
-    print(dumped(summary(libraries, classes)), end="")
+    print(dump_json(summary(libraries, classes)), end="")
     return int(any(class_of(classes, name, r) is None for name, r in above(libraries)))
 
 
@@ -208,7 +208,7 @@ def _figures(r: Result) -> list[float | str]:
     if r.nonfinite:
         return [r.nonfinite]
     whole = [] if r.rms is None or r.bias is None else [round(r.rms, 2), round(r.bias, 2)]
-    return [kept(one, 3) for one in (severity_of(r.units), r.limit or 0.0)] + whole
+    return [round_figure(one, 3) for one in (severity_of(r.units), r.limit or 0.0)] + whole
 
 
 if __name__ == "__main__":

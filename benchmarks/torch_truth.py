@@ -23,7 +23,7 @@ import numpy as np
 from opproof.cases import cases_of
 from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
-from opproof.core.text import dumped
+from opproof.core.text import dump_json
 from opproof.core.verdicts import LEVELS, MODES, Mode
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import Expected, Question, make_question
@@ -155,7 +155,7 @@ def main() -> None:
                 print("  " if found.within else "! ", found, flush=True)
     if given.json:
         before = json.loads(given.json.read_text(encoding="utf-8")) if given.operators and given.json.is_file() else []
-        given.json.write_text(dumped(summary(rows, before)), encoding="utf-8")
+        given.json.write_text(dump_json(summary(rows, before)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ def escape_unprintable(text: str) -> str:
 
 
 def make_plain(text: str) -> str:
-    """`visible`, and cut at MOST bytes of UTF-8, the last character then an ellipsis."""
+    """`escape_unprintable`, and cut at MAX_TEXT_BYTES bytes of UTF-8, the last character then an ellipsis."""
     short = escape_unprintable(
         text[: 2 * MAX_TEXT_BYTES + 2]
-    )  # which are more than MOST also where half of them are carriage returns
+    )  # which are more than MAX_TEXT_BYTES also where half of them are carriage returns
     if 4 * len(short) <= MAX_TEXT_BYTES:
         return short
     encoded = short.encode()
@@ -44,7 +44,9 @@ def make_plain(text: str) -> str:
 
 
 def text_of(error: BaseException) -> str:
-    """What an exception says, cut at MOST characters; its class may be a backend's own, and do anything when asked."""
+    """What an exception says, cut at MAX_TEXT_BYTES characters; its class may be a backend's own, and do anything when
+    asked.
+    """
     try:
         return str(error)[:MAX_TEXT_BYTES]
     except BaseException:
@@ -60,12 +62,12 @@ def _escape(match: re.Match[str]) -> str:
 WIDTH = 160
 
 
-def dumped(value: Any) -> str:
+def dump_json(value: Any) -> str:
     """Return `value` as JSON. Raises ValueError where a float is not finite: see `kept`."""
     return _laid_out(value, 0, in_list=False) + "\n"
 
 
-def kept(value: float, digits: int) -> float | int | str:
+def round_figure(value: float, digits: int) -> float | int | str:
     """Return a figure with the digits that are kept of it; one that is not finite is a word."""
     if not math.isfinite(value):
         return str(value)

@@ -33,7 +33,7 @@ from opproof.reports.files import replacing
 
 HEADER = "baseline.json"
 BASELINE_VERSION = 2
-#: `updated` keeps an old figure where it moved by less than this factor.
+#: `update_records` keeps an old figure where it moved by less than this factor.
 STEADY_FACTOR = 2.0
 _OPTIONS = ("convention", "strict_subnormals", "selection")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from _site import ROOT, generate, parts, readme
 
-from opproof.core.text import dumped
+from opproof.core.text import dump_json
 from opproof.harness.judge.array_statistics import BIAS, RMS
 from opproof.harness.judge.bound import C
 from opproof.reference_ops import load, names
@@ -46,7 +46,7 @@ def test_what_is_no_summary_is_named(tmp_path, monkeypatch):
 def test_a_summary_is_as_its_writer_lays_it_out(path):
     """Whoever measures again changes the lines of what is another, and no other."""
     text = path.read_text(encoding="utf-8")
-    assert text == dumped(json.loads(text))
+    assert text == dump_json(json.loads(text))
 
 
 def test_summaries_are_of_what_there_is():

@@ -44,7 +44,7 @@ def find_counted_rows(shape: Shape) -> Any:
 
 
 def find_rows_off_stride_along(shape: Shape, strides: Shape, dim: int) -> Any:
-    """`rows_by_one_stride` of a tensor whose axis `dim` is made the last; as the tensor."""
+    """`find_rows_off_stride` of a tensor whose axis `dim` is made the last; as the tensor."""
     order = list(range(len(shape)))
     order[dim], order[-1] = order[-1], order[dim]
     turned = tuple(shape[i] for i in order)

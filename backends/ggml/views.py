@@ -83,7 +83,7 @@ def move_to_last(g: Graph, x: Tensor, dim: int) -> Tensor:
 
 
 def move_back(g: Graph, y: Tensor, dim: int) -> Tensor:
-    """The inverse of `last` after a kernel.
+    """The inverse of `move_to_last` after a kernel.
 
     The gradient of a permuted view is a permuted view, which the backward kernels refuse; the backward pass of a
     reshape is what makes it contiguous.

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opproof.core.text import dumped
+from opproof.core.text import dump_json
 
 DOCS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(DOCS))  # run as a script, it finds its neighbours too
@@ -305,7 +305,7 @@ def main(words: Sequence[str]) -> int:
             unseen = {r.name for r in reproductions(library) if hidden(r)}  # what another processor showed stays
             before = {name: said for name, said in told[library]["answers"].items() if name in unseen}
             told[library] = {"version": version(library), "answers": asked(library) | before}
-        (DATA / "defects.json").write_text(dumped(told), encoding="utf-8")
+        (DATA / "defects.json").write_text(dump_json(told), encoding="utf-8")
     return 0
 
 

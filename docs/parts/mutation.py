@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from opproof.harness.selftest.mutation.report import equivalents_table, rates_table, scores_table, survivors_list
+from opproof.harness.selftest.mutation.report import render_equivalents, render_rates, render_scores, render_survivors
 from parts.tables import read
 
 
 def scores(name: str) -> str:
     """Return the mutants by dtype."""
-    return scores_table(read(name))
+    return render_scores(read(name))
 
 
 def equivalents(name: str) -> str:
     """Return the mutants whose every answer is right."""
-    return equivalents_table(read(name))
+    return render_equivalents(read(name))
 
 
 def survivors(name: str) -> str:
     """Return what survives, or that nothing does."""
-    return survivors_list(read(name)) or "Nothing survives."
+    return render_survivors(read(name)) or "Nothing survives."
 
 
 def rates(name: str) -> str:
     """Return the kill rate by operator and dtype."""
-    return rates_table(read(name))
+    return render_rates(read(name))

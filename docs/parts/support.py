@@ -12,7 +12,7 @@ from typing import Any
 from opproof.backends.load import load_backend
 from opproof.backends.protocol import Unsupported
 from opproof.cases import cases_of
-from opproof.core.text import dumped
+from opproof.core.text import dump_json
 from opproof.reference_ops import Op, load, names
 
 DOCS = Path(__file__).resolve().parent.parent
@@ -58,4 +58,4 @@ def asked(name: str) -> dict[str, list[str]]:
 
 if __name__ == "__main__":
     summary = {"operators": names(), "backends": {name: asked(name) for name in BACKENDS}}
-    (DATA / "support.json").write_text(dumped(summary), encoding="utf-8")
+    (DATA / "support.json").write_text(dump_json(summary), encoding="utf-8")

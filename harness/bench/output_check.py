@@ -98,7 +98,7 @@ class SpotCheckAnswers:
     kept: dict[bytes, tuple[serve.WireReply, bytes]] = field(default_factory=dict)
 
     def add(self, answer: serve.WireReply, results: bytes) -> None:
-        """One look more. `results` are as `room_for` has their places."""
+        """One look more. `results` are as `plan_room` has their places."""
         self.looks += 1
         key = blake2b(repr(answer).encode() + results, digest_size=32).digest()
         self.kept = {key: self.kept.pop(key, (answer, results)), **self.kept}

@@ -79,7 +79,7 @@ def dtype_name_of(dtype: str) -> str:
 def take_tensor(
     name: str, value: Any, dtype: str | None = None, *, param: bool = False, buffer: bool = False
 ) -> CallTensor:
-    """A tensor of PyTorch's, or an array, as a `Tensor`; floats in `dtype` where one is given."""
+    """A tensor of PyTorch's, or an array, as a `CallTensor`; floats in `dtype` where one is given."""
     array, own = as_array(value)
     if array.dtype.kind == "f":
         kind = dtype_name_of(dtype) if dtype and own not in PARTS else own

@@ -11,7 +11,7 @@ import click
 
 from opproof.cases._registry import LEVELS
 from opproof.core.errors import UsageError
-from opproof.core.text import dumped
+from opproof.core.text import dump_json
 from opproof.harness.cli.options import Choice, split_values
 
 
@@ -80,12 +80,12 @@ def mutate_command(
     from opproof.harness.run.plan import Selection, select_operators
     from opproof.harness.selftest.mutation.report import (
         EQUIVALENT,
+        make_summary,
         read_equivalent,
         render_declared_page,
         render_markdown_page,
         render_table,
         sort_fates,
-        summary,
     )
     from opproof.harness.selftest.mutation.trials import JUDGED, NARROW, TYPED, run_operators
 
@@ -116,7 +116,7 @@ def mutate_command(
         page = render_markdown_page(verdict) if declared is None else render_declared_page(verdict, declared)
         markdown.write_text(page, encoding="utf-8")
     if json_file is not None:
-        json_file.write_text(dumped(summary(verdict)), encoding="utf-8")
+        json_file.write_text(dump_json(make_summary(verdict)), encoding="utf-8")
     if declared is not None:
         return 0
     return 1 if verdict.survivors or verdict.idle else 0

@@ -19,7 +19,7 @@ from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.question import Question, evaluate_forward, evaluate_vjp, make_question, name_outputs
 from opproof.reference_ops import Op
 
-#: An explanation must be less likely by chance than 2^-BITS.
+#: An explanation must be less likely by chance than 2^-MIN_EVIDENCE_BITS.
 MIN_EVIDENCE_BITS = 10.0
 #: Beyond so many elements, inputs and results together, operators are not evaluated again.
 MAX_EVALUATED_ELEMENTS = 2**17

@@ -190,7 +190,7 @@ def is_clearly_wrong(got: Array, expected: Expected, dtype: str) -> bool:
 
 
 def make_clearly_wrong_test(expected: Expected, dtype: str) -> Callable[[Array], bool]:
-    """`far_off` of many answers, each of the shape of `expected` or one number for all its elements."""
+    """`is_clearly_wrong` of many answers, each of the shape of `expected` or one number for all its elements."""
     if expected.values.dtype.kind != "f" or DTYPES[dtype].whole:
         return lambda got: bool(np.any(got != expected.values))
     kind = DTYPES[dtype]

@@ -107,7 +107,7 @@ def _take_part(expected: Expected, part: Place) -> Expected:
 
 
 def split_array(shape: tuple[int, ...]) -> Iterator[Place]:
-    """An array of `shape` in pieces of AT_ONCE elements or fewer, or of one row."""
+    """An array of `shape` in pieces of MAX_COMPARED_ELEMENTS elements or fewer, or of one row."""
     sizes = list(shape)
     for k in range(len(sizes)):
         rest = int(np.prod(sizes[k + 1 :]))

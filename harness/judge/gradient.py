@@ -47,7 +47,7 @@ def compare_by_bound(dtype: str, got: Array | None, expected: Expected | None, r
 def compare_results(
     posed: Question, arrays: Sequence[Array | None], expected: Sequence[Expected | None], rules: Rules
 ) -> list[Comparison | None]:
-    """`plain` of every result, each in its own dtype."""
+    """`compare_by_bound` of every result, each in its own dtype."""
     pairs = enumerate(zip(arrays, expected, strict=True))
     slices = equal_slices(posed.case)
     return [

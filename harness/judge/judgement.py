@@ -115,7 +115,7 @@ def find_missing(posed: Question, answer: Outputs) -> tuple[str, ...]:
 
 
 def _find_vacuous(posed: Question, expected: Sequence[Expected | None], declared: str | None, *, given: bool) -> str:
-    """See `vacuous`; it follows from the question, unless what is expected is `given` from elsewhere."""
+    """See `find_vacuous_answers`; it follows from the question, unless what is expected is `given` from elsewhere."""
     if given:
         return find_vacuous_answers(posed, expected, declared)
     return posed.once(f"vacuous {declared or ''}", lambda: find_vacuous_answers(posed, expected, declared))

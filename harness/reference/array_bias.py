@@ -39,7 +39,7 @@ def fit_slope(off: Array, values: Array, scale: Array) -> float:
 
 
 def clear_slope(off: Array, values: Array, scale: Array) -> float:
-    """`slope` where what it leaves of `off` could not make it by chance, else 0.
+    """`fit_slope` where what it leaves of `off` could not make it by chance, else 0.
 
     Kernels that store sums more often than noise knows err more by element, and a few such errors have a slope too.
     """
@@ -74,7 +74,7 @@ def varies(values: Array) -> bool:
 
 
 def measure_slope_spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
-    """The RMS of the slopes of some arrays' errors, each `sampled`."""
+    """The RMS of the slopes of some arrays' errors, each `sample_elements`."""
     x, s = sample_elements(values), sample_elements(scale)
     return float(np.sqrt(np.mean([fit_slope(off, x, s) ** 2 for off in offs]))) if offs else 0.0
 
@@ -82,7 +82,8 @@ def measure_slope_spread(offs: Sequence[Array], values: Array, scale: Array) -> 
 def slope_of_a_constant(moved: Sequence[Array], values: Array, scale: Array, u: float) -> float:
     """What a constant gives the whole that is one operand or stands beside it, as a spread.
 
-    `moved` has the changes of `values` by a factor of each operand, divided by that factor less 1, each `sampled`.
+    `moved` has the changes of `values` by a factor of each operand, divided by that factor less 1, each
+    `sample_elements`.
     """
     x, s = sample_elements(values), sample_elements(scale)
     return MAX_SLOPE_ROUNDOFFS / MAX_SLOPE_SPREADS * u * max((abs(fit_slope(m, x, s)) for m in moved), default=0.0)

@@ -53,9 +53,9 @@ def fill_parameters(case: Case, op: Op) -> dict[str, Any]:
 def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     """Values of every tensor by name: float64 rounded to its dtype, or int64.
 
-    Whole numbers of the case's dtype are float64 too; their results fit it. Floats keep MARGIN from kinks unless the
-    fill sits on them, which "kink" always does; a broadcast layout repeats its first slice. `variant` draws other data
-    for the same case.
+    Whole numbers of the case's dtype are float64 too; their results fit it. Floats keep MIN_KINK_DISTANCE from kinks
+    unless the fill sits on them, which "kink" always does; a broadcast layout repeats its first slice. `variant` draws
+    other data for the same case.
     """
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     values = draw(case, constraints, variant)
@@ -106,7 +106,9 @@ _BESIDE_KINK_STEPS = (2.0**-13, 2.0**-10)
 
 
 def _move_beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
-    """`values`, of those on kinks a third moved up, a third down: to the next number, or as far as `_NEARBY` says."""
+    """`values`, of those on kinks a third moved up, a third down: to the next number, or as far as
+    `_BESIDE_KINK_STEPS` says.
+    """
     first, dtype = values[case.tensors[0][0]], DTYPES[case.dtype]
     on = measure_kink_distances(case, op, values) == 0
     order = np.arange(first.size).reshape(first.shape)

@@ -124,7 +124,7 @@ def _evaluate_noisy_forward(posed: Question, source: Source) -> tuple[list[Any],
 def _evaluate_noisy_vjp(
     posed: Question, wrapped: Sequence[Any], outputs: Sequence[Any], source: Source, stored: float
 ) -> Sequence[Any]:
-    """The gradients in noisy arithmetic, from what `_noisy_forward` gave."""
+    """The gradients in noisy arithmetic, from what `_evaluate_noisy_forward` gave."""
     with ignore_fp_warnings():
         saved = [_store(y, stored, DTYPES[posed.case.dtype]) for y in outputs]
         cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
@@ -132,7 +132,9 @@ def _evaluate_noisy_vjp(
 
 
 def _evaluate_noisy_at_once(posed: Question, declared: str | None) -> Sequence[Any]:
-    """`_noisy` of all runs at once; gradients go on from the forward where that was asked before, and was kept."""
+    """`_evaluate_noisy` of all runs at once; gradients go on from the forward where that was asked before, and was
+    kept.
+    """
     if posed.mode is Mode.GRADIENT and declared in posed.noisy:
         return _evaluate_noisy_vjp(posed, *posed.noisy.pop(declared))
     source, stored = _make_source(posed.case, declared, 0, posed.runs)

@@ -61,7 +61,9 @@ def ignore_fp_warnings() -> Iterator[None]:
 
 
 def _is_unheard() -> bool:
-    """Whether warnings go unheard as it is: in a judge all do, and within `quiet`. To change that takes its time."""
+    """Whether warnings go unheard as it is: in a judge all do, and within `ignore_fp_warnings`. To change that takes
+    its time.
+    """
     action, message, category, module, line = warnings.filters[0] if warnings.filters else ("", None, Warning, None, 0)
     everywhere = message is None and module is None and line == 0
     return action == "ignore" and everywhere and issubclass(RuntimeWarning, category)

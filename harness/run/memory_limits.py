@@ -121,7 +121,7 @@ def check_free(case: Case, memory: int, results: Sequence[Wanted | None] | None 
     """Ask the machine whether the tensors of `case` fit beside `memory` bytes; of its `results` too, once the data are
     drawn. Raises TooLarge.
     """
-    inputs = input_bytes(case)
+    inputs = count_input_bytes(case)
     if results is None:
         needed = INPUT_COPIES * inputs
     else:
@@ -138,7 +138,7 @@ def check_free(case: Case, memory: int, results: Sequence[Wanted | None] | None 
 def explain_killed(text: str, memory: int) -> str:
     """What is said of the case of that id at which the judge's process was killed: of a large one, what it needs."""
     case, said = Case.parse(text), "the judge's process was killed while it was at this case, twice"
-    inputs = input_bytes(case)
+    inputs = count_input_bytes(case)
     if INPUT_COPIES * inputs < _MIN_CHECKED_BYTES:
         return said
     free = free_bytes()
@@ -150,7 +150,7 @@ def explain_killed(text: str, memory: int) -> str:
     )
 
 
-def input_bytes(case: Case) -> int:
+def count_input_bytes(case: Case) -> int:
     """Bytes of all input tensors."""
     shapes = case.shapes.items()
     return sum(math.prod(shape) * np.dtype(DTYPES[case.dtype_of(name)].numpy).itemsize for name, shape in shapes)

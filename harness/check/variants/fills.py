@@ -125,7 +125,9 @@ def _choose_step(values: Array) -> float:
 
 
 def _repeat_extremes(values: Array) -> Array:
-    """The extremes of every row of `_ROW` numbers at least twice there; zeros stay, and what is in order stays so."""
+    """The extremes of every row of `_MIN_ROW_LENGTH` numbers at least twice there; zeros stay, and what is in order
+    stays so.
+    """
     length = values.shape[-1]
     others = [axis for axis, n in enumerate(values.shape[:-1]) if n >= MIN_ORDERED_ROWS]
     if length < _MIN_ROW_LENGTH or any(find_ordered_rows(np.moveaxis(values, axis, -1)).all() for axis in others):

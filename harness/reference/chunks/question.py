@@ -96,7 +96,7 @@ class Posing(Protocol):
     """Draws the data of a case."""
 
     def __call__(self, case: Case, op: Op, mode: Mode, memory: int = DEFAULT_MEMORY_BYTES) -> LargeQuestionPair:
-        """See `pose`."""
+        """See `make_fitting_question`."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Noisy arithmetic: the reference measures its own rounding error.
 
-A `Noisy` array carries the exact float64 values and a stack of runs in which the result of every
+A `NoisyArray` array carries the exact float64 values and a stack of runs in which the result of every
 operation that rounds was multiplied by (1 + delta xi), xi standard normal (Monte Carlo arithmetic,
 Parker 1997; CESTAC and Verificarlo do the same with real roundings). The deviation of the runs
 from the exact values, divided by delta, is the error that honest rounding causes, in units of the

@@ -30,7 +30,7 @@ _IGNORED_BITS = 8
 
 
 def places_of(torch: Any, values: Any, salt: int) -> Any:
-    """A place in 0 .. PLACES - 1 for every element of float64 `values`, another one for another `salt`."""
+    """A place in 0 .. POOL_PLACES - 1 for every element of float64 `values`, another one for another `salt`."""
     bits = values.detach().double().contiguous().view(torch.int64)
     mixed = ((bits + (1 << _IGNORED_BITS >> 1) >> _IGNORED_BITS) + salt) * _FACTOR
     mixed = (mixed ^ (mixed >> 29)) * _FACTOR

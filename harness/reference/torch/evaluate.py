@@ -163,7 +163,7 @@ def amplitudes_of(question: TorchQuestion) -> tuple[NoiseLevels, float]:
 
 
 def true_amplitudes_of(question: TorchQuestion, times: float = 1.0) -> NoiseLevels:
-    """Those of roundings of their true size, so many times; `evaluated` takes `times` as its unit then."""
+    """Those of roundings of their true size, so many times; `evaluate_question` takes `times` as its unit then."""
     small, unit = amplitudes_of(question)
     return replace(small, interior=times * small.interior / unit, summing=times * small.summing / unit)
 

@@ -1,9 +1,10 @@
 """Factorisations of matrices: backward stable, so the result is exact for a matrix off by roundings of its rows.
 
 So are exponentials, pseudoinverses and least squares. An ill-conditioned matrix shows its condition. What turns rows
-into each other is stable for the whole matrix alone: of `decomposed` all elements are off, zeros too, and each singular
-value or eigenvalue by the size of the largest (Weyl's inequality; Golub, Van Loan, Matrix Computations, 8.1, 8.6).
-Singular vectors and those of symmetric matrices come with any sign: what depends on it has a scale as large as itself.
+into each other is stable for the whole matrix alone: of `decompose_matrix` all elements are off, zeros too, and each
+singular value or eigenvalue by the size of the largest (Weyl's inequality; Golub, Van Loan, Matrix Computations, 8.1,
+8.6). Singular vectors and those of symmetric matrices come with any sign: what depends on it has a scale as large as
+itself.
 
 Contractions as they are called: einsum and tensordot take an axis of size 1 for one of any size, as no matmul does.
 
@@ -29,7 +30,9 @@ def draw_row_roundings(noise: Arithmetic, a: Any) -> Any:
 
 
 def draw_whole_roundings(noise: Arithmetic, a: Any) -> Any:
-    """What roundings add to a matrix whose rows are turned into each other: as much as `off` in all, to every row."""
+    """What roundings add to a matrix whose rows are turned into each other: as much as `draw_row_roundings` in all, to
+    every row.
+    """
     assert noise.amplitudes is not None
     squares = a.square().sum(-1, keepdim=True)
     size = (squares + squares.mean(-2, keepdim=True)).sqrt().nan_to_num(0.0, 0.0, 0.0)

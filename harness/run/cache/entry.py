@@ -206,7 +206,7 @@ def encode(value: object, dtype: str) -> bytes:
 
 @dataclass(frozen=True)
 class Packed:
-    """Bytes that `encoded` made, of which parts are read as they are asked for."""
+    """Bytes that `encode` made, of which parts are read as they are asked for."""
 
     data: bytes
     described: list[_Described]
@@ -230,7 +230,7 @@ class Packed:
 
 
 def parse_packed(data: bytes) -> Packed:
-    """What `encoded` made, to be read. Raises NotKept."""
+    """What `encode` made, to be read. Raises NotKept."""
     try:
         end = 8 + int.from_bytes(data[:8], "little")
         described, tree = _FRONT.decode(memoryview(data)[8:end])
@@ -240,7 +240,7 @@ def parse_packed(data: bytes) -> Packed:
 
 
 def decode(data: bytes, kind: type[T]) -> T:
-    """The whole value of this type that `encoded` made bytes of. Raises NotKept."""
+    """The whole value of this type that `encode` made bytes of. Raises NotKept."""
     return parse_packed(data).read(kind)
 
 

@@ -43,7 +43,9 @@ class DialogueFailure(Exception):
 
 
 def check(backend: Command, op: str = "") -> Iterator[DialogueStep]:
-    """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first of `simple` answered."""
+    """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first of `list_simple_operators`
+    answered.
+    """
     hello = _run_step(
         "hello", "a frame of kind hello, with name and, if you like, version, device, ops", _check_hello, backend
     )
@@ -60,7 +62,9 @@ def check(backend: Command, op: str = "") -> Iterator[DialogueStep]:
 
 
 def list_simple_operators() -> Iterator[str]:
-    """Operators to ask for where none is named: pointwise, of one tensor, without parameters, defined on `_values`."""
+    """Operators to ask for where none is named: pointwise, of one tensor, without parameters, defined on
+    `_make_values`.
+    """
     for op in map(load, names()):
         plain = Trait.POINTWISE in op.traits and op.tensors == ("x",) and not op.params
         if plain and op.vjp is not None and not op.trivial("forward") and not op.trivial("gradient"):

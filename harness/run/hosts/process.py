@@ -377,7 +377,7 @@ def request_answers(
     longest: int,
     count: int,
 ) -> list[tuple[dict[str, str], dict[str, Array]]]:
-    """As `exchanged`, of a request that `count` frames answer; each has `timeout` seconds after the one before."""
+    """As `request_answer`, of a request that `count` frames answer; each has `timeout` seconds after the one before."""
     frames = process.exchanges(encode({**metadata, "id": number}, tensors), timeout, longest, count)
     read = {frame: _read(process, frame, number) for frame in dict.fromkeys(frames)}  # most say the same
     return [read[frame] for frame in frames]

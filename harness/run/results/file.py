@@ -41,7 +41,7 @@ class ResultsFile:
     """The records of a run and the file that holds them.
 
     `tampering` is a sentence about what something else did to the file, empty while nothing has; `lost`, whether it
-    could not be written any more. With a `key` every record gets a mark, by which a run that goes on knows it.
+    could not be written any more. With a `key_of` every record gets a mark, by which a run that goes on knows it.
     """
 
     def __init__(self, path: Path, header: Header, done: Iterable[Result], key_of_marks: bytes | None = None) -> None:

@@ -1,6 +1,6 @@
 """Mutants of the reference backend: each is the honest backend with one defect of a kind that real libraries had.
 
-A mutant is a function from a `Call` to the results that the defective backend gives. Families of mutants are
+A mutant is a function from a `ReferenceCall` to the results that the defective backend gives. Families of mutants are
 functions `..._mutants` in the files of this folder; each takes a `Profile`, which says what an operator's cases hold
 in one mode, and yields those of its mutants that make sense there.
 

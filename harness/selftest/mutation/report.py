@@ -156,7 +156,7 @@ counts all of that kind, also those that are killed.
 _COUNTS = ("mutants", "killed", "equivalent", "survivors", "without_effect")
 
 
-def summary(result: SortedFates) -> dict[str, Any]:
+def make_summary(result: SortedFates) -> dict[str, Any]:
     """Return what the tables say, as it is kept in JSON."""
     scores = {dtype: result.score(dtype=dtype) for dtype in result.dtypes}
     counted = Counter(entry for _, entry in result.equivalent)
@@ -199,7 +199,7 @@ def render_table(result: SortedFates) -> str:
     """Return the kill rate per operator and dtype, for the terminal."""
     from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
 
-    data = summary(result)
+    data = make_summary(result)
     heads = _render_heads(data["dtypes"])
     align = ("left", *("right",) * (len(heads) - 1))
     return str(tabulate(_render_rows(data), heads, tablefmt="simple", colalign=align, disable_numparse=True))
@@ -207,18 +207,18 @@ def render_table(result: SortedFates) -> str:
 
 def render_markdown_page(result: SortedFates) -> str:
     """Return the page of a run."""
-    data = summary(result)
+    data = make_summary(result)
     parts = [
         _INTRODUCTION.rstrip(),
-        scores_table(data),
+        render_scores(data),
         "## Equivalent mutants, whose every answer is right",
-        equivalents_table(data),
+        render_equivalents(data),
     ]
-    parts += ["## Survivors", survivors_list(data)] * bool(data["survivors"])
-    return "\n\n".join([*parts, "## By operator", rates_table(data)]) + "\n"
+    parts += ["## Survivors", render_survivors(data)] * bool(data["survivors"])
+    return "\n\n".join([*parts, "## By operator", render_rates(data)]) + "\n"
 
 
-def scores_table(data: dict[str, Any]) -> str:
+def render_scores(data: dict[str, Any]) -> str:
     """Return the mutants by dtype, as Markdown."""
     lines = ["| dtype | mutants | killed | equivalent | survive | killed of the others | without effect |"]
     lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
@@ -230,7 +230,7 @@ def scores_table(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def equivalents_table(data: dict[str, Any]) -> str:
+def render_equivalents(data: dict[str, Any]) -> str:
     """Return the mutants whose every answer is right, as Markdown."""
     lines = ["| operators | mutant | dtypes | mutants | reason |", "| --- | --- | --- | ---: | --- |"]
     for entry in data["equivalent"]:
@@ -241,12 +241,12 @@ def equivalents_table(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def survivors_list(data: dict[str, Any]) -> str:
+def render_survivors(data: dict[str, Any]) -> str:
     """Return what survives, as Markdown; nothing where nothing does."""
     return "\n".join(f"- {f['operator']}, {f['dtype']}, {f['mutant']}: {f['why']}" for f in data["survivors"])
 
 
-def rates_table(data: dict[str, Any]) -> str:
+def render_rates(data: dict[str, Any]) -> str:
     """Return the kill rate by operator and dtype, as Markdown."""
     heads = _render_heads(data["dtypes"])
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
@@ -255,7 +255,7 @@ def rates_table(data: dict[str, Any]) -> str:
 
 def render_declared_page(result: SortedFates, declared: str) -> str:
     """Return what survives by its kind, since it is much."""
-    lines = [_DECLARED.format(declared=declared), scores_table(summary(result)), ""]
+    lines = [_DECLARED.format(declared=declared), render_scores(make_summary(result)), ""]
     lines += ["| dtype | mutant | survive | of |", "| --- | --- | ---: | ---: |"]
     alive = Counter((f.dtype, _kind_of(f)) for f in result.survivors)
     every = alive + Counter((f.dtype, _kind_of(f)) for f in result.killed)

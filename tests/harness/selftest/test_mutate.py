@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from opproof.core.errors import UsageError
-from opproof.core.text import dumped
+from opproof.core.text import dump_json
 from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.cli.selftest import mutate_command
 from opproof.harness.judge.judgement import Judgement
@@ -215,7 +215,7 @@ def test_command(tmp_path):
     assert (killed, mutants) == (f32["killed"], f32["mutants"] - f32["equivalent"])
     assert f"| relu | {killed} of {mutants} | {rate(killed, mutants)} |" in page.read_text(encoding="utf-8")
     assert {f["mutant"] for f in counts["survivors"]} >= {"forward: strides of x ignored"}
-    assert data.read_text(encoding="utf-8") == dumped(counts)
+    assert data.read_text(encoding="utf-8") == dump_json(counts)
     result = CliRunner().invoke(mutate_command, ["-o", "relu"], standalone_mode=False)
     assert result.return_value == 0
     assert result.output.count("(100.00 %)") == 3
