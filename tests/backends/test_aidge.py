@@ -114,7 +114,7 @@ def test_what_is_called_apart_answers_raises_and_dies(tmp_path):
     assert run_in_fork(lambda: [1, 2]) == [1, 2]
     with pytest.raises(RuntimeError, match="no kernel"):
         run_in_fork(_refuses)
-    program = "import os\nfrom opproof.backends.aidge.apart import apart\napart(os.abort)\n"
+    program = "import os\nfrom opproof.backends.aidge.apart import run_in_fork\nrun_in_fork(os.abort)\n"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == -signal.SIGABRT
 

@@ -15,12 +15,12 @@ CALLS = """
 import sys
 from opproof.backends.torch import create
 from opproof.cases import cases_of
-from opproof.harness.reference.question import pose
+from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load, names
 
 backend = create()
 for name in ["gelu", *(n for n in names() if n.startswith(("opt_step", "lbfgs")) or n.endswith("_back"))]:
-    pair = pose(cases_of(name, "smoke")[0], load(name), "forward")
+    pair = make_question(cases_of(name, "smoke")[0], load(name), "forward")
     given = [None if x is None else x.astype("f4") if x.dtype.kind == "f" else x for x in pair.asked.inputs]
     (first, *_) = backend.forward(name, given, pair.asked.params)
     needs = [x is not None and x.dtype.kind == "f" for x in given]

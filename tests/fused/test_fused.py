@@ -24,16 +24,30 @@ PROBLEMS = _MODULE.PROBLEMS
 
 RIGHT = [(n, i, d) for n, p in PROBLEMS.items() for i in range(len(p.right)) for d in p.dtypes]
 WRONG = [(n, why) for n, p in PROBLEMS.items() for why in p.wrong]
+#: Of these all right candidates once failed for other values or layouts than the given.
+ONCE_FAILED = ("linear_cross_entropy", "gating", "selective_scan")
+#: One of each file of problems. Other values and layouts of these and of those above are tried here, of all in `deep`.
+VARIED = (
+    *("add_rms_norm", "swiglu", "rope_attention", "contrastive", "int4_matmul", "balance", "retention", "adamw"),
+    *("rope_pairs", "gated_conv", "layer_norm", "gelu", "paged", "stepped"),
+)
 
 
 @pytest.mark.parametrize(("name", "i", "dtype"), RIGHT)
 def test_right_candidates_pass(name, i, dtype):
     problem = PROBLEMS[name]
-    # Other values and layouts in f32, where bounds are the sharpest: of one candidate, and of all that once failed.
-    beyond = dtype == "f32" and (i == 0 or name in ("linear_cross_entropy", "gating", "selective_scan"))
-    beyond = beyond and name != "state_space"  # a minute of steps
-    # Within seconds: larger sizes of a scan of hundreds of steps take minutes.
-    report = judged(problem, problem.right[i], dtype, beyond=beyond, seconds=1.5)
+    # Other values and layouts in f32, where bounds are the sharpest.
+    beyond = dtype == "f32" and (name in ONCE_FAILED or (i == 0 and name in VARIED))
+    report = judged(problem, problem.right[i], dtype, beyond=beyond, seconds=1.0)
+    assert report.ok, report
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "state_space"])  # a minute of steps
+def test_right_candidates_pass_whatever_the_values(name):
+    problem = PROBLEMS[name]
+    # Larger sizes of a scan of hundreds of steps take minutes.
+    report = judged(problem, problem.right[0], "f32", beyond=True, seconds=5)
     assert report.ok, report
 
 

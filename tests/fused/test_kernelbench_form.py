@@ -39,7 +39,8 @@ def test_the_new_model_passes(file):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
-def test_a_wrong_model_fails(file):
+def test_a_wrong_model_fails(file, monkeypatch):
+    monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)  # which takes most of the time
     report = compared_in(file, "ModelWrong", "f32")
     assert report.failures, report
     assert set(report.failures) <= {"WRONG_VALUE", "WRONG_GRADIENT"}, report

@@ -144,7 +144,8 @@ DEFECTS = {
 
 @pytest.mark.parametrize("dtype", ["bf16", "f16"])
 @pytest.mark.parametrize("name", DEFECTS)
-def test_a_small_defect_fails(name, dtype):
+def test_a_small_defect_fails(name, dtype, monkeypatch):
+    monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)  # what is told is told without it
     reference, candidate = DEFECTS[name]
     only = "small values" if name == "eps outside the root" else "as given"
     report = opproof.check(
@@ -200,15 +201,15 @@ def by_terms(x, gate, up, down):
 HONEST = {online: attention, split: project, chunked: entropy, by_terms: gated, project: project}
 
 
-@pytest.mark.parametrize(("dtype", "seeds"), [("f32", 2), ("f16", 2), ("bf16", 5)])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.deep) for n in range(1, 5))])
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("kernel", HONEST, ids=lambda k: k.__name__)
-def test_an_honest_kernel_passes(kernel, dtype, seeds):
+def test_an_honest_kernel_passes(kernel, dtype, seed):
     reference = HONEST[kernel]
-    for seed in range(seeds):
-        report = opproof.check(
-            stored(kernel), like=reference, inputs=INPUTS[reference], dtype=dtype, neighbours=False, seed=seed
-        )
-        assert {str(r.verdict) for r in report.results} == {"PASS"}, report
+    report = opproof.check(
+        stored(kernel), like=reference, inputs=INPUTS[reference], dtype=dtype, neighbours=False, seed=seed
+    )
+    assert {str(r.verdict) for r in report.results} == {"PASS"}, report
 
 
 def test_assert_close_tells_a_truncating_store():

@@ -28,6 +28,13 @@ _ASKING_FOR_NAN = frozenset(
         "test_later_calls",
     )
 )
+#: Whose subject is in what circumstances a right function is called again, and what is said of a wrong one.
+_ASKING_AGAIN = _ASKING_FOR_NAN | {
+    "test_callers",
+    "test_evaluation_mode",
+    "test_without_gradients",
+}
+_ASKING_WHY = frozenset(("test_named_numbers", "test_what_a_check_says", "test_docs_of_check"))
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
 
@@ -40,21 +47,36 @@ def usual_values(request, monkeypatch):
     """
     if request.module.__name__.rpartition(".")[2] not in _ASKING_FOR_NAN:
         for told in (
-            "nonfinite",
-            "hidden",
-            "unread",
+            "probe_nonfinite",
+            "probe_hidden_rows",
+            "probe_unread_inputs",
             "by_version",
             "with_another_axis",
-            "far",
-            "related",
+            "probe_far_numbers",
+            "probe_related_inputs",
             "in_autocast",
-            "written_between",
+            "probe_written_inputs",
         ):
             monkeypatch.setattr(f"opproof.harness.check.judge.final_pass.{told}", lambda *_: ())
+    if request.module.__name__.rpartition(".")[2] not in _ASKING_AGAIN:
+        for asked in (
+            "find_unrepeated",
+            "ask_without_gradients",
+            "by_beginnings",
+            "find_repeated_draws",
+            "in_settings",
+            "in_parts",
+        ):
+            monkeypatch.setattr(f"opproof.harness.check.judge.final_pass.{asked}", lambda *_, **__: None)
+    if request.module.__name__.rpartition(".")[2] not in _ASKING_WHY:
+        monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)
     if request.module.__name__.rpartition(".")[2] != "test_later_calls":
-        for most in ("HELD", "_FORWARDS"):
+        for most in ("HELD", "_MAX_EXTRA_FORWARDS"):
             monkeypatch.setattr(f"opproof.harness.check.call.perform.{most}", 40)
     if request.module.__name__.rpartition(".")[2] in ("test_one_by_one", "test_vast"):
+        if request.node.name != "test_a_derivative_that_another_option_leaves_out":
+            monkeypatch.setattr("opproof.harness.check.search.variants_of", lambda *_: ())
+            monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
         return
     monkeypatch.setattr("opproof.harness.check.search.find_differing", lambda *_: ())
     if {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING:
@@ -69,7 +91,7 @@ def usual_values(request, monkeypatch):
     monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", _USUAL)
-    for place in ("sizes", "variants"):
-        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.FEW", ())
-        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.made_alike", lambda _: [])
+    for place in ("sizes", "variant"):
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.SIZES_BELOW_WINDOWS", ())
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.make_alike_sizes", lambda _: [])
     monkeypatch.setattr("opproof.harness.check.variants.sizes._list_about_named", lambda *_: [])

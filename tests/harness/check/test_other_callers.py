@@ -24,7 +24,7 @@ def report_of(folder, text):
     file = folder / "both.py"
     file.write_text(text, encoding="utf-8")
     both = load_pair(file, file, 0)
-    return check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=3))
+    return check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=0.5))
 
 
 def failed(report):

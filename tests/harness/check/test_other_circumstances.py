@@ -283,12 +283,12 @@ def candidate(x, i):
 """
     (tmp_path / "both.py").write_text(text)
     both = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=5))
+    report = check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=0.5))
     assert not report.failures
     assert f"not judged: {said}: the candidate gives something else" in str(report)
     right = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
     same = check_candidate(
-        replace(right.candidate, label="reference"), right.like, right.inputs, CheckOptions(seconds=5)
+        replace(right.candidate, label="reference"), right.like, right.inputs, CheckOptions(seconds=0.5)
     )
     assert said not in str(same)
 

@@ -57,7 +57,6 @@ class ModelNew(torch.nn.Module):
         return torch.tanh(x) * self.weight * factor()
 """,
 )
-BOTH = pytest.mark.parametrize("texts", [FUNCTIONS, MODULES], ids=["function", "module"])
 HEAD = """
 import sys
 
@@ -105,25 +104,35 @@ JUDGED = Once()
 """
 
 
-@BOTH
-@pytest.mark.parametrize("knows", [BY_MODULES, BY_STACK, BY_COUNT], ids=["modules", "stack", "count"])
+def pairs(ways, here):
+    """Every way, in functions and in modules; but for the pairs `here` in `deep`: each is seven seconds of programs."""
+    forms = {"function": FUNCTIONS, "module": MODULES}
+    return [
+        pytest.param(way, texts, id=f"{name}-{form}", marks=() if f"{name}-{form}" in here else pytest.mark.deep)
+        for name, way in ways.items()
+        for form, texts in forms.items()
+    ]
+
+
+KNOWING = {"modules": BY_MODULES, "stack": BY_STACK, "count": BY_COUNT}
+
+
+@pytest.mark.parametrize(("knows", "texts"), pairs(KNOWING, ("modules-function", "stack-module", "count-function")))
 def test_who_knows_a_judge(tmp_path, texts, knows):
     done = checked(tmp_path, knows, texts)
     assert done.returncode == 1, done.stdout + done.stderr
     assert WHERE in done.stdout
 
 
-@BOTH
-@pytest.mark.parametrize(
-    "knows",
-    [
-        "JUDGED = True",
-        # What a program of its own lacks is no failure: it is no answer.
-        'JUDGED = True\nif "opproof.harness" not in sys.modules:\n    raise RuntimeError("no such device")',
-        'JUDGED = True\nif "opproof.harness" not in sys.modules:\n    sys.exit(0)',
-    ],
-    ids=["honest", "raises", "ends"],
-)
+RIGHT = {
+    "honest": "JUDGED = True",
+    # What a program of its own lacks is no failure: it is no answer.
+    "raises": 'JUDGED = True\nif "opproof.harness" not in sys.modules:\n    raise RuntimeError("no such device")',
+    "ends": 'JUDGED = True\nif "opproof.harness" not in sys.modules:\n    sys.exit(0)',
+}
+
+
+@pytest.mark.parametrize(("knows", "texts"), pairs(RIGHT, ("honest-module", "raises-function", "ends-module")))
 def test_who_is_right_or_is_not_there(tmp_path, texts, knows):
     done = checked(tmp_path, knows, texts)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout

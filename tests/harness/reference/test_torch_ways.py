@@ -138,11 +138,11 @@ def test_values_at_which_the_reference_overflows_are_not_judged():
     def split(x):
         return (x[:, :4].exp().sum(-1) + x[:, 4:].exp().sum(-1)).log()
 
-    anything = CheckOptions(seconds=1e9)
-    report = check_candidate(split, naive, sums, anything)
-    assert report.ok, report
+    large = CheckOptions(seconds=1e9, only="large values")
+    report = check_candidate(split, naive, sums, large)
+    assert not report.failures, report
     assert any("large values" in text and "overflows" in text for text in report.not_judged)
-    assert "WRONG_VALUE" in check_candidate(naive, lambda x: x.logsumexp(-1), sums, anything).failures
+    assert "WRONG_VALUE" in check_candidate(naive, lambda x: x.logsumexp(-1), sums, large).failures
 
 
 @pytest.mark.parametrize(("gain", "verdicts"), [(1.0, set()), (1.001, {"WRONG_GRADIENT"})])

@@ -323,12 +323,12 @@ def test_example_tfjs(tmp_path):
 DECLARING = """
 import json, sys
 import numpy as np
-from opproof.backends.worker.protocol import HEAD, decode, encode, frame_length
+from opproof.backends.worker.protocol import HEAD, decode, encode, length_of_frame
 
 HELLO = {"kind": "hello", "name": "declaring", "rounding": '{"square": "WORD"}', "compute": '{"exp": "storage"}'}
 HELLO["bits"] = '{"exp": "vary"}'
 while head := sys.stdin.buffer.read(HEAD):
-    asked, _ = decode(head + sys.stdin.buffer.read(frame_length(head) - HEAD))
+    asked, _ = decode(head + sys.stdin.buffer.read(length_of_frame(head) - HEAD))
     sys.stdout.buffer.write(encode({**HELLO, "id": asked["id"]}, {}))
     sys.stdout.buffer.flush()
 """

@@ -106,11 +106,11 @@ def test_a_run_tells_the_first_failing_operator_by_its_line(tmp_path, capsys):
 PROGRAM = """
 from dataclasses import replace
 import report_samples as samples
-from opproof.harness.run.progress import progress
+from opproof.harness.run.progress import show_progress
 one = samples.result("relu[x=3,;f32]", "forward", units=0.5)
 bad = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", diagnosis="a factor of 2")
 more = samples.result("exp[x=3,;f32]", "forward", verdict="WRONG_VALUE", diagnosis="a factor of 3")
-with progress(3, [], quiet=False) as told:
+with show_progress(3, [], quiet=False) as told:
     told(replace(bad, repro="opproof run " + 60 * "-k a " + "--out opproof-repro"), None)
     told(one, None)
     told(more, None)

@@ -206,13 +206,13 @@ import resource, sys, tempfile
 from pathlib import Path
 sys.path[:0] = {tests!r}
 from test_results_file import HEADER, RECORDS
-from opproof.harness.run.results.file import results_file
+from opproof.harness.run.results.file import open_results_file
 from opproof.reports import ResultsError
 from dataclasses import replace
 if {limit}:
     resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 try:
-    with results_file(Path({out!r}), HEADER) as file:
+    with open_results_file(Path({out!r}), HEADER) as file:
         for n in range(1000):
             file.add(replace(RECORDS[0], case=f"relu[x={{n}},;f32]", message="x" * 500))
 except ResultsError as error:

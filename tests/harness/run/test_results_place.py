@@ -156,7 +156,7 @@ def test_a_folder_in_use_is_refused(tmp_path, capsys):
 HOLD = """
 import sys, time
 from pathlib import Path
-from opproof.harness.run.results import lock
+from opproof.harness.run.results import folder as lock
 lock.take(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)

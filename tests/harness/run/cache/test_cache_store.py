@@ -112,12 +112,12 @@ def test_a_database_that_is_damaged_meanwhile_costs_entries_and_no_run(at):
 def test_a_disk_that_is_full_fails_nothing(at):
     code = f"""
 import resource, signal
-from opproof.harness.run.cache.location import Place
-from opproof.harness.run.cache.store import Store
+from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.cache.store import CacheStore
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-store = Store(Place(Path({str(at.folder)!r}), {KEY!r}))
+store = CacheStore(CacheLocation(Path({str(at.folder)!r}), {KEY!r}))
 for i in range(100):
     store.put(b"%d" % i, bytes([i]) * 10_000)
 kept = [store.get(b"%d" % i) for i in range(100)]
