@@ -27,6 +27,7 @@ from unittest import mock
 
 import opproof
 import opproof.harness.check.run_variant as trying
+import opproof.harness.check.truth_cache as knowing
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Verdict
 from opproof.harness.check import summary
@@ -220,13 +221,19 @@ def one_truth() -> Iterator[None]:
             known[at] = made()
         return known[at]
 
-    def true(question: Any) -> Any:
-        return kept("truth", question, lambda: compute_truth(question))
+    def true(question: Any, *runs: int) -> Any:
+        return kept(f"truth of {runs} runs", question, lambda: compute_truth(question, *runs))
 
     def wider(question: Any, first: Any) -> Any:
         return kept("widened", question, lambda: widen_truth(question, first))
 
-    with mock.patch.object(trying, "compute_truth", true), mock.patch.object(trying, "widen_truth", wider):
+    with contextlib.ExitStack() as patched:
+        for module, name, other in (
+            (trying, "compute_truth", true),
+            (knowing, "compute_truth", true),
+            (trying, "widen_truth", wider),
+        ):
+            patched.enter_context(mock.patch.object(module, name, other))
         yield
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -17,7 +17,6 @@ from opproof.harness.check.call.other_calls import ReusedBuffers
 from opproof.harness.check.call.perform import Pull, perform
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.subject import (
-    Arguments,
     Form,
     Lasting,
     in_dtype,
@@ -34,11 +33,12 @@ from opproof.harness.check.option_pairs import check_each_form
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.records import make_records
 from opproof.harness.check.report import Report, join_reports
-from opproof.harness.check.search import search_variants
+from opproof.harness.check.search import SearchResult, SearchSpace, VariantSearch
 from opproof.harness.check.summary import describe_left_out, make_report
 from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.arguments import (
+    Draw,
     change_numbers,
     describe_unvaried_arguments,
     of_one_rest,
@@ -104,75 +104,46 @@ def _check_given_inputs(candidate: Any, like: Any, inputs: Any, wish: CheckOptio
     return _compare_sides(candidate, like, inputs, replace(wish, neighbours=False, eager=False), name=name)
 
 
+@dataclass(frozen=True)
+class _Redraw:
+    """Draws the inputs by a seed: arguments, then tensors with what a module owns moved to it."""
+
+    like: Any
+    inputs: Any
+    names: Sequence[str]
+    reference: Reference
+    wish: CheckOptions
+
+    def __call__(self, seed: int) -> Draw:
+        moved = state_of(self.like, self.wish.dtype, seed) if is_module(self.like) else ()
+        given, tensors, _ = given_inputs.take_inputs(self.inputs, self.names, self.wish.dtype, seed)
+        drawn = (*tensors, *moved)
+        return given, drawn if seed == self.wish.seed else update_buffers(self.reference, drawn, seed)
+
+
 def _compare_sides(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, *, name: str = "") -> Report:
+    """Compare both sides within the budget; `name`: of the inputs as given, where it is another."""
     names = given_inputs.names_of(like)
     arguments, asked, by_shape = given_inputs.take_inputs(inputs, names, wish.dtype, wish.seed)
     names = list(arguments.keywords or names)
     owned = list_owned(like, wish.dtype) if is_module(like) else ()
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
-
-    def draw(seed: int) -> tuple[Arguments, tuple[CallTensor, ...]]:
-        moved = state_of(like, wish.dtype, seed) if is_module(like) else ()
-        given, tensors, _ = given_inputs.take_inputs(inputs, names, wish.dtype, seed)
-        drawn = (*tensors, *moved)
-        return given, drawn if seed == wish.seed else update_buffers(reference, drawn, seed)
-
-    if is_module(candidate) and not is_module(like):
-        raise UsageError("the candidate is a module and the reference is none: give modules on both sides.")
+    _check_kinds(candidate, like)
     apart = isinstance(candidate, Located)
-    if is_module(like) and not is_module(candidate) and not apart:
-        raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
     called = name_of(like), name_of(candidate)
+    draw = _Redraw(like, inputs, names, reference, wish)
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * DRAWS_PER_BRANCH)}
-
-    def takes(tensors: tuple[CallTensor, ...]) -> bool:
-        return not reference.native(CallRequest(tensors, seed=wish.seed)).error
-
-    together = of_one_rest(draws, draw, takes)
-    pairs = list(zip(together[::2], together[1::2], strict=True))
-    others = (
-        (*take_other_arguments(draws), *change_numbers(draws, names), *replace_negative_by_0(draws, names))
-        if callable(inputs)
-        else ()
-    )
-    kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else find_held_properties(pairs)
-    lasts = is_module(like) and not reference.keeps(CallRequest(pairs[0][0], seed=wish.seed))
-    local = nullcontext(_make_call_fn(Lasting(candidate, reference.form, lasts), wish))
-    alone = (
-        make_standalone_caller(candidate, reference.form, candidate.seconds) if isinstance(candidate, Located) else None
-    )
-    with isolated(candidate, reference, wish.seed, lasts=lasts) if apart else local as ask:
-        own, after = callable(inputs), (draws[wish.seed], draw, wish.seed + len(draws))
-        rounds = search_variants(
-            reference,
-            ask,
-            pairs,
-            kept,
-            by_shape,
-            wish,
-            own=own,
-            apart=apart,
-            otherwise=others,
-            exchanged=swap_numbers(draws, names) if apart and own else (),
-            further=generate_judged_draws(*after),
-            later=generate_later_draws(*after),
-            numbered=chain(
-                numbers_of_others(draws, names),
-                generate_swept_numbers(pairs[0], arguments.rest, arguments.labels(names)),
-            ),
-            shaped=of_other_shapes(draws),
-            alone=alone,
-        )
-    told = wish.neighbours and wish.only is None
+    space = _make_space(draw, draws, by_shape=by_shape, apart=apart)
+    rounds = _search(candidate, reference, space, wish)
     same = (
-        (*describe_unvaried(pairs), *describe_unvaried_arguments(draws, names, rounds.names))
+        (*describe_unvaried(space.pairs), *describe_unvaried_arguments(draws, names, rounds.names))
         if callable(inputs)
         else ()
     )
-    alike = (*same, *as_drawn(pairs, kept)) if told else ()
+    alike = (*same, *as_drawn(space.pairs, space.kept)) if wish.neighbours and wish.only is None else ()
     found = [_rename_variant(one, name) for one in rounds.tried] if name else rounds.tried
-    with threads_for(pairs[0][0]):
+    with threads_for(space.first):
         report = make_report(found, reference, *called, wish, in_process=not apart)
     not_judged = (*report.not_judged, *describe_left_out(rounds.left, wish.seconds), *alike)
     report = replace(report, not_judged=not_judged, left=len(rounds.left), asked=rounds.asked)
@@ -181,6 +152,59 @@ def _compare_sides(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, *
     if apart:
         raise UsageError("modes= needs the candidate in this process: leave isolate out.")
     return _add_modes(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
+
+
+def _check_kinds(candidate: Any, like: Any) -> None:
+    """Raise UsageError where one side is a module and the other is none."""
+    if is_module(candidate) and not is_module(like):
+        raise UsageError("the candidate is a module and the reference is none: give modules on both sides.")
+    if is_module(like) and not is_module(candidate) and not isinstance(candidate, Located):
+        raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
+
+
+def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, apart: bool) -> SearchSpace:
+    """Make what is tried, by the first draws and what is drawn later."""
+    names, reference, seed = draw.names, draw.reference, draw.wish.seed
+    own, arguments = callable(draw.inputs), reference.form.arguments
+
+    def takes(tensors: tuple[CallTensor, ...]) -> bool:
+        return not reference.native(CallRequest(tensors, seed=seed)).error
+
+    together = of_one_rest(draws, draw, takes)
+    pairs = list(zip(together[::2], together[1::2], strict=True))
+    others = (
+        (*take_other_arguments(draws), *change_numbers(draws, names), *replace_negative_by_0(draws, names))
+        if own
+        else ()
+    )
+    kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else find_held_properties(pairs)
+    after = draws[seed], draw, seed + len(draws)
+    swept = generate_swept_numbers(pairs[0], arguments.rest, arguments.labels(names))
+    return SearchSpace(
+        pairs,
+        kept,
+        by_shape,
+        own,
+        apart,
+        otherwise=others,
+        exchanged=swap_numbers(draws, names) if apart and own else (),
+        further=generate_judged_draws(*after),
+        later=generate_later_draws(*after),
+        numbered=chain(numbers_of_others(draws, names), swept),
+        shaped=of_other_shapes(draws),
+    )
+
+
+def _search(candidate: Any, reference: Reference, space: SearchSpace, wish: CheckOptions) -> SearchResult:
+    """Try the candidate at what there is, in this process or in one of its own."""
+    lasts = is_module(reference.subject) and not reference.keeps(CallRequest(space.first, seed=wish.seed))
+    local = nullcontext(_make_call_fn(Lasting(candidate, reference.form, lasts), wish))
+    if not isinstance(candidate, Located):
+        with local as ask:
+            return VariantSearch(reference, ask, space, wish).run()
+    alone = make_standalone_caller(candidate, reference.form, candidate.seconds)
+    with isolated(candidate, reference, wish.seed, lasts=lasts) as ask:
+        return VariantSearch(reference, ask, space, wish).run(alone)
 
 
 def _rename_variant(one: VariantResult, name: str) -> VariantResult:

@@ -1,24 +1,22 @@
 """One variant tried: the candidate asked three times, then the truth found, then one compared with the other.
 
-What a reference makes of inputs, found out once: in other layouts they hold the same, and so does its answer.
+`TRIAGE` says which step turns a failure into a pass, a decline or another message, in which order.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from opproof.core.dtypes import DTYPES
 from opproof.core.errors import BadInput, UsageError
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.call.exchange import Reply, are_alike
 from opproof.harness.check.call.reference import CallFn, Reference, list_kinds
-from opproof.harness.check.call.reference_reply import ReferenceReply, ask_reference
+from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.judge.compare import fails, judge, judge_gradients, judge_outputs
 from opproof.harness.check.judge.faults import find_structural_error
 from opproof.harness.check.judge.outcome import (
-    FLOAT32_DIGITS,
     VariantResult,
     by_candidate,
     by_reference,
@@ -26,6 +24,7 @@ from opproof.harness.check.judge.outcome import (
     make_untelling,
 )
 from opproof.harness.check.judge.partial_gradients import (
+    PartialCall,
     as_one,
     find_lost_gradients,
     find_partial_differences,
@@ -34,7 +33,7 @@ from opproof.harness.check.judge.partial_gradients import (
 from opproof.harness.check.judge.partial_gradients import judge_parts as wrong_part
 from opproof.harness.check.judge.stale_cache import find_kept_input
 from opproof.harness.check.options import JudgingOptions
-from opproof.harness.check.tensors import CONTIGUOUS, CallTensor, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, kind_of
 from opproof.harness.check.triage.conditioning import judge_other_decisions, mark_ill_conditioned, mark_scalar_reads
 from opproof.harness.check.triage.kinks import Convention, at_kinks, at_zeros, of_convention
 from opproof.harness.check.triage.precision import (
@@ -52,12 +51,10 @@ from opproof.harness.check.triage.undefined_inputs import (
     overflows,
     share_memory_alike,
 )
+from opproof.harness.check.truth_cache import TruthCache
 from opproof.harness.check.variants.variant import GIVEN, Variant
-from opproof.harness.clock import Allowed, Clock
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.reference.roundoff import RUNS
 from opproof.harness.reference.torch.alternatives import widen_truth
-from opproof.harness.reference.torch.dtype_leaks import Casts
 from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth, compute_truth
 
 #: What PyTorch raises of sizes that a reference takes in its own dtype alone.
@@ -68,6 +65,61 @@ _GONE = frozenset((Verdict.TIMEOUT, Verdict.CRASH))
 _MAX_BRIEF_SECONDS = 10.0
 
 
+@dataclass(frozen=True)
+class JudgedVariant:
+    """A variant whose reply is judged, and what is made of its judgements from step to step."""
+
+    reference: Reference
+    ask: CallFn
+    variant: Variant
+    manner: JudgingOptions  # by which it is judged, and as it came: where tensors are one, gradients are asked apart
+    usual: JudgingOptions
+    once: TruthCache
+    start: float  # of the variant, in seconds of CPU
+    asked: ReferenceReply
+    other: ReferenceReply
+    replies: Sequence[Reply]  # to other data, to what is asked, and to the other data again
+    some: Sequence[PartialCall]  # calls for a part of the gradients whose answers have other bits
+    question: TorchQuestion
+    known: Truth
+    judgements: dict[Mode, Judgement]
+
+    @property
+    def reply(self) -> Reply:
+        """The one that is judged."""
+        return self.replies[1]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether these are the inputs as they came."""
+        return self.variant.name == GIVEN
+
+    def judge(self, known: Truth) -> dict[Mode, Judgement]:
+        """Judge the reply by another truth."""
+        return judge(self.asked, known, self.reply)
+
+    def judge_gradients(self, known: Truth) -> Judgement:
+        """Judge the gradients alone by another truth."""
+        return judge_gradients(self.asked, known, self.reply)
+
+    def with_judgements(self, judgements: dict[Mode, Judgement]) -> JudgedVariant:
+        """Replace the judgements."""
+        return replace(self, judgements=judgements)
+
+    def with_stale(self, advice: Mapping[Mode, str] | None = None) -> VariantResult:
+        """Make the result, which says whether the reply is the one to the call before."""
+        judgements = _with_stale(self.judgements, self.replies)
+        return VariantResult(self.variant, self.asked, self.known, self.reply, judgements, advice=advice or {})
+
+    def with_failure(self, mode: Mode, judgement: Judgement, reply: Reply) -> VariantResult:
+        """Make the result of which one mode is wrong, by a reply."""
+        return VariantResult(self.variant, self.asked, self.known, reply, {**self.judgements, mode: judgement})
+
+
+#: What becomes of a judged variant: the same with other judgements, or the result, after which no step follows.
+Step = Callable[[JudgedVariant], "JudgedVariant | VariantResult"]
+
+
 def run_variant(
     reference: Reference, ask: CallFn, variant: Variant, manner: JudgingOptions, once: TruthCache
 ) -> VariantResult:
@@ -76,14 +128,10 @@ def run_variant(
     usual = manner
     if variant.one:  # of values; the gradients of what is one are asked for by themselves
         manner = replace(manner, gradients=False)
-    asked = once.asked(reference, variant, variant.asked, manner)
-    other = asked if isinstance(asked, str) else once.asked(reference, variant, variant.other, manner)
-    if isinstance(asked, str) or isinstance(other, str):
-        return by_reference(variant, str(asked if isinstance(asked, str) else other))
-    if variant.one:
-        if asked.request.after:
-            return by_reference(variant, "it updates what would be one tensor")
-        asked, other = (replace(f, request=replace(f.request, one=variant.one)) for f in (asked, other))
+    both = _ask_reference_twice(reference, variant, manner, once)
+    if isinstance(both, VariantResult):
+        return both
+    asked, other = both
     replies = _call_three_times(ask, asked, other)
     asked, objected = _find_early_failure(reference, variant, asked, replies, manner)
     if objected is not None:
@@ -106,41 +154,173 @@ def run_variant(
         return VariantResult(variant, declined=why)
     question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
     judgements = judge(asked, known, reply)
-    if is_marginal(variant, judgements):  # before it is looked at again, which takes minutes of a scan
-        return make_untelling(variant)
-    if said := of_convention(variant, judgements):
-        return make_untelling(variant) if said is Convention.NOTHING else by_candidate(variant, said, news=True)
-    wider = judge_with_casts(question, asked.reply.casts, judgements, lambda k: judge(asked, k, reply))
-    if wider is not None:
-        question, known, judgements = wider
-        once.cast.add(question.casts)
-    known, judgements = _decide_judgements(question, asked, known, reply, judgements)
-    judgements = pass_native_choices(asked.outputs, judgements)
-    judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, reply)
-    if not fails(judgements):
-        judgements = judge_unsaved_outputs(question, judgements, lambda narrow: judge_gradients(asked, narrow, reply))
-    if (doubted := _decline_doubtful(reference, variant, asked, question, known, judgements)) is not None:
-        return doubted
-    judgements = _of_strides(ask, asked, known, judgements)
-    if judgements[Mode.FORWARD].verdict in WRONG and (text := find_kept_input(reference, asked, other, replies)):
-        judgements = {m: replace(j, message=j.message or text) for m, j in judgements.items()}
-    if fails(judgements):
-        brief = time.process_time() - start < _MAX_BRIEF_SECONDS
-        advice = describe_undeclared(question, judgements, lambda k: judge(asked, k, reply)) if brief else {}
-        return VariantResult(variant, asked, known, reply, _with_stale(judgements, replies), advice=advice)
+    sides = reference, ask, variant, manner, usual, once, start
+    return _apply_steps(JudgedVariant(*sides, asked, other, replies, some, question, known, judgements))
+
+
+def _ask_reference_twice(
+    reference: Reference, variant: Variant, manner: JudgingOptions, once: TruthCache
+) -> tuple[ReferenceReply, ReferenceReply] | VariantResult:
+    """What the reference makes of what is asked and of the other data; the result where it declines one."""
+    asked = once.asked(reference, variant, variant.asked, manner)
+    other = asked if isinstance(asked, str) else once.asked(reference, variant, variant.other, manner)
+    if isinstance(asked, str) or isinstance(other, str):
+        return by_reference(variant, str(asked if isinstance(asked, str) else other))
+    if not variant.one:
+        return asked, other
+    if asked.request.after:
+        return by_reference(variant, "it updates what would be one tensor")
+    asked, other = (replace(f, request=replace(f.request, one=variant.one)) for f in (asked, other))
+    return asked, other
+
+
+def _apply_steps(one: JudgedVariant) -> VariantResult:
+    """Apply `TRIAGE` and what follows it, up to the first step that has a result."""
+    for step in (*TRIAGE, _fail_wrong, *CHECKS_OF_RIGHT):
+        after = step(one)
+        if isinstance(after, VariantResult):
+            return after
+        one = after
+    return one.with_stale()
+
+
+# Steps of triage: what turns a failure into a pass, a decline or another message.
+
+
+def _decline_marginal(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Decline what is wrong by little, before it is looked at again, which takes minutes of a scan."""
+    return make_untelling(one.variant) if is_marginal(one.variant, one.judgements) else one
+
+
+def _decline_convention(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Decline an answer by a convention of the candidate's own."""
+    said = of_convention(one.variant, one.judgements)
+    if not said:
+        return one
+    return make_untelling(one.variant) if said is Convention.NOTHING else by_candidate(one.variant, said, news=True)
+
+
+def _allow_casts(one: JudgedVariant) -> JudgedVariant:
+    """Judge by the casts of the reference, where the answer is right by them."""
+    wider = judge_with_casts(one.question, one.asked.reply.casts, one.judgements, one.judge)
+    if wider is None:
+        return one
+    question, known, judgements = wider
+    one.once.cast.add(question.casts)
+    return replace(one, question=question, known=known, judgements=judgements)
+
+
+def _widen_truth(one: JudgedVariant) -> JudgedVariant:
+    """Judge by a wider truth, where that alone may make the answer right."""
+    known, judgements = _decide_judgements(one.question, one.asked, one.known, one.reply, one.judgements)
+    return replace(one, known=known, judgements=judgements)
+
+
+def _pass_choices(one: JudgedVariant) -> JudgedVariant:
+    """Pass what PyTorch itself chooses among answers that are as good."""
+    return one.with_judgements(pass_native_choices(one.asked.outputs, one.judgements))
+
+
+def _pass_zeros(one: JudgedVariant) -> JudgedVariant:
+    """Pass another derivative at zeros."""
+    request = one.asked.request
+    return one.with_judgements(at_zeros(one.variant, request.tensors, request.cotangents, one.judgements, one.reply))
+
+
+def _judge_unsaved(one: JudgedVariant) -> JudgedVariant:
+    """Judge gradients by outputs that are not rounded, where nothing is wrong so far."""
+    if fails(one.judgements):
+        return one
+    return one.with_judgements(judge_unsaved_outputs(one.question, one.judgements, one.judge_gradients))
+
+
+def _decline_untelling(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Decline a variant at which what is wrong says nothing of the candidate."""
+    doubted = _decline_doubtful(one.reference, one.variant, one.asked, one.question, one.known, one.judgements)
+    return one if doubted is None else doubted
+
+
+def _mention_strides(one: JudgedVariant) -> JudgedVariant:
+    """Say of a wrong gradient that it is right for a contiguous cotangent."""
+    return one.with_judgements(_of_strides(one.ask, one.asked, one.known, one.judgements))
+
+
+def _mention_kept_input(one: JudgedVariant) -> JudgedVariant:
+    """Say of a wrong output that it is of an input kept from another call."""
+    if one.judgements[Mode.FORWARD].verdict not in WRONG:
+        return one
+    text = find_kept_input(one.reference, one.asked, one.other, one.replies)
+    if not text:
+        return one
+    return one.with_judgements({m: replace(j, message=j.message or text) for m, j in one.judgements.items()})
+
+
+def _fail_wrong(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """End with what is wrong after triage, and what to declare where rounding explains it."""
+    if not fails(one.judgements):
+        return one
+    brief = time.process_time() - one.start < _MAX_BRIEF_SECONDS
+    return one.with_stale(describe_undeclared(one.question, one.judgements, one.judge) if brief else {})
+
+
+# Steps after it: what else is asked of a candidate whose answer is right.
+
+
+def _fail_wrong_part(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Fail where a part of the gradients is wrong when it alone is asked for."""
     part = wrong_part(
-        some, lambda p: judge_outputs(p.asked, known, p.reply), lambda p: judge_gradients(p.asked, known, p.reply)
+        one.some,
+        lambda p: judge_outputs(p.asked, one.known, p.reply),
+        lambda p: judge_gradients(p.asked, one.known, p.reply),
     )
-    if part is not None:
-        return VariantResult(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
-    if variant.one and (wrong := _judge_as_one(reference, ask, variant, usual, once)) is not None:
-        return VariantResult(variant, asked, known, reply, {**judgements, Mode.GRADIENT: wrong})
-    if first and all(y.differentiable for y in reply.outputs):
-        alone = find_lost_gradients(reference, ask, asked)
-        judgements = judgements if alone is None else {**judgements, Mode.GRADIENT: alone}
-    if manner.bits is not None and not fails(judgements):
-        judgements = _judge_other_replies(ask, question, asked, known, judgements, replies, manner)
-    return VariantResult(variant, asked, known, reply, _with_stale(judgements, replies))
+    return one if part is None else one.with_failure(part[0].mode, part[1], part[0].reply)
+
+
+def _fail_wrong_as_one(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Fail where gradients of tensors that are one object are wrong."""
+    if not one.variant.one:
+        return one
+    wrong = _judge_as_one(one.reference, one.ask, one.variant, one.usual, one.once)
+    return one if wrong is None else one.with_failure(Mode.GRADIENT, wrong, one.reply)
+
+
+def _check_lost_gradients(one: JudgedVariant) -> JudgedVariant:
+    """Judge the gradients that are lost where each is asked for alone, of the inputs as given."""
+    if not (one.is_given and all(y.differentiable for y in one.reply.outputs)):
+        return one
+    alone = find_lost_gradients(one.reference, one.ask, one.asked)
+    return one if alone is None else one.with_judgements({**one.judgements, Mode.GRADIENT: alone})
+
+
+def _check_other_replies(one: JudgedVariant) -> JudgedVariant:
+    """Judge another reply to the same request, where its bits may vary."""
+    if one.manner.bits is None or fails(one.judgements):
+        return one
+    return one.with_judgements(
+        _judge_other_replies(one.ask, one.question, one.asked, one.known, one.judgements, one.replies, one.manner)
+    )
+
+
+#: What turns a failure into a pass, a decline or another message, applied in this order.
+TRIAGE: tuple[Step, ...] = (
+    _decline_marginal,
+    _decline_convention,
+    _allow_casts,
+    _widen_truth,
+    _pass_choices,
+    _pass_zeros,
+    _judge_unsaved,
+    _decline_untelling,
+    _mention_strides,
+    _mention_kept_input,
+)
+#: What else is asked of a candidate whose answer is right, in this order.
+CHECKS_OF_RIGHT: tuple[Step, ...] = (
+    _fail_wrong_part,
+    _fail_wrong_as_one,
+    _check_lost_gradients,
+    _check_other_replies,
+)
 
 
 def _judge_as_one(
@@ -281,77 +461,3 @@ def _with_stale(judgements: Mapping[Mode, Judgement], replies: Sequence[Reply]) 
     """The judgements, which say whether the judged call answered exactly what the call before it did."""
     stale = bool(replies[1].outputs) and are_alike(replies[0].outputs, replies[1].outputs)
     return {m: replace(j, stale=stale) if j.tensors else j for m, j in judgements.items()}
-
-
-#: By the arrays that tensors hold, which are the same objects in every layout.
-_Key = tuple[int, ...]
-#: Layouts in which a tensor holds other values, or its cotangent does.
-_STRETCHED = "broadcast"
-#: Runs of noise at which what inputs seldom have is judged first: a bound from so few is half or twice as wide.
-_QUICK_NOISE_RUNS = 4
-
-
-@dataclass
-class TruthCache:
-    """What is known of the inputs of one check, in the layout given; `tensors` keeps their arrays alive.
-
-    `until`: no truth but that of the inputs as given is worked out beyond it.
-    """
-
-    until: Allowed
-
-    facts: dict[_Key, ReferenceReply] = field(default_factory=dict)
-    truths: dict[_Key, Truth] = field(default_factory=dict)
-    tensors: list[tuple[CallTensor, ...]] = field(default_factory=list)
-    cast: set[Casts] = field(default_factory=set)  # casts of the reference's by which an answer was right
-
-    def asked(
-        self, reference: Reference, variant: Variant, tensors: tuple[CallTensor, ...], manner: JudgingOptions
-    ) -> ReferenceReply | str:
-        """See `facts`, for one of a variant's two sets of tensors."""
-        layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
-        known = self.facts.get(_make_key(tensors)) if variant.rest is None and layout != _STRETCHED else None
-        if known is not None:
-            request = replace(known.request, tensors=tensors, layout=layout if known.request.cotangents else CONTIGUOUS)
-            return replace(known, request=request)
-        new = ask_reference(reference, tensors, manner.seed, manner.gradients, variant.rest)
-        if _is_plain(variant) and layout == CONTIGUOUS and not isinstance(new, str) and not new.reply.draws:
-            self.facts[_make_key(tensors)] = new
-            self.tensors.append(tensors)
-        return new
-
-    def truth(
-        self,
-        variant: Variant,
-        asked: ReferenceReply,
-        question: TorchQuestion,
-        judged: Callable[[Truth], dict[Mode, Judgement]],
-    ) -> Truth:
-        """See `truth`. Where values or sizes are rare a quick one suffices for an answer that is right, or nearly.
-
-        Raises OutOfTime.
-        """
-        left = Allowed(self.until.left, Clock(alone=True))  # the candidate rests meanwhile
-        timed = question if variant.name == GIVEN else replace(question, late=lambda: left.over)
-        key = _make_key(asked.request.tensors)
-        plain = _is_plain(variant) and asked.request.layout != _STRETCHED and key in self.facts
-        if plain and key in self.truths:
-            return self.truths[key]
-        if variant.rare and all(DTYPES[k].digits >= FLOAT32_DIGITS for k in question.results if k):
-            quick = compute_truth(timed, _QUICK_NOISE_RUNS)
-            judgements = judged(quick)
-            if not fails(judgements) or is_marginal(variant, judgements):
-                return quick
-        known = compute_truth(timed, RUNS)
-        if plain:
-            self.truths[key] = known
-        return known
-
-
-def _is_plain(variant: Variant) -> bool:
-    """Whether its values and its other arguments are those given, which later variants may have too."""
-    return variant.fill == "normal" and not variant.rare and variant.rest is None
-
-
-def _make_key(tensors: tuple[CallTensor, ...]) -> _Key:
-    return tuple(id(t.values) for t in tensors)

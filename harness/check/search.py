@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, takewhile
-from types import MappingProxyType
 
 import numpy as np
 
@@ -25,8 +24,9 @@ from opproof.harness.check.judge.final_pass import run_final_pass
 from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult, is_marginal, make_untelling
 from opproof.harness.check.judge.standalone import Unwatched
 from opproof.harness.check.options import CheckOptions, JudgingOptions
-from opproof.harness.check.run_variant import TruthCache, run_variant
+from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
+from opproof.harness.check.truth_cache import TruthCache
 from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
 from opproof.harness.check.variants.generate import (
     generate_long_axis,
@@ -76,95 +76,133 @@ class SearchResult:
         return tuple(one.variant.name for one in self.tried if not one.declined)
 
 
-def search_variants(
-    reference: Reference,
-    ask: CallFn,
-    pairs: Sequence[Pair],
-    kept: Sequence[Sequence[Property]],
-    by_shape: bool,
-    wish: CheckOptions,
-    *,
-    own: bool,
-    apart: bool = False,
-    otherwise: Sequence[Variant] = (),
-    exchanged: Sequence[Variant] = (),
-    further: Iterable[Variant] = (),
-    numbered: Iterable[Variant] = (),
-    later: Iterable[Variant] = (),
-    shaped: Mapping[int, Pair] = MappingProxyType({}),
-    alone: Unwatched | None = None,
-) -> SearchResult:
-    """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
+@dataclass(frozen=True)
+class SearchSpace:
+    """What is tried of one form of inputs: pairs of draws, what variants keep of them, and what is tried beside."""
 
-    `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
-    `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
-    `exchanged`: with two of them exchanged, tried at no other size; `further`: what is drawn and tried last;
-    `numbered` and `later`: other numbers beside tensors, and later draws, looked at one by one after it; `shaped`: by
-    seed draws of other shapes, whose sizes are.
-    `alone`: what asks the candidate where nobody judges.
-    """
-    clock, found, manner = Clock(), list[VariantResult](), wish.manner
-    first, names, left = pairs[0][0], list[str](), list[str]()
-    pace, once = Pace(first), TruthCache(ENDLESS if wish.only else Allowed(_OVERTIME_FACTOR * wish.seconds, clock))
-    bounded = reference if wish.only else replace(reference, patience=_REFERENCE_TIME_SHARE * wish.seconds)
-    late, drawn = once, {tuple(list_shapes(draw)) for pair in pairs for draw in pair}
-    named = reference.subject, reference.form.arguments.rest
-    numbers = numbers_of(*named)
-    others = list_sizes(first, numbers, parted=apart) if own else []
-    marks = marks_of(reference.subject)
-    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks, exchanged)
-    turned = take_in_turn(made) if own else made
-    last = takewhile(lambda _: clock.spent < wish.seconds, further)
+    pairs: Sequence[Pair]
+    kept: Sequence[Sequence[Property]]  # what each tensor is in every draw, and in every variant
+    by_shape: bool
+    own: bool  # a factory's, each of which then has data of its own
+    apart: bool = False  # the candidate has a process of its own, where it may read past a tensor that is too short
+    otherwise: Sequence[Variant] = ()  # draws with other plain arguments
+    exchanged: Sequence[Variant] = ()  # with two of them exchanged, tried at no other size
+    further: Iterable[Variant] = ()  # what is drawn and tried last
+    numbered: Iterable[Variant] = ()  # other numbers beside tensors, looked at one by one after it
+    later: Iterable[Variant] = ()  # later draws, looked at so too
+    shaped: Mapping[int, Pair] = field(default_factory=dict)  # by seed: other shapes, whose sizes are
 
-    def wanted(name: str) -> bool:
-        """Not what was judged already: the same size may be among the others."""
-        return own and wish.only in (None, name) and all(t.variant.name != name for t in found)
+    @property
+    def first(self) -> tuple[CallTensor, ...]:
+        """The inputs as given."""
+        return self.pairs[0][0]
 
-    many = by_turns(
-        generate_sweep(pairs, kept, numbers, otherwise, wanted),
-        (v for v in numbered if wanted(v.name)),
-        (v for seed, pair in shaped.items() for v in generate_sweep_apart(pair, seed, kept, numbers, wanted)),
-    )
-    draws = (v for v in later if wanted(v.name))
-    bears = partial(can_bear, bounded, ask, manner)
-    long = generate_long_axis(pairs[0], kept, numbers, bears, wanted) if apart else ()
-    shares = ((draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE))
-    odd = (find_differing(bounded, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
-    for same in chain(turned, ((v,) for v in chain(last, *odd))):
-        begun = clock.spent
-        names.append(same[0].name)
-        if _is_needless(same[0], found, wish):
-            continue
-        if found and not wish.neighbours:
-            break
-        if found and not same[0].seen and begun + pace.seconds(same[0].asked) > wish.seconds:
-            left.append(same[0].name)
-            continue
+
+class VariantSearch:
+    """The search for variants that fail: every variant of a space, within the budget of a check."""
+
+    def __init__(self, reference: Reference, ask: CallFn, space: SearchSpace, wish: CheckOptions) -> None:
+        self.clock, self.found = Clock(), list[VariantResult]()
+        self.names, self.left = list[str](), list[str]()
+        self.reference, self.ask, self.space, self.wish = reference, ask, space, wish
+        self.pace = Pace(space.first)
+        self.once = TruthCache(ENDLESS if wish.only else Allowed(_OVERTIME_FACTOR * wish.seconds, self.clock))
+        self.late = self.once
+        self.bounded = reference if wish.only else replace(reference, patience=_REFERENCE_TIME_SHARE * wish.seconds)
+        self.drawn = {tuple(list_shapes(draw)) for pair in space.pairs for draw in pair}
+
+    def run(self, alone: Unwatched | None = None) -> SearchResult:
+        """Try the variants. `alone` is what asks the candidate where nobody judges.
+
+        Raises UsageError where the reference declines the inputs as given, or where none has the name asked for.
+        """
+        found, wish = self.found, self.wish
+        for same in self._generate():
+            begun = self.clock.spent
+            self.names.append(same[0].name)
+            if _is_needless(same[0], found, wish):
+                continue
+            if found and not wish.neighbours:
+                break
+            if self._try_in_time(same, begun) and _is_enough(found):
+                break
+        asked = len(found)
+        if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
+            found, not_asked = run_final_pass(
+                found, self.ask, self.bounded, wish, self.clock, apart=self.space.apart, alone=alone
+            )
+            self.left[:0] = not_asked
+        if not found:
+            names = ", ".join(self.names)
+            raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {names}.")
+        return SearchResult(found, tuple(self.left), asked)
+
+    def _generate(self) -> Iterator[tuple[Variant, ...]]:
+        """Make the variants in the order in which they are tried, each with the same of other data."""
+        space = self.space
+        named = self.reference.subject, self.reference.form.arguments.rest
+        numbers = numbers_of(*named)
+        others = list_sizes(space.first, numbers, parted=space.apart) if space.own else []
+        marks = marks_of(self.reference.subject)
+        form = space.pairs, space.kept, space.by_shape, others, space.otherwise, floors_of(*named), numbers, marks
+        made = variants_of(*form, space.exchanged)
+        turned = take_in_turn(made) if space.own else made
+        last = takewhile(lambda _: self.clock.spent < self.wish.seconds, space.further)
+        return chain(turned, ((v,) for v in chain(last, *self._generate_odd(numbers))))
+
+    def _generate_odd(self, numbers: frozenset[float]) -> Iterator[Iterator[Variant]]:
+        """Yield later draws, long axes and sizes one by one, where the candidate's answer is clearly another."""
+        space, wish, wanted = self.space, self.wish, self._is_wanted
+        many = by_turns(
+            generate_sweep(space.pairs, space.kept, numbers, space.otherwise, wanted),
+            (v for v in space.numbered if wanted(v.name)),
+            (
+                v
+                for seed, pair in space.shaped.items()
+                for v in generate_sweep_apart(pair, seed, space.kept, numbers, wanted)
+            ),
+        )
+        draws = (v for v in space.later if wanted(v.name))
+        bears = partial(can_bear, self.bounded, self.ask, wish.manner)
+        long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.apart else ()
+        for variants, share in ((draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE)):
+            seconds = math.inf if wish.only else share * wish.seconds
+            yield find_differing(self.bounded, self.ask, variants, wish.manner, seconds)
+
+    def _is_wanted(self, name: str) -> bool:
+        """Say whether a name was not judged already: the same size may be among the others."""
+        return self.space.own and self.wish.only in (None, name) and all(t.variant.name != name for t in self.found)
+
+    def _try_in_time(self, same: Sequence[Variant], begun: float) -> bool:
+        """Try a variant taken up at `begun`, and say whether it has a result: what there is no time for is left."""
+        first = same[0]
+        if self.found and not first.seen and begun + self.pace.seconds(first.asked) > self.wish.seconds:
+            self.left.append(first.name)
+            return False
         try:
-            if same[0].seen and late is once and wish.only is None:
-                late = replace(once, until=Allowed(_LATE_TIME_FACTOR * wish.seconds))
-            known = late if same[0].seen else once
-            usual = found[0] if found else None
-            side = reference if usual is None else _limit_patience(bounded, usual, pace.growth(same[0].asked))
-            one = _of_some(side, ask, same, first, drawn, manner, known, usual)
+            one = self._try(same)
         except OutOfTime:
-            left.append(f"{same[0].name}{_SEEN if same[0].seen else ''}")
-            continue
+            self.left.append(f"{first.name}{_SEEN if first.seen else ''}")
+            return False
         given_up = bool(one.declined) and one.by is DeclinedBy.REFERENCE  # which tells nothing of the others
-        if found and not given_up:  # the first has the start of a process in it
-            pace.took(same[0].asked, clock.spent - begun)
-        if not found and one.declined and wish.only is None:
+        if self.found and not given_up:  # the first has the start of a process in it
+            self.pace.took(first.asked, self.clock.spent - begun)
+        if not self.found and one.declined and self.wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
-        found.append(one)
-        if _is_enough(found):
-            break
-    asked = len(found)
-    if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
-        found, not_asked = run_final_pass(found, ask, bounded, wish, clock, apart=apart, alone=alone)
-        left[:0] = not_asked
-    if not found:
-        raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
-    return SearchResult(found, tuple(left), asked)
+        self.found.append(one)
+        return True
+
+    def _try(self, same: Sequence[Variant]) -> VariantResult:
+        """Try a variant, one that was seen to differ with time of its own. Raises OutOfTime."""
+        wish, seen = self.wish, same[0].seen
+        if seen and self.late is self.once and wish.only is None:
+            self.late = replace(self.once, until=Allowed(_LATE_TIME_FACTOR * wish.seconds))
+        usual = self.found[0] if self.found else None
+        side = self.reference
+        if usual is not None:
+            side = _limit_patience(self.bounded, usual, self.pace.growth(same[0].asked))
+        once = self.late if seen else self.once
+        return _of_some(side, self.ask, same, self.space.first, self.drawn, wish.manner, once, usual)
 
 
 def _limit_patience(reference: Reference, given: VariantResult, growth: float) -> Reference:

@@ -5,7 +5,9 @@ opproof mutate: does the suite kill mutants of the reference backend?
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +15,10 @@ from opproof.cases._registry import LEVELS
 from opproof.core.errors import UsageError
 from opproof.core.text import dump_json
 from opproof.harness.cli.options import Choice, split_values
+
+if TYPE_CHECKING:
+    from opproof.harness.selftest.mutation.report import SortedFates
+    from opproof.harness.selftest.mutation.trials import Fate
 
 
 @click.command("selfcheck")
@@ -100,18 +106,11 @@ def mutate_command(
             every += fates
             progress.update()
     if listed_only:
-        for f in every:
-            fate = f.killed_by or ("survives" if f.counts else "changes no answer")
-            click.echo(f"{f.op} {f.dtype} {f.name}: {fate}")
+        _print_fates(every)
     complete = not names and not dtypes and level == "standard" and declared is None
     verdict = sort_fates(every, read_equivalent(EQUIVALENT), complete=complete)
     click.echo(render_table(verdict))
-    for f in verdict.survivors:
-        click.echo(f"survives: {f.op} {f.dtype} {f.name} ({f.why_alive})")
-    for entry in verdict.idle:
-        click.echo(f"in {EQUIVALENT.name}, but no survivor: {', '.join(entry.op)} {entry.mutant}")
-    for line in verdict.summary:
-        click.echo(line)
+    _print_survivors(verdict, EQUIVALENT.name)
     if markdown is not None:
         page = render_markdown_page(verdict) if declared is None else render_declared_page(verdict, declared)
         markdown.write_text(page, encoding="utf-8")
@@ -120,3 +119,20 @@ def mutate_command(
     if declared is not None:
         return 0
     return 1 if verdict.survivors or verdict.idle else 0
+
+
+def _print_fates(fates: Iterable[Fate]) -> None:
+    """Print every mutant and what killed it."""
+    for f in fates:
+        fate = f.killed_by or ("survives" if f.counts else "changes no answer")
+        click.echo(f"{f.op} {f.dtype} {f.name}: {fate}")
+
+
+def _print_survivors(verdict: SortedFates, listed_in: str) -> None:
+    """Print the survivors, the entries of a list of equivalents that are none, and the summary."""
+    for f in verdict.survivors:
+        click.echo(f"survives: {f.op} {f.dtype} {f.name} ({f.why_alive})")
+    for entry in verdict.idle:
+        click.echo(f"in {listed_in}, but no survivor: {', '.join(entry.op)} {entry.mutant}")
+    for line in verdict.summary:
+        click.echo(line)

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 from opproof.cases import Case
@@ -26,7 +27,7 @@ from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.reference.chunks.memory_budget import TooLarge, with_memory_limit
-from opproof.harness.reference.chunks.question import Posing, make_fitting_question
+from opproof.harness.reference.chunks.question import LargeQuestionPair, Posing, make_fitting_question
 from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.calls import (
@@ -63,7 +64,7 @@ from opproof.harness.run.memory_limits import (
     explain_outgrown,
     limit_of,
 )
-from opproof.harness.run.request import Request, wanted_of
+from opproof.harness.run.request import Request, Wanted, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
 
@@ -138,15 +139,15 @@ def run_task(
 def _judge_task(
     host: Host, task: Task, op: Op, timeout: float, clock: _Clock, posing: Posing, *, soft: bool, alone: bool
 ) -> Judgement:
+    """Pose a task, ask for its answers and judge them. Raises Settled, HostFault, TooLarge."""
     case, mode = Case.parse(task.case), Mode(task.mode)
     clock.needs = bytes_of_inputs(case, op)
     support = support_of(host, case, op, mode)
     rules = rules_of(task, support)
-    by_itself = task.is_by_itself
     if host.shares_memory:
         check_fits(task, clock.needs)
     check_free(case, task.judge_memory)
-    pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
+    pair = posing(case, op, mode, sys.maxsize if task.is_by_itself else task.judge_memory)
     clock.posed, clock.rules, clock.declared = pair.asked, rules, str(support.declared)
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
         raise EarlyVerdict(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
@@ -157,73 +158,137 @@ def _judge_task(
     if host.shares_memory:
         check_fits(task, clock.needs)
     check_free(case, task.judge_memory, wanted)
-    plan = arrange_calls(task)
     varies = support.declared.bits is not None
-    same = op.deterministic and not varies  # the same call is to give the same bits
+    posed = _PosedTask(host, task, op, timeout, clock, case, mode, pair, wanted, rules, varies, soft, alone)
+    return with_each(task.threads, posed.judge, wanted) if task.threads else posed.judge(0)[0]
 
-    def calls(*questions: Request) -> Iterator[list[Array | None]]:
-        answers = host.several(questions, timeout)
+
+@dataclass(frozen=True)
+class _Answers:
+    """What came of the calls of a task with one number of threads."""
+
+    asked: Request
+    other: Request
+    answer: Outputs  # to the judged call, with those to the calls before it
+    last: Sequence[Array | None]  # to the last call: of other data, unless the judged one is alone
+    leading: Sequence[Array | None] | None  # to the judged question, where it was asked first of all
+    by_halves: Sequence[Answered]  # to questions that share half of their elements with the judged one
+    again: Sequence[Array | None] | None  # to the judged question, where other data have just lain in its memory
+
+
+@dataclass(frozen=True)
+class _PosedTask:
+    """A task whose question is drawn, the host that is asked, and by what its answers are judged."""
+
+    host: Host
+    task: Task
+    op: Op
+    timeout: float
+    clock: _Clock
+    case: Case
+    mode: Mode
+    pair: LargeQuestionPair
+    wanted: tuple[Wanted | None, ...]
+    rules: Rules
+    varies: bool  # the bits of its answers, as is declared
+    soft: bool
+    alone: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the same call is to give the same bits."""
+        return self.op.deterministic and not self.varies
+
+    def judge(self, threads: int) -> tuple[Judgement, Outputs]:
+        """Ask with a number of threads, 0 for that of the host, and judge the answers."""
+        given = self._ask(threads)
+        if not self.alone and self.is_same and not are_same_answers(given.answer.before, given.last):
+            unlike = [given.answer.before, given.last]
+            on_end_of_other, room = self._repeat(given.other), self.pair.room
+            return judge_unrepeatable(self.pair.other, unlike, on_end_of_other, "after", self.rules, room), given.answer
+        self.clock.answer = given.answer
+        judgement = self._compare(given, threads)
+        judgement = self._check_repeatability(judgement, given)
+        self.host.late()
+        return judgement, given.answer
+
+    def _ask(self, threads: int) -> _Answers:
+        """Make the calls, as they are arranged."""
+        pair, wanted, op, soft, plan = self.pair, self.wanted, self.op, self.soft, arrange_calls(self.task)
+        asked = Request(pair.asked, wanted, at_end=plan.at_end, soft=soft, threads=threads)
+        other = Request(pair.other, wanted, at_end=not plan.at_end, soft=soft, threads=threads)
+        around = [] if self.alone else [other]
+        early = [asked] if plan.leads and around and op.deterministic else []
+        first = [_make_forward(asked, pair.outputs)] if op.drawn_from and self.mode is Mode.GRADIENT else []
+        given = list(self._generate_answers(*early, *around, *first, asked, *around))
+        leading = given.pop(0) if early else None
+        can_be_judged = pair.room is None and is_held(pair.asked)
+        stays = plan.stays and around and self.is_same and not self.host.about.once
+        by_halves = call_with_halves(self._call, asked, other, late=plan.late) if stays and can_be_judged else []
+        again = call_in_reused_memory(self._call, asked, other) if stays else None
+        answer = Outputs(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
+        once = self.host.about.once
+        if self.alone and op.drawn_from and self.mode is Mode.FORWARD and not once:  # two draws are compared
+            answer = replace(answer, before=self._call(other))
+        return _Answers(asked, other, answer, given[-1], leading, by_halves, again)
+
+    def _generate_answers(self, *questions: Request) -> Iterator[list[Array | None]]:
+        """Ask several questions, and count the seconds of each."""
+        answers = self.host.several(questions, self.timeout)
         for _ in questions:
             started = time.perf_counter()
             try:
                 answer = next(answers)
             finally:
-                clock.seconds += time.perf_counter() - started
+                self.clock.seconds += time.perf_counter() - started
             yield answer
 
-    def call(question: Request) -> list[Array | None]:
-        return next(calls(question))
+    def _call(self, question: Request) -> list[Array | None]:
+        return next(self._generate_answers(question))
 
-    def wrong(one: Answered) -> bool:
-        return by_reference(one[0].posed, Outputs(one[1]), rules, pair.room, pair.asked).verdict in WRONG
+    def _repeat(self, question: Request) -> Sequence[Sequence[Array | None]]:
+        """Ask a question many times on end, of a host that can be asked again."""
+        return [] if self.host.about.once else on_end(self._call, question)
 
-    def repeated(question: Request) -> Sequence[Sequence[Array | None]]:
-        return [] if host.about.once else on_end(call, question)
+    def _compare(self, given: _Answers, threads: int) -> Judgement:
+        """Judge the answer by itself, as the task says, or by the reference."""
+        if self.task.is_by_itself:
+            forward = _forward_of(self.host, self.case, self.op, self.timeout, threads)
+            return judge_by_self(forward, self.pair.asked, given.answer)
+        return by_reference(self.pair.asked, given.answer, self.rules, self.pair.room)
 
-    def judged(threads: int) -> tuple[Judgement, Outputs]:
-        asked = Request(pair.asked, wanted, at_end=plan.at_end, soft=soft, threads=threads)
-        other = Request(pair.other, wanted, at_end=not plan.at_end, soft=soft, threads=threads)
-        around = [] if alone else [other]
-        early = [asked] if plan.leads and around and op.deterministic else []
-        first = [_make_forward(asked, pair.outputs)] if op.drawn_from and mode is Mode.GRADIENT else []
-        given = list(calls(*early, *around, *first, asked, *around))
-        leading = given.pop(0) if early else None
-        can_be_judged = pair.room is None and is_held(pair.asked)
-        stays = plan.stays and around and same and not host.about.once
-        by_halves = call_with_halves(call, asked, other, late=plan.late) if stays and can_be_judged else []
-        again = call_in_reused_memory(call, asked, other) if stays else None
-        answer = Outputs(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
-        if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
-            answer = replace(answer, before=call(other))
-        if not alone and same and not are_same_answers(answer.before, given[-1]):
-            unlike = [answer.before, given[-1]]
-            return judge_unrepeatable(pair.other, unlike, repeated(other), "after", rules, pair.room), answer
-        clock.answer = answer
-        if by_itself:
-            judgement = judge_by_self(_forward_of(host, case, op, timeout, threads), pair.asked, answer)
-        else:
-            judgement = by_reference(pair.asked, answer, rules, pair.room)
-        if judgement.verdict is Verdict.PASS and leading is not None and same:
-            judgement = judge_repeatability(judgement, pair, leading, answer, rules, lambda: repeated(asked))
-        if judgement.verdict is Verdict.PASS and alone and same and has_differences(repeated(asked)):
+    def _check_repeatability(self, judgement: Judgement, given: _Answers) -> Judgement:
+        """Make a judgement that nothing is wrong NOT_REPEATABLE where other calls show that the answer is not."""
+        answer, asked, leading = given.answer, given.asked, given.leading
+        if judgement.verdict is Verdict.PASS and leading is not None and self.is_same:
+            repeated = partial(self._repeat, asked)
+            judgement = judge_repeatability(judgement, self.pair, leading, answer, self.rules, repeated)
+        if judgement.verdict is Verdict.PASS and self.alone and self.is_same and has_differences(self._repeat(asked)):
             message = f"the same call gave other bits {ON_END}"
             judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=message)
-        if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
-            if varies:
-                more = chain(filter(None, [leading]), (call(asked) for _ in range(1, task.repeat)))
-                changed = find_wrong_answer(pair, more, [answer.before, given[-1]], rules)
-            else:
-                changed = find_unrepeated(call, asked, other, answer.arrays, task.repeat)
-                changed = changed or find_stale_bits(call, asked, other, answer.arrays, again)
-                changed = changed or find_partial_key(by_halves, answer.arrays, wrong)
-            if not changed and task.batch_invariant and same:
-                changed = find_dependent_rows(call, asked, answer.arrays)
-            if changed:
-                judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed)
-        host.late()
-        return judgement, answer
+        if judgement.verdict is not Verdict.PASS or not self.op.deterministic or self.alone:
+            return judgement
+        changed = self._find_changed(given)
+        return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed) if changed else judgement
 
-    return with_each(task.threads, judged, wanted) if task.threads else judged(0)[0]
+    def _find_changed(self, given: _Answers) -> str:
+        """Find what shows in further calls that an answer is kept or varies, in words; empty where nothing does."""
+        asked, other, arrays, repeat = given.asked, given.other, given.answer.arrays, self.task.repeat
+        if self.varies:
+            more = chain(filter(None, [given.leading]), (self._call(asked) for _ in range(1, repeat)))
+            changed = find_wrong_answer(self.pair, more, [given.answer.before, given.last], self.rules)
+        else:
+            changed = find_unrepeated(self._call, asked, other, arrays, repeat)
+            changed = changed or find_stale_bits(self._call, asked, other, arrays, given.again)
+            changed = changed or find_partial_key(given.by_halves, arrays, self._is_wrong)
+        if not changed and self.task.batch_invariant and self.is_same:
+            changed = find_dependent_rows(self._call, asked, arrays)
+        return changed
+
+    def _is_wrong(self, one: Answered) -> bool:
+        """Whether the answer to a question beside the judged one is wrong by the reference."""
+        posed, answer = one[0].posed, Outputs(one[1])
+        return by_reference(posed, answer, self.rules, self.pair.room, self.pair.asked).verdict in WRONG
 
 
 def _make_forward(asked: Request, outputs: Sequence[Array]) -> Request:

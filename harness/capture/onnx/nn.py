@@ -90,6 +90,16 @@ def _make_window_mask(ref: Ref, shape: Any, past: int, left: Any, right: Any) ->
     return (ref("triu", seen, diagonal=past - left) if left >= 0 else seen).astype(np.int64)
 
 
+def _split_mask(ref: Ref, given: Any, keys: int) -> tuple[Any, Any]:
+    """What is added to the scores of so many keys, and which keys are seen; None where the mask does not say it."""
+    if given is None:
+        return None, None
+    if given.shape[-1] < keys:  # keys past the mask are left out
+        fill = False if given.dtype == bool else -np.inf
+        given = ref("pad", given, pad=(0, keys - given.shape[-1]), value=fill)
+    return (None, given.astype(np.int64)) if given.dtype == bool else (given, None)
+
+
 def _translate_attention(
     ref: Ref,
     q: Any,
@@ -114,27 +124,15 @@ def _translate_attention(
         raise NotTranslatable("lengths of padded keys")
     flat = q.ndim == 3
     if flat:
-        q, k, v = (
-            _split_heads(ref, q, q_num_heads),
-            _split_heads(ref, k, kv_num_heads),
-            _split_heads(ref, v, kv_num_heads),
-        )
+        heads = (q, q_num_heads), (k, kv_num_heads), (v, kv_num_heads)
+        q, k, v = (_split_heads(ref, x, count) for x, count in heads)
     past = 0 if past_key is None else past_key.shape[2]
     if past_key is not None:
         k, v = ref("concat", past_key, k, dim=2), ref("concat", past_value, v, dim=2)
     if past and is_causal:  # ours aligns the first query with the first key, ONNX with the first that is not past
         is_causal, right_window_size = 0, 0
     whole = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
-    mask = keep = None
-    if attn_mask is not None:
-        if attn_mask.shape[-1] < whole[-1]:  # keys past the mask are left out
-            short = whole[-1] - attn_mask.shape[-1]
-            fill = False if attn_mask.dtype == bool else -np.inf
-            attn_mask = ref("pad", attn_mask, pad=(0, short), value=fill)
-        if attn_mask.dtype == bool:
-            keep = attn_mask.astype(np.int64)
-        else:
-            mask = attn_mask
+    mask, keep = _split_mask(ref, attn_mask, whole[-1])
     if left_window_size >= 0 or right_window_size >= 0:
         window = _make_window_mask(ref, whole[2:], past, left_window_size, right_window_size)
         keep = window if keep is None else ref("bitwise_and", keep, window)
