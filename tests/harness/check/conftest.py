@@ -34,7 +34,9 @@ _ASKING_AGAIN = _ASKING_FOR_NAN | {
     "test_evaluation_mode",
     "test_without_gradients",
 }
-_ASKING_WHY = frozenset(("test_named_numbers", "test_what_a_check_says", "test_docs_of_check"))
+_ASKING_WHY = frozenset(
+    ("test_named_numbers", "test_what_a_check_says", "test_docs_of_check", "test_the_report_for_programs_is_short")
+)
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
 
@@ -68,7 +70,7 @@ def usual_values(request, monkeypatch):
             "in_parts",
         ):
             monkeypatch.setattr(f"opproof.harness.check.judge.final_pass.{asked}", lambda *_, **__: None)
-    if request.module.__name__.rpartition(".")[2] not in _ASKING_WHY:
+    if not {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING_WHY:
         monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)
     if request.module.__name__.rpartition(".")[2] != "test_later_calls":
         for most in ("HELD", "_MAX_EXTRA_FORWARDS"):
