@@ -20,6 +20,7 @@ from pathlib import Path, PosixPath
 from types import FunctionType
 from typing import Any, TypeAlias
 
+import opproof
 from opproof.core.system import find_cache_folder
 
 _PACKAGES = ("opproof.reference_ops", "opproof.cases", "opproof.harness", "opproof.reports")
@@ -73,7 +74,8 @@ def find_libraries() -> tuple[Path, ...]:
     """Folders of what Python imports, and of opproof: what is written there is part of the next run."""
     import sysconfig
 
-    own = (path for path in REFERENCES.parent.iterdir() if (path / "__init__.py").is_file())
+    package = Path(str(opproof.__file__)).parent  # in a clone that is src/opproof, which links the others
+    own = (package, *(path for path in REFERENCES.parent.iterdir() if (path / "__init__.py").is_file()))
     python = (Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))
     folders = [path for path in dict.fromkeys((*python, *own)) if path.is_dir()]
     return tuple(f for f in folders if not any(f.is_relative_to(outer) and f != outer for outer in folders))

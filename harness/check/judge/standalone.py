@@ -25,12 +25,13 @@ from opproof.harness.check.call.subject import Form
 from opproof.harness.check.judge.compare import find_off_answers
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.tensors import CONTIGUOUS, to_torch
-from opproof.harness.run.standalone.caller import run
+from opproof.harness.run.standalone.caller import PROGRAM, run
 
 #: What answers requests there, and then, where there is time, each once more after many calls; None without answers.
 Unwatched: TypeAlias = Callable[[Sequence[CallRequest]], Sequence[Reply] | None]
 
-_SCRIPT = Path(__file__).with_name("script.py")
+#: The program that calls a function of PyTorch.
+_SCRIPT = PROGRAM / "tensors.py"
 #: Kinds of nestings that a program is given as they are.
 _PLAIN = (tuple, list, dict)
 

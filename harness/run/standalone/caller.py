@@ -27,7 +27,8 @@ from opproof.harness.reference.question import Question
 from opproof.harness.run.hosts.process import keeper_of, make_env_prefix
 from opproof.harness.run.standalone.selection import data_of, is_large, losses_of
 
-_PROGRAM = Path(__file__).with_name("program")
+#: The folder of the program, which is copied beside its jobs.
+PROGRAM = Path(__file__).with_name("program")
 #: Run the module of that name, which lies in that folder.
 _START = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), None, '__main__')"
 
@@ -65,7 +66,7 @@ def ask_program(
         for k, pair in enumerate(pairs):
             (there / f"{k}.pickle").write_bytes(pickle.dumps(_make_job(pair)))
         name = f"program_{there.name}"
-        shutil.copytree(_PROGRAM, there / name)
+        shutil.copytree(PROGRAM, there / name)
         arguments = [folder, name, file.stem, folder, str(seconds)]
         status = run(_START, file.resolve().parent, arguments, 2 * seconds, variables)
         return Program(status, [_read_answer(there, k) for k in range(len(pairs))])

@@ -60,10 +60,6 @@ def main(module: str, there: str, seconds: str) -> None:
     os._exit(0)  # a thread that waits for ever ends with it
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
-
-
 #: Calls with other numbers after all, before results that were held are looked at.
 AFTER = 64
 #: Calls of each of two threads at once, and the seconds that they may take.
@@ -149,3 +145,7 @@ def try_step(job: Job, told: Told, step: Callable[[Job], Told]) -> Told:
             return {"declined": True}
         return {**told, "raised": f"{type(error).__name__}: {error}"}
     return {**told, "made": made}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
