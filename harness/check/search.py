@@ -32,6 +32,7 @@ from opproof.harness.check.variants.generate import (
     generate_long_axis,
     generate_sweep,
     generate_sweep_apart,
+    take_as_given,
     take_in_turn,
     variants_of,
 )
@@ -122,9 +123,7 @@ class VariantSearch:
             self.names.append(same[0].name)
             if _is_needless(same[0], found, wish):
                 continue
-            if found and not wish.neighbours:
-                break
-            if self._try_in_time(same, begun) and _is_enough(found):
+            if self._try_in_time(same, begun) and (_is_enough(found) or _is_all(found[-1], wish)):
                 break
         asked = len(found)
         if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
@@ -142,11 +141,16 @@ class VariantSearch:
         space = self.space
         named = self.reference.subject, self.reference.form.arguments.rest
         numbers = numbers_of(*named)
-        others = list_sizes(space.first, numbers, parted=space.apart) if space.own else []
-        marks = marks_of(self.reference.subject)
-        form = space.pairs, space.kept, space.by_shape, others, space.otherwise, floors_of(*named), numbers, marks
-        made = variants_of(*form, space.exchanged)
-        turned = take_in_turn(made) if space.own else made
+
+        def make() -> Iterator[tuple[Variant, ...]]:
+            """Make others, which take longer than one call, once the inputs as given were tried."""
+            yield take_as_given(space.pairs)
+            others = list_sizes(space.first, numbers, parted=space.apart) if space.own else []
+            marks, floors = marks_of(self.reference.subject), floors_of(*named)
+            form = space.pairs, space.kept, space.by_shape, others, space.otherwise, floors, numbers, marks
+            yield from variants_of(*form, space.exchanged)[1:]
+
+        turned = take_in_turn(make()) if space.own else make()
         last = takewhile(lambda _: self.clock.spent < self.wish.seconds, space.further)
         return chain(turned, ((v,) for v in chain(last, *self._generate_odd(numbers))))
 
@@ -222,6 +226,11 @@ def _is_needless(variant: Variant, found: Sequence[VariantResult], wish: CheckOp
     if variant.instead and any(t.variant.name == variant.instead and not t.declined for t in found):
         return True
     return variant.rare and any(t.fails for t in found)
+
+
+def _is_all(last: VariantResult, wish: CheckOptions) -> bool:
+    """Whether nothing else was asked for: of a name there is one variant, but where the reference does not take it."""
+    return not wish.neighbours if wish.only is None else not last.declined
 
 
 def _is_enough(found: Sequence[VariantResult]) -> bool:

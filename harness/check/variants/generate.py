@@ -36,6 +36,11 @@ DRAWS_PER_BRANCH = 3
 _ALL_ALIKE_SIZES = frozenset((1100, 4200))
 
 
+def take_as_given(pairs: Sequence[Pair]) -> tuple[Variant, ...]:
+    """Return the draws as they are, which come first of all variants."""
+    return tuple(next(generate_variants(*pair, (), False)) for pair in pairs)
+
+
 def variants_of(
     pairs: Sequence[Pair],
     kept: Sequence[Sequence[Property]],

@@ -34,9 +34,7 @@ _ASKING_AGAIN = _ASKING_FOR_NAN | {
     "test_evaluation_mode",
     "test_without_gradients",
 }
-_ASKING_WHY = frozenset(
-    ("test_named_numbers", "test_what_a_check_says", "test_docs_of_check", "test_the_report_for_programs_is_short")
-)
+_ASKING_WHY = frozenset(("test_checked", "test_named_numbers", "test_what_a_check_says", "test_docs_of_check"))
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
 
