@@ -1,1 +1,6 @@
-"""What is expected: data of a case, reference values, noise, kinks."""
+"""What is expected of a case: its data, the reference's values and gradients, the error scale of each element.
+
+Front files, in the order of a question: `valid_case.py` says whether a case can be asked, `data.py` draws its tensors,
+`question.py` holds them, `expected.py` evaluates, `error_scale.py` measures roundoff under noise, `kinks.py` and
+`finite_differences.py` help with gradients; chunks/ is for large cases, torch/ for any PyTorch function.
+"""

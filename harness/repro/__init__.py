@@ -1,1 +1,4 @@
-"""A case in numbers: shown, as a script, made small; what a failure looked like."""
+"""What reproduces a failure: a smaller case, a script, the evidence in a report.
+
+Front files: `evidence.py`, `shrink.py`, `script.py`.
+"""

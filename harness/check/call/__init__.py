@@ -1,1 +1,1 @@
-"""The two sides of a check: the reference, and the candidate as it is called, here or in a process of its own."""
+"""How reference and candidate are called, here or in a process of its own, and what a call leaves behind."""

@@ -1,1 +1,1 @@
-"""One variant tried: both sides asked, the truth found, one compared with the other."""
+"""One variant judged: the reply compared with the truth, and what is asked again once all passes."""

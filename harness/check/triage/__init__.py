@@ -1,1 +1,1 @@
-"""Failures, and what passed, looked at again before they are told: whether anything can be told at all."""
+"""Failures that may be no fault: kinks, precision, conditioning, undefined inputs."""

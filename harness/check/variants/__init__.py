@@ -1,1 +1,1 @@
-"""What the values of an input are in every draw, and keep in all that is tried."""
+"""The inputs that a check tries: sizes, fills, layouts, options, rare values."""

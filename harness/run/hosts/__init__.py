@@ -1,1 +1,1 @@
-"""The judge's side of hosts: a process that may do anything, and what is asked of it."""
+"""Clients of a backend: native, exec protocol, answer files, in process; the process may do anything."""

@@ -1,1 +1,1 @@
-"""The memory of a call, as the judge lays it out and looks at it afterwards: `layout.py`."""
+"""The memory of a call: guard pages, canaries, poison, strides, as laid out before and looked at after."""

@@ -1,1 +1,1 @@
-"""A judge at work: tasks are asked of hosts that are kept, doubts looked at again, harm charged to who did it."""
+"""A session worker: tasks asked of backend processes that are kept, doubts checked again, late damage attributed."""

@@ -1,4 +1,4 @@
-"""A backend's file where nobody judges: a program of its own imports it and calls it, as those who use it do.
+"""A backend's file called from a standalone script that imports nothing of opproof, as those who use it call it.
 
 What a host sees is one call after another, each result copied at once, with cotangents of random numbers. A program
 holds a result while it makes more calls, calls from another thread, calls hundreds of times for the same numbers and
