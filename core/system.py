@@ -39,8 +39,6 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType
 
-import numpy as np
-
 
 @contextmanager
 def uncollected(*, kept: bool = False) -> Iterator[None]:
@@ -177,6 +175,8 @@ def describe_host() -> dict[str, str]:
 
     `cpus` are those of the machine, `cores` those that this process may use.
     """
+    import numpy as np
+
     processor, vectors = parse_cpuinfo(_read())
     facts = {
         "system": f"{platform.system()} {platform.release()}",
