@@ -120,8 +120,9 @@ def test_a_broken_twin_is_found(tmp_path, cache):
 def test_it_is_compiled_where_a_host_may_open_files(tmp_path):
     """The judge's cache is there already; a folder in it, to be removed, was refused without end: RecursionError."""
     (tmp_path / "opproof" / "golden").mkdir(parents=True)
-    program = "from opproof.backends import onednn\nfrom "
-    program += "opproof.backends.worker.sandbox.import_guard import fence\nfence(); onednn.create()"
+    program = "from opproof.backends import onednn\n"
+    program += "from opproof.backends.worker.sandbox.import_guard import install_import_guard\n"
+    program += "install_import_guard(); onednn.create()"
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

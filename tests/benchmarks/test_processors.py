@@ -77,7 +77,7 @@ def test_a_run_is_clean_only_without_any_of_these(processors, changed):
 
 def test_a_run_is_read_as_it_ended(processors, tmp_path):
     (setting,) = processors.settings(["numpy"], "smoke", ["relu"], lambda _: ["avx2"])
-    if "avx2" not in processors.capabilities_of("numpy", processors.Limits(1, 60.0, 2**32)):
+    if "avx2" not in processors.capabilities_of("numpy", processors.HostLimits(1, 60.0, 2**32)):
         pytest.skip("this processor, or this NumPy, has no such level")
     row = processors.ran(setting, tmp_path, 1)
     assert row.is_clean

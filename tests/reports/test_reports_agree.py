@@ -210,17 +210,17 @@ def extra_at(argument, extra):
 
 
 PLANTS = [
-    (terminal, "table"),
-    (terminal, "sentence"),
-    (markdown, "table"),
-    (markdown, "sentence"),
-    (github, "failures"),
-    (junit, "failures"),
+    (terminal, "make_table"),
+    (terminal, "summarise_run"),
+    (markdown, "make_table"),
+    (markdown, "summarise_run"),
+    (github, "list_failures"),
+    (junit, "list_failures"),
     (junit, "tally"),
-    (junit, "causes"),
-    (terminal, "causes"),
-    (markdown, "causes"),
-    (html, "sentence"),
+    (junit, "find_causes"),
+    (terminal, "find_causes"),
+    (markdown, "find_causes"),
+    (html, "summarise_run"),
 ]
 
 
@@ -239,7 +239,9 @@ def test_a_rendering_with_a_definition_of_its_own_is_found(module, monkeypatch):
         monkeypatch.setattr(module, "TITLES", titles)
     else:
         own = dict.fromkeys(ResultKind, ResultKind.FAILED)
-        real = module.kind
-        monkeypatch.setattr(module, "kind", lambda r: own[real(r)] if real(r) is ResultKind.KNOWN else real(r))
+        real = module.result_kind_of
+        monkeypatch.setattr(
+            module, "result_kind_of", lambda r: own[real(r)] if real(r) is ResultKind.KNOWN else real(r)
+        )
     with pytest.raises(AssertionError):
         check(BEFORE, AFTER)

@@ -35,7 +35,16 @@ _ASKING_AGAIN = _ASKING_FOR_NAN | {
     "test_without_gradients",
 }
 _ASKING_WHY = frozenset(
-    ("test_callers", "test_checked", "test_docs_of_check", "test_named_numbers", "test_what_a_check_says")
+    (
+        "test_callers",
+        "test_checked",
+        "test_docs_of_check",
+        "test_named_numbers",
+        "test_rare_values",
+        "test_what_a_check_says",
+        "test_what_a_reference_keeps",
+        "test_wild",
+    )
 )
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)

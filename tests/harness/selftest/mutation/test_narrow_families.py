@@ -58,7 +58,7 @@ def test_it_lives_under_a_weak_bound(monkeypatch, name, mode, dtype, mutant):
     for module, constant in [
         *((bound, c) for c in ("C", "STORED")),
         *((array_statistics, c) for c in ("RMS", "BIAS")),
-        (array_statistics, "LEAN"),
+        (array_statistics, "MAX_LEAN_UNITS"),
     ]:
         monkeypatch.setattr(module, constant, 1e9)
     became = fate_of(name, mode, dtype, mutant)
