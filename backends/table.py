@@ -11,8 +11,9 @@ from types import ModuleType
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from opproof.backends.protocol import Unsupported
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
+from opproof.core.tuples import tuple_of
 
 #: The library's own function by our operator's name; it takes our tensors and parameters.
 Table: TypeAlias = Mapping[str, Callable[..., Any]]

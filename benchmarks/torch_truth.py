@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from opproof.cases import cases_of
-from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
 from opproof.core.text import dump_json
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import LEVELS, MODES, Mode
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import Expected, Question, make_question

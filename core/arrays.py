@@ -55,16 +55,6 @@ def has_same_bits(a: Array, b: Array) -> bool:
     return x.size == y.size and all(np.array_equal(x[part], y[part]) for part in parts)
 
 
-def tuple_of(result: Any) -> tuple[Any, ...]:
-    """What a function gave as a tuple, whether it was one value or several."""
-    return tuple(result) if isinstance(result, tuple | list) else (result,)
-
-
-def unpack_single(values: Sequence[Any]) -> Any:
-    """The inverse of `tuple_of`: one value by itself, several as a tuple."""
-    return values[0] if len(values) == 1 else tuple(values)
-
-
 @dataclass(frozen=True)
 class Closed:
     """From `low` to `high`, both of them included where they are finite; a plain pair leaves its ends out.

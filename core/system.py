@@ -217,3 +217,10 @@ def _read() -> str:
         return _CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:  # no Linux
         return f"model name: {platform.processor()}"
+
+
+#: Seconds that a case has, and bytes that a host and all that it started may use, where nobody says otherwise.
+TIMEOUT = 30.0
+
+
+HOST_MEMORY = 4096 * 2**20

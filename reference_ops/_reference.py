@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
+from opproof.core.tuples import tuple_of
 from opproof.reference_ops._torch import autograd
 
 Parameters = list[inspect.Parameter]

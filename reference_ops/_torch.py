@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from opproof.core.arrays import tuple_of
+from opproof.core.tuples import tuple_of
 
 
 def widened(torch: Any, *xs: Any) -> list[Any]:

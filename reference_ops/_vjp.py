@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opproof.core.arrays import tuple_of, unpack_single
+from opproof.core.tuples import tuple_of, unpack_single
 from opproof.reference_ops._op import Op
 
 

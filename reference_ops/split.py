@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
+from opproof.core.tuples import tuple_of
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.core.arrays import tuple_of
+from opproof.core.tuples import tuple_of
 from opproof.harness.known_failures.formulas import cut_off, multiply_in_turn, store_as
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, axes

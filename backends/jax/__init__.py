@@ -27,8 +27,9 @@ from opproof.backends.table import (
     pull_back,
     supports,
 )
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED, DTYPES
+from opproof.core.tuples import tuple_of
 
 #: XLA's names of what it compiles for at most (xla_cpu_max_isa).
 LEVELS = {

@@ -16,7 +16,8 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
 from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, pull_back, supports
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
+from opproof.core.tuples import tuple_of
 
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
 DECLINES = (

@@ -14,8 +14,9 @@ import numpy as np
 from opproof.backends.capabilities import select_possible
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
 from opproof.backends.table import check_variant, write_results
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED, DTYPES
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Destination
 from opproof.reference_ops import Op, gradients_of, load
 

@@ -22,8 +22,9 @@ from opproof.backends import precision
 from opproof.backends.capabilities import select_possible
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
 from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, pull_back, supports
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
+from opproof.core.tuples import tuple_of
 
 DEVICES = {"": "CPU", "x86": "CPU:X86", "python": "PYTHON"}
 

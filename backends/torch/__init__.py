@@ -18,9 +18,10 @@ from opproof.backends.table import check_variant, import_library, like_of, write
 from opproof.backends.torch import integers, mixed, quantised
 from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, find_over_first
 from opproof.backends.worker.protocol import name_of
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED
 from opproof.core.errors import BackendError
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Destination
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd

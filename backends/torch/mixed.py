@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from opproof.backends.protocol import Unsupported
-from opproof.core.arrays import tuple_of
+from opproof.core.tuples import tuple_of
 
 #: What PyTorch says where it takes one dtype only; it says so by RuntimeError or ValueError.
 _REFUSES = ("dtype", "scalar type", "should be the same", "data type", "Promotion for Float8")

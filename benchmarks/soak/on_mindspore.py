@@ -23,8 +23,9 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
 from opproof.backends.table import Table, decline_params, make_forward_and_vjp
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
+from opproof.core.tuples import tuple_of
 
 name, device = "mindspore", "cpu"
 compute, rounding = precision.make_declarations(precision.read(Path(__file__).with_name("mindspore.toml")))

@@ -27,8 +27,9 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
 from opproof.backends.table import Table, decline_params, function_of, pull_back
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
+from opproof.core.tuples import tuple_of
 
 try:
     version = importlib.metadata.version("pytensor")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opproof.cases import Case
-from opproof.core.arrays import tuple_of
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.capture.calls import OperatorCall, as_computed, case_of, find_operator, read_calls
 from opproof.reference_ops import load

@@ -93,7 +93,7 @@ def _find_torch_support(candidate: Callable[..., Any], op: str) -> tuple[bool, b
     except ImportError:
         return False, False
     from opproof.cases import cases_of
-    from opproof.core.arrays import tuple_of
+    from opproof.core.tuples import tuple_of
     from opproof.core.verdicts import Mode
     from opproof.harness.check.function_backend import FunctionBackend
     from opproof.harness.reference.data import to_dtype

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import Unsupported
-from opproof.core.arrays import Array, tuple_of, unpack_single
+from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
+from opproof.core.tuples import tuple_of, unpack_single
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
 

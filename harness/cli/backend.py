@@ -18,8 +18,8 @@ import click
 
 from opproof.cases._registry import LEVELS
 from opproof.core.errors import UsageError
+from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.harness.cli.options import MEBIBYTES, SECONDS, Choice, check_finite, split_values
-from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 
 if TYPE_CHECKING:
     from opproof.harness.precision.file import Measurement

@@ -51,12 +51,13 @@ def bench_command(**options: Any) -> int:
     from tqdm import tqdm
 
     from opproof.core.errors import UsageError
+    from opproof.core.system import HOST_MEMORY
     from opproof.harness.bench.bench import Plan, bench_of, measure_times
     from opproof.harness.bench.cost import measure_roofline
     from opproof.harness.bench.measure import Effort
     from opproof.harness.run.finish import Exit
     from opproof.harness.run.plan import make_tasks, select_cases
-    from opproof.harness.run.task import HOST_MEMORY, HostLimits
+    from opproof.harness.run.task import HostLimits
     from opproof.reports.bench import FILE, compare, page, record, table
     from opproof.reports.files import write
 

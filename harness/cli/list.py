@@ -20,7 +20,6 @@ from opproof.cases._case import format_param
 from opproof.cases._registry import LEVELS
 from opproof.core.verdicts import RUN_LEVELS
 from opproof.harness.cli.options import Choice, split_values
-from opproof.harness.reference.data import fill_parameters
 from opproof.reference_ops import Op, load, names
 from opproof.reference_ops._elsewhere import equivalents, names_by_operator
 from opproof.reports import Result
@@ -210,6 +209,8 @@ def _describe_operator(op: Op, elsewhere: Mapping[str, list[str]]) -> dict[str, 
 
 def _describe_parameter(op: Op, name: str, default: Any, cases: Iterable[Case]) -> dict[str, Any]:
     """Its default, None where it has none, and its levels: the values that cases of standard level give it."""
+    from opproof.harness.reference.data import fill_parameters
+
     levels = dict.fromkeys(format_param(fill_parameters(case, op)[name]) for case in cases)
     needed = default is inspect.Parameter.empty
     return {"default": None if needed else format_param(default), "levels": list(levels)}

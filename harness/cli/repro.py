@@ -19,6 +19,7 @@ from opproof.cases._every import is_every
 from opproof.core.arrays import Array, Closed, Whole
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
+from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import Mode
 from opproof.harness.cli.options import MEBIBYTES, SECONDS, check_finite
 from opproof.harness.judge.bound import bound_of
@@ -26,7 +27,6 @@ from opproof.harness.reference import finite_differences
 from opproof.harness.reference.expected import expect_forward, expect_vjp
 from opproof.harness.reference.question import make_question, name_outputs
 from opproof.harness.run.plan import Selection, has_gradient, select_operators
-from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 from opproof.reference_ops import Op
 from opproof.reports import Result
 

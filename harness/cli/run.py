@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from opproof.core.errors import UsageError
+from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import RUN_LEVELS
 from opproof.harness.cli import options as _complete
 from opproof.harness.cli.options import (
@@ -25,7 +26,6 @@ from opproof.harness.cli.options import (
     selection_of,
 )
 from opproof.harness.run.cache.location import SIZE
-from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")

@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Kind
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.bound import C, Comparison, compare, fails
 from opproof.harness.judge.outputs import Outputs

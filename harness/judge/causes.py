@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.errors import OpError
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import bound_of, stored_of

@@ -24,9 +24,10 @@ from opproof.cases._data import bits_of, draw, draw_cotangent, draw_tensor
 from opproof.cases._fills import HIDDEN, is_on_kinks
 from opproof.cases._layouts import LAYOUTS, cotangent_layout, layouts_of
 from opproof.cases._whole import confined
-from opproof.core.arrays import Array, Closed, tuple_of
+from opproof.core.arrays import Array, Closed
 from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.reference_ops import Op, Trait, gradients_of

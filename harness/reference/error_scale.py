@@ -11,8 +11,9 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._every import is_every
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.array_bias import sample_elements, varies
 from opproof.harness.reference.montecarlo.array import NoisyArray, Source

@@ -18,8 +18,9 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._every import is_every
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import (
     cotangents_of,

@@ -13,13 +13,10 @@ from itertools import groupby
 from typing import Any
 
 from opproof.core.capabilities import backend_of, options_of
+from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES
-
-#: Seconds that a case has, and bytes that a host and all that it started may use, where nobody says otherwise.
-TIMEOUT = 30.0
-HOST_MEMORY = 4096 * 2**20
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,9 @@ from opproof.cases import Case
 from opproof.cases._data import bits_of
 from opproof.cases._fills import NOT_FINITE, ON_KINKS
 from opproof.cases._uneven import OPPOSED
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import explain_unfair_draw, insert_draw

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
+from opproof.core.tuples import tuple_of
 from opproof.harness.reference.question import evaluate_forward, evaluate_vjp
 from opproof.reference_ops import Op, load
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from opproof.core.arrays import tuple_of, unpack_single
+from opproof.core.tuples import tuple_of, unpack_single
 from opproof.reference_ops import gradients_of, load
 from opproof.reference_ops._torch import autograd
 

@@ -13,7 +13,7 @@ from opproof.harness.reference.question import needs_of
 torch = pytest.importorskip("torch")
 
 from opproof.cases import Case, cases_of  # noqa: E402
-from opproof.core.arrays import tuple_of  # noqa: E402
+from opproof.core.tuples import tuple_of  # noqa: E402
 from opproof.core.verdicts import Mode  # noqa: E402
 from opproof.harness.reference import expected  # noqa: E402
 from opproof.harness.reference.data import cotangents_of, fill_parameters, inputs_of, list_arguments, order_arguments  # noqa: E402

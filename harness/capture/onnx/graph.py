@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.core.arrays import tuple_of
 from opproof.core.errors import UsageError
+from opproof.core.tuples import tuple_of
 from opproof.harness.capture.calls import to_plain
 from opproof.harness.capture.onnx.shared import NotTranslatable, express
 from opproof.harness.capture.onnx.table import MAP

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype
+from opproof.core.tuples import tuple_of
 from opproof.harness.reference.array_bias import is_narrow, measure_slope_spread, sample_elements
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import (

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from opproof.core.errors import UsageError
+from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
 from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES
@@ -22,7 +23,6 @@ from opproof.harness.run.cache.location import SIZE
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results.file import key_of
 from opproof.harness.run.results.signatures import keep_aside, select_signed
-from opproof.harness.run.task import HOST_MEMORY, TIMEOUT
 from opproof.reports import Header, Result, read_header, read_results
 
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from opproof.core.arrays import Array, tuple_of
+from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
+from opproof.core.tuples import tuple_of
 from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, apply_change, is_float
 from opproof.reference_ops import Trait, load
 

@@ -7,8 +7,8 @@ import pytest
 from _ask import judged
 
 from opproof.cases import Case, cases_of
-from opproof.core.arrays import tuple_of
 from opproof.core.dtypes import DTYPES
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.alternatives import in_any_order
 from opproof.harness.judge.bound import compare

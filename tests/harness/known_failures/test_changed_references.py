@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.core.arrays import tuple_of
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.causes import function_of
 from opproof.harness.known_failures.findings import LEDGERS

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.core.arrays import tuple_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
+from opproof.core.tuples import tuple_of
 from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
 from opproof.reference_ops import load, names
 

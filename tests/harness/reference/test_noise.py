@@ -5,8 +5,8 @@ import pytest
 
 from opproof.cases import Case, cases_of
 from opproof.cases._registry import all_names
-from opproof.core.arrays import tuple_of
 from opproof.core.errors import OpError
+from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.expected import evaluate_expected

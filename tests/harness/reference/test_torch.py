@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opproof.cases import cases_of  # noqa: E402
-from opproof.core.arrays import tuple_of  # noqa: E402
 from opproof.core.errors import OpError  # noqa: E402
+from opproof.core.tuples import tuple_of  # noqa: E402
 from opproof.core.verdicts import Mode  # noqa: E402
 from opproof.harness.reference.expected import evaluate_expected  # noqa: E402
 from opproof.harness.reference.question import make_question  # noqa: E402

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from opproof.cases import Case
+from opproof.core.system import HOST_MEMORY
 from opproof.core.verdicts import Mode, Verdict, describe_beyond, read_beyond
 from opproof.harness.__main__ import main
 from opproof.harness.reference.chunks.question import make_fitting_question
@@ -12,7 +13,7 @@ from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.memory.layout import make_layout
 from opproof.harness.run.memory_limits import bytes_of, bytes_of_inputs, explain_limit
 from opproof.harness.run.request import Request, wanted_of
-from opproof.harness.run.task import HOST_MEMORY, Task
+from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 from opproof.reports import read_results
 

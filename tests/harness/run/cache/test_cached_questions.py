@@ -63,7 +63,7 @@ def test_a_second_run_has_the_same_records_and_evaluates_nothing(at, monkeypatch
     for module, name in (
         *((expected, n) for n in ("evaluate_expected", "evaluate_forward", "evaluate_vjp")),
         *((kinks, "find_intervals"), (judgement, "find_vacuous_answers")),
-        *((gradient, "measure_kink_distances"), (question, "make_question")),
+        *((gradient, "measure_kink_distances"), (question, "make_fitting_question")),
     ):
         monkeypatch.setattr(module, name, evaluated)
     assert records(at, texts=small) == [r for r in plain if "90x100" not in r.case]
