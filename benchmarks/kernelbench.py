@@ -31,6 +31,7 @@ import opproof.harness.check.truth_cache as knowing
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Verdict
 from opproof.harness.check import summary
+from opproof.harness.reference.roundoff import RUNS
 from opproof.harness.reference.torch.alternatives import widen_truth
 from opproof.harness.reference.torch.evaluate import compute_truth
 
@@ -221,8 +222,8 @@ def one_truth() -> Iterator[None]:
             known[at] = made()
         return known[at]
 
-    def true(question: Any, *runs: int) -> Any:
-        return kept(f"truth of {runs} runs", question, lambda: compute_truth(question, *runs))
+    def true(question: Any, runs: int = RUNS) -> Any:
+        return kept(f"truth of {runs} runs", question, lambda: compute_truth(question, runs))
 
     def wider(question: Any, first: Any) -> Any:
         return kept("widened", question, lambda: widen_truth(question, first))
