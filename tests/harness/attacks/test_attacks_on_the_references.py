@@ -122,7 +122,7 @@ ATTACKS = {"sin": attack(by_c), "cos": attack(by_a_program), "tanh": attack(unco
 
 def _covers(folder):
     """Whether this system lets files be covered."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import cover; print(cover.cover(sys.argv[2:]))"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from mount_namespace import cover; print(cover(sys.argv[2:]))"
     command = [sys.executable, "-c", code, str(KEEPER.parent), str(folder)]
     return "True" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
