@@ -177,7 +177,7 @@ def describe_host() -> dict[str, str]:
     """
     import numpy as np
 
-    processor, vectors = parse_cpuinfo(_read())
+    processor, vectors = parse_cpuinfo(read_cpuinfo())
     facts = {
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
@@ -212,15 +212,15 @@ def select_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {n: environment[n] for n in sorted(named) if n not in THREADS[1:] or environment[n] != first}
 
 
-def _read() -> str:
+def read_cpuinfo() -> str:
+    """Return what Linux says of the processors; elsewhere one line with the model's name."""
     try:
         return _CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:  # no Linux
         return f"model name: {platform.processor()}"
 
 
-#: Seconds that a case has, and bytes that a host and all that it started may use, where nobody says otherwise.
+#: Seconds that a case has, where nobody says otherwise.
 TIMEOUT = 30.0
-
-
+#: Bytes that a host and all that it started may use, where nobody says otherwise.
 HOST_MEMORY = 4096 * 2**20

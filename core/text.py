@@ -64,7 +64,7 @@ WIDTH = 160
 
 def dump_json(value: Any) -> str:
     """Return `value` as JSON. Raises ValueError where a float is not finite: see `kept`."""
-    return _laid_out(value, 0, in_list=False) + "\n"
+    return _lay_out(value, 0, in_list=False) + "\n"
 
 
 def round_figure(value: float, digits: int) -> float | int | str:
@@ -75,14 +75,14 @@ def round_figure(value: float, digits: int) -> float | int | str:
     return int(rounded) if rounded.is_integer() and math.copysign(1, rounded) > 0 else rounded
 
 
-def _laid_out(value: Any, depth: int, *, in_list: bool) -> str:
+def _lay_out(value: Any, depth: int, *, in_list: bool) -> str:
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if not value or (depth and (len(line) <= WIDTH or not _breaks(value, in_list=in_list))):
         return line
     if isinstance(value, dict):
-        entries = [f"{json.dumps(key)}: {_laid_out(one, depth + 1, in_list=False)}" for key, one in value.items()]
+        entries = [f"{json.dumps(key)}: {_lay_out(one, depth + 1, in_list=False)}" for key, one in value.items()]
     else:
-        entries = [_laid_out(one, depth + 1, in_list=True) for one in value]
+        entries = [_lay_out(one, depth + 1, in_list=True) for one in value]
     inner = "\n" + " " * (depth + 1)
     begin, end = "{}" if isinstance(value, dict) else "[]"
     return f"{begin}{inner}{f',{inner}'.join(entries)}\n{' ' * depth}{end}"
@@ -91,13 +91,13 @@ def _laid_out(value: Any, depth: int, *, in_list: bool) -> str:
 def _breaks(value: Any, *, in_list: bool) -> bool:
     """Whether a long value has lines of its own: a table, and a list of lists or tables."""
     if in_list:
-        return any(_holds(one) for one in _within(value))
+        return any(_holds(one) for one in _parts_of(value))
     return isinstance(value, dict) or _holds(value)
 
 
 def _holds(value: Any) -> bool:
-    return any(isinstance(one, list | dict) for one in _within(value))
+    return any(isinstance(one, list | dict) for one in _parts_of(value))
 
 
-def _within(value: Any) -> list[Any]:
+def _parts_of(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []

@@ -90,19 +90,9 @@ def pass_over_nan_in_windows(
     return np.where(np.isnan(first), np.nan, y), np.where(np.isnan(first), place, indices)
 
 
-def replace_nan_by_zero(x: Any) -> Any:
-    """Give 0 where x > 0 does not hold."""
-    return np.where(x > 0, x, 0)
-
-
 def keep_first_unless_less(a: Any, b: Any) -> Any:
     """Take the second where it is the larger, which no comparison with NaN says."""
     return np.where(b > a, b, a)
-
-
-def keep_first_unless_larger(a: Any, b: Any) -> Any:
-    """Take the second where it is the smaller, which no comparison with NaN says."""
-    return np.where(b < a, b, a)
 
 
 def correct_mean_by_each(x: Any, *, dim: Dim, keepdim: bool) -> Any:
@@ -293,8 +283,3 @@ def has_overlapping_windows(question: Any) -> bool:
     each = zip(*(per_axis(question.params[n], 2) for n in names), strict=True)
     ends = [(d * (k - 1) + 1, size, s) for size, k, s, d in each]
     return any(e > s for e, _, s in ends) and any(size - e >= s for e, size, s in ends)
-
-
-def has_one_axis(question: Any) -> bool:
-    """Whether the tensor is a vector."""
-    return bool(question.inputs[0].ndim == 1)

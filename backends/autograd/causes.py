@@ -102,11 +102,6 @@ def has_negative_axis(question: Any) -> bool:
     return bool(min(question.params["dims"]) < 0)
 
 
-def has_empty_result(question: Any) -> bool:
-    """Whether the result has no elements."""
-    return any(y.size == 0 for y in question.outputs)
-
-
 def has_broadcast_value(question: Any) -> bool:
     """Whether one of both values is smaller than the result."""
     return any(v.shape != question.outputs[0].shape for v in question.inputs[1:])

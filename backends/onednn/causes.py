@@ -241,11 +241,6 @@ def cube_x(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
     return g * (((1 + t) + (1 + t) * (slope - slope * t)) / 2)
 
 
-def replace_nan_by_zero(x: Any) -> Any:
-    """Take the maximum of x and 0 by an instruction that gives its second operand beside NaN."""
-    return np.where(x > 0, x, 0)
-
-
 def replace_nan_by_one(x: Any) -> Any:
     """Take the minimum with 1 by an instruction that gives its second operand beside NaN."""
     return np.where(np.isnan(x), 1, np.clip(x / 6 + 0.5, 0, 1))

@@ -262,19 +262,9 @@ def ties(question: Any) -> Any:
     return masks[-len(question.outputs) :]
 
 
-def gives_nothing(question: Any) -> bool:
-    """Whether the result has no elements."""
-    return any(y.size == 0 for y in question.outputs)
-
-
 def has_windows_that_hang_over(question: Any) -> bool:
     """Whether a window may begin past the last element."""
     return bool(question.params["ceil_mode"]) or question.params["padding"] != 0
-
-
-def is_one_signal(question: Any) -> bool:
-    """Whether a signal has no batch."""
-    return bool(question.inputs[0].ndim == 1)
 
 
 def is_long(question: Any) -> bool:

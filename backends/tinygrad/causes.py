@@ -353,16 +353,6 @@ def compare_with_largest(a: Any, b: Any) -> Any:
     return np.where(a < b, b, a)
 
 
-def compare_with_least(a: Any, b: Any) -> Any:
-    """Take the second where it is less, which NaN is not."""
-    return np.where(b < a, b, a)
-
-
-def compare_with_zero(x: Any) -> Any:
-    """Take x where it is above 0, which NaN is not."""
-    return np.where(x > 0, x, 0)
-
-
 def negate_less(a: Any, b: Any) -> Any:
     """Say that a is not less than b, which is true of NaN."""
     return ~(a < b)

@@ -71,8 +71,8 @@ class _Timed:
         self._synchronize = synchronize
         if backend.device_memory is not None:
             raise Unsupported("its tensors are to lie in the memory of a device: such a library is not timed")
-        inputs = self._placed(calls.inputs, backend.alignment)
-        cotangents = self._placed(calls.cotangents, backend.alignment)
+        inputs = self._place_arrays(calls.inputs, backend.alignment)
+        cotangents = self._place_arrays(calls.cotangents, backend.alignment)
         results = [None if r is None else make_aligned(r[0], r[1], backend.alignment) for r in calls.results]
         self._places, size = plan_room(calls.results)
         self.memory, self.answer = np.zeros(size, np.uint8), WireReply(CallOutcome.NOT_MADE)  # of the last look
@@ -147,7 +147,7 @@ class _Timed:
             self._synchronize()
         return _now() - start
 
-    def _placed(self, sets: tuple[Sequence[StoredArray | None], ...], alignment: int) -> list[Array | None]:
+    def _place_arrays(self, sets: tuple[Sequence[StoredArray | None], ...], alignment: int) -> list[Array | None]:
         arrays: list[Array | None] = []
         for first, second in zip(*sets, strict=True):
             if first is None or second is None:

@@ -8,7 +8,7 @@ import click
 
 from opproof.core.errors import UsageError
 from opproof.harness.cli.options import MEBIBYTES
-from opproof.harness.run.cache import store as travel
+from opproof.harness.run.cache import store as archive
 from opproof.harness.run.cache.location import SIZE, locate_folder, place
 from opproof.harness.run.cache.store import CacheStore
 
@@ -49,7 +49,7 @@ def export(file: Path) -> int:
     """Write all of it to FILE, for another machine."""
     store = _store()
     try:
-        count = travel.write(store, file)
+        count = archive.write(store, file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}.") from None
     finally:
@@ -65,7 +65,7 @@ def import_(file: Path, *, cache_size: int) -> int:
     """Add what `opproof cache export` wrote to FILE. It is believed from then on: import only what you trust."""
     store = _store(cache_size * 2**20)
     try:
-        count = travel.read(store, file)
+        count = archive.read(store, file)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
     finally:

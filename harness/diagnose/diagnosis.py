@@ -37,10 +37,6 @@ from opproof.harness.diagnose import (
     rows,
     where,
 )
-from opproof.harness.diagnose import factor as scaled
-from opproof.harness.diagnose import precision as smooth
-from opproof.harness.diagnose import precision as undeclared
-from opproof.harness.diagnose import rows as statistics
 from opproof.harness.diagnose.wrong import WrongTensor, list_all_tensors, list_wrong_tensors
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
@@ -53,13 +49,13 @@ Pattern = Callable[[WrongTensor], str | tuple[str, str] | None]
 
 #: Label and function of every pattern, the most telling first.
 PATTERNS: tuple[tuple[str, Pattern], ...] = (
-    ("zeros", scaled.find_zeros),
-    ("stale", scaled.find_stale),
-    ("sign", scaled.find_sign),
+    ("zeros", factor.find_zeros),
+    ("stale", factor.find_stale),
+    ("sign", factor.find_sign),
     ("cotangent ignored", other_call.find_ignored_cotangent),
     ("rows left", other_call.find_rows_left),
     ("sign", integers.find_lost_sign),
-    ("copy", scaled.find_copy),
+    ("copy", factor.find_copy),
     ("offset ignored", positions.find_ignored_offset),
     ("stride ignored", positions.find_ignored_stride),
     ("transposed", positions.find_transposed),
@@ -77,7 +73,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("groups", positions.find_swapped_channels),
     ("precision", precision.find_rounded_inputs),
     ("precision", precision.find_rounded_results),
-    ("constant", scaled.find_constant),
+    ("constant", factor.find_constant),
     ("factor", factor.find_factor),
     ("not summed", other_call.find_unsummed),
     ("swapped inputs", inputs.find_swapped_inputs),
@@ -93,16 +89,16 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("unsigned", integers.find_unsigned),
     ("one off", integers.find_off_by_one),
     ("constant added", integers.find_added_integer),
-    ("constant added", scaled.find_added_constant),
+    ("constant added", factor.find_added_constant),
     ("other operator", other_call.find_other_operator),
     ("other values", inputs.find_changed_values),
     (NEAR_ONE, cancellation.find_lost_digits),
     ("squares cancelled", cancellation.find_cancelled_squares),
     ("precision", rows.find_rounded_statistic),
     ("row factor", rows.find_row_factors),
-    ("statistic", statistics.find_constant_mean),
+    ("statistic", rows.find_constant_mean),
     ("row shift", rows.find_row_shifts),
-    ("statistic", statistics.find_held_constant),
+    ("statistic", rows.find_held_constant),
     ("off by one", positions.find_shifted),
     ("reversed", positions.find_reversed),
     ("first everywhere", positions.find_first_everywhere),
@@ -180,7 +176,7 @@ def explain(
     judgement: Judgement,
     rules: Rules | None = None,
     others: Sequence[WrongTensor] = (),
-    declarable: Callable[[Question, Outputs, Judgement, Rules], tuple[str, str]] = undeclared.find_undeclared_storage,
+    declarable: Callable[[Question, Outputs, Judgement, Rules], tuple[str, str]] = precision.find_undeclared_storage,
 ) -> tuple[str, str]:
     """The label of the pattern and the sentence; both empty where no pattern fits.
 
@@ -200,7 +196,7 @@ def explain(
         label, said = _find_first(PATTERNS, tensors)
         if not said:
             label, said = _find_first(PATTERNS, [s for w in tensors if (s := w.from_saved()) is not None])
-        if not said and not any(smooth.follows(w) for w in tensors):
+        if not said and not any(precision.follows(w) for w in tensors):
             label, said = declarable(posed, answer, judgement, rules)
         return (label, said) if said else _find_first(WEAKER, tensors)
 

@@ -13,14 +13,12 @@ from opproof.cases._layouts import equal_slices
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.judge import alternatives
-from opproof.harness.judge import kinks as beside
-from opproof.harness.judge import kinks as far
 from opproof.harness.judge.alternatives import waive_by_alternatives
 from opproof.harness.judge.bound import C, Comparison, compare, fails
+from opproof.harness.judge.kinks import waive_at_infinity, waive_at_kinks, waive_near_kinks
 from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference import expected as reference
 from opproof.harness.reference import finite_differences, kinks
-from opproof.harness.reference import kinks as subgradient
 from opproof.harness.reference.data import measure_kink_distances
 from opproof.harness.reference.question import Expected, Question, evaluate_vjp
 
@@ -109,9 +107,9 @@ def by_vjp(posed: Question, answer: Outputs, expected: Sequence[Expected | None]
     """By the reference's vjp, kinks and saved overflows allowed for."""
     compared = compare_results(posed, answer.arrays, expected, rules)
     comparisons = [*waive_by_alternatives(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
-    comparisons = far.waive_at_infinity(posed, answer.arrays, expected, comparisons)
+    comparisons = waive_at_infinity(posed, answer.arrays, expected, comparisons)
     if rules.convention == "any":
-        comparisons = beside.waive_near_kinks(
+        comparisons = waive_near_kinks(
             posed, answer.arrays, comparisons, rules.declared, flushes=not rules.strict_subnormals
         )
     comparisons = alternatives.waive_large_noise(posed, answer.arrays, comparisons, rules.declared)
@@ -147,7 +145,6 @@ def _of_torch(
     """Of a PyTorch function alone, which does not say where its kinks are."""
     if not fails(comparisons):
         return [*comparisons]
-    from opproof.harness.judge.kinks import waive_at_kinks
     from opproof.harness.reference.torch.evaluate import question_of
     from opproof.harness.reference.torch.kinks import find_kink_gradients
 
@@ -219,7 +216,7 @@ def _explain_no_subgradient(
     if fails(comparisons):
         return ""
     u = max((DTYPES[posed.dtype_of(i)].u for i, c in enumerate(comparisons) if c is not None), default=0.0)
-    for limit in posed.once("limits", lambda: [*subgradient.find_slope_intervals(posed, kinked)]):
+    for limit in posed.once("limits", lambda: [*kinks.find_slope_intervals(posed, kinked)]):
         terms = [np.asarray(answer.arrays[i], dtype=np.float64) * d for i, d in limit.directions.items()]
         total, size = (float(sum(np.sum(f(t)) for t in terms)) for f in (np.asarray, np.abs))
         room = C * u * (size + abs(limit.low) + abs(limit.high)) + 1e-6 * max(abs(limit.low), abs(limit.high))

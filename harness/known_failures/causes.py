@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.core.errors import UsageError, suggest
-from opproof.core.system import spec_of
+from opproof.core.system import read_cpuinfo, spec_of
 
 #: In what a changed reference is computed, with what it means for operations and for sums.
 ARITHMETICS: Mapping[str, str] = {
@@ -64,11 +64,7 @@ class Where:
 @functools.cache
 def read_processor_features() -> frozenset[str]:
     """The processor's features in Linux's words, such as avx2 or asimd; none where the system does not tell."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return frozenset()
-    lines = (line.partition(":") for line in text.splitlines())
+    lines = (line.partition(":") for line in read_cpuinfo().splitlines())
     return frozenset(f for key, _, value in lines if key.strip() in ("flags", "Features") for f in value.split())
 
 

@@ -282,14 +282,6 @@ def divide_by_root_of_square_plus_one(g: Any, y: Any, x: Any) -> Any:
     return g / np.sqrt(x * x + 1)
 
 
-def _approximate_erf(x: Any) -> Any:
-    t = 1 / (1 + ERF_SCALE * np.abs(x))
-    series = 0.0
-    for coefficient in reversed(ERF_COEFFICIENTS):
-        series = (series + coefficient) * t
-    return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
-
-
 def _find_standard_axes(x: Any, params: Any) -> tuple[Any, tuple[int, ...]]:
     """The tensor x in the shape in which it is standardised, and the axes of its moments."""
     if "normalized_shape" in params:
@@ -439,3 +431,23 @@ def where_no_number_is_expected(question: Any) -> Any:
 def is_training(question: Any) -> bool:
     """Whether moments are those of the batch."""
     return bool(question.params["training"])
+
+
+def replace_nan_by_zero(x: Any) -> Any:
+    """Take x where it is above 0, which NaN is not, and 0 elsewhere."""
+    return np.where(x > 0, x, 0)
+
+
+def keep_first_unless_larger(a: Any, b: Any) -> Any:
+    """Take the second where it is the smaller, which no comparison with NaN says."""
+    return np.where(b < a, b, a)
+
+
+def has_one_axis(question: Any) -> bool:
+    """Whether the first tensor is a vector: a signal without a batch."""
+    return bool(question.inputs[0].ndim == 1)
+
+
+def has_empty_result(question: Any) -> bool:
+    """Whether the result has no elements."""
+    return any(y.size == 0 for y in question.outputs)

@@ -30,7 +30,6 @@ from opproof.harness.reference.question import make_question, name_outputs
 from opproof.harness.reference.valid_case import check_case, op_of
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FOLDER
-from opproof.reference_ops._op import Op as Op_of__op
 from opproof.reports import Header, Result
 from opproof.reports._text import format_line
 
@@ -240,7 +239,7 @@ class _Joined:
     pieces: list[str] = field(default_factory=list)
 
 
-def extract_source(op: Op_of__op) -> tuple[str, str]:
+def extract_source(op: Op) -> tuple[str, str]:
     """Import lines, and the text of `forward` and, where there is one, `vjp`. Raises TooTangled."""
     joined = _Joined()
     for name in ("forward", "vjp") if op.vjp is not None else ("forward",):

@@ -19,8 +19,7 @@ from opproof.harness.judge.judgement import Judgement
 from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.reference.chunks.blocks import Axis, Region, axes_of, region_of
 from opproof.harness.reference.question import name_outputs
-from opproof.harness.run.calls import ON_END, has_differences
-from opproof.harness.run.calls import are_same_answers as same_bits_of_calls
+from opproof.harness.run.calls import ON_END, are_same_answers, has_differences
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.request import Request, Wanted
 
@@ -202,7 +201,7 @@ def find_partial_key(
 ) -> str:
     """That an answer to a question of other data is the judged one and is `wrong`, in words; empty where none is."""
     for one in answered:
-        if same_bits_of_calls(one[1], answer) and wrong(one):
+        if are_same_answers(one[1], answer) and wrong(one):
             return "the answer stays where half of the elements are others: it is kept by the rest"
     return ""
 

@@ -192,12 +192,10 @@ def _describe_need(case: object, needed: float, memory: int) -> str:
     )
 
 
-#: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
+#: By how much a judge may exceed its limit, as a share of it.
 _EXCESS_RATIO = 0.2
-
-
+#: Bytes by which it may at least, for stacks and code that is loaded late.
 _MIN_EXCESS_BYTES = 192 * 2**20
-
 
 #: Rows of a product that has OpenBLAS take what it works in: where it gets none, it ends the process (memory.c).
 _PRODUCT = 128

@@ -13,7 +13,6 @@ import numpy as np
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
-from opproof.backends.protocol import BackendFailed as BackendFailed_of_protocol
 from opproof.backends.protocol import short_name_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
@@ -272,16 +271,16 @@ class Command:
         try:
             return question(self._started())
         except BackendError as error:
-            raise BackendFailed_of_protocol(str(error)) from None
+            raise BackendFailed(str(error)) from None
         except HostFault as fault:
             self.stop()
-            raise BackendFailed_of_protocol(f"{fault.message}.") from None
+            raise BackendFailed(f"{fault.message}.") from None
 
     def _started(self) -> ExecHost:
         if self._host is not None and not self._host.alive:
             fault = self._host.fault()
             self.stop()
-            raise BackendFailed_of_protocol(f"{fault.message}.")
+            raise BackendFailed(f"{fault.message}.")
         if self._host is None:
             host = exec_protocol.start(self.text, 0, self.timeout)
             if not isinstance(host, ExecHost):

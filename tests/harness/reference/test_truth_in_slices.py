@@ -13,7 +13,6 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks import expected
-from opproof.harness.reference.chunks import expected as expected_module
 from opproof.harness.reference.chunks.blocks import (
     Axis,
     axes_of,
@@ -110,7 +109,7 @@ def test_noise_of_few_runs_is_that_of_one_part(monkeypatch):
     posed = pose_whole(case, load(case.op), Mode.GRADIENT).asked
     axes, made = axes_of(case, posed.op), []
     room = ChunkPlan(axes, (1,), {})
-    monkeypatch.setattr(expected_module, "evaluate_expected", lambda *a: made.append(a) or evaluate_expected(*a))
+    monkeypatch.setattr(expected, "evaluate_expected", lambda *a: made.append(a) or evaluate_expected(*a))
     parts = expect_in_block(posed, room, make_whole_block(axes), NoisePlan((1,), 8, 8), posed.needs, None)
     assert len(made) == 1
     for part, want in zip(parts[:3], evaluate_expected(posed)[:3], strict=True):

@@ -15,7 +15,6 @@ from opproof.cases import Case
 from opproof.core.arrays import allocate_tensor
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks import question
-from opproof.harness.reference.chunks import question as posing
 from opproof.harness.reference.chunks.memory_budget import TooLarge, with_memory_limit
 from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.reference.data import inputs_of, to_dtype
@@ -86,7 +85,7 @@ class Outside(InProcessHost):
 @linux
 def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch):
     """The estimate that would have told it beforehand is made to be wrong."""
-    monkeypatch.setattr(posing, "count_runs_without_axes", lambda *_: 16)
+    monkeypatch.setattr(question, "count_runs_without_axes", lambda *_: 16)
     text = "cumsum[x=2000x2000;dim=0;f32]"
     task = Task("made here", text, "forward", judge_memory=16 * MIB)
     host = Outside(resolve_members(NumPy(), "made here"))
