@@ -134,7 +134,7 @@ def mark_scalar_reads(
     if not known.taken or not wrong:
         return dict(judgements)
     try:
-        taken = compute_truth(question, way=Algorithm.TAKEN)
+        taken = compute_truth(question, algorithm=Algorithm.SCALAR_NOISE)
     except (RuntimeError, OpError):  # with noise in them they decide otherwise
         return dict(judgements)
     text = f"{known.taken[0]} takes a number out of a tensor, and its rounding is not known: let it stay a tensor"

@@ -86,9 +86,11 @@ def widen_truth(question: TorchQuestion, known: Truth) -> Truth:
     kinds = question.results
     unit = amplitudes_of(question)[1]
     silent = replace(_SILENT, tiny=amplitudes_of(question)[0].tiny)
-    flushed = evaluate_question(Arithmetic(torch, exact.tape.restart(), silent, way=Algorithm.FLUSHED), question, 0.0)
+    flushed = evaluate_question(
+        Arithmetic(torch, exact.tape.restart(), silent, algorithm=Algorithm.FLUSHED), question, 0.0
+    )
     summed = evaluate_question(
-        Arithmetic(torch, exact.tape.restart(), _SILENT, way=Algorithm.SEQUENTIAL), question, 0.0
+        Arithmetic(torch, exact.tape.restart(), _SILENT, algorithm=Algorithm.SEQUENTIAL), question, 0.0
     )
     if exact.saturates:
         terms = [None if t is None else np.maximum(t, _largest_of(t)) for t in terms]
@@ -192,7 +194,7 @@ def _open(question: TorchQuestion, values: Sequence[Any]) -> tuple[Array | None,
     """Of every output and gradient the elements that are others where sort and topk take the last of equals."""
     import torch
 
-    others = evaluate_question(Arithmetic(torch, BranchTape(), way=Algorithm.LAST), question, 0.0)
+    others = evaluate_question(Arithmetic(torch, BranchTape(), algorithm=Algorithm.LAST_OF_TIES), question, 0.0)
     with np.errstate(all="ignore"):
         return tuple(
             None
@@ -252,7 +254,7 @@ def measure_branch_flips(question: TorchQuestion) -> list[BranchEffect | None]:
     ends: list[BranchEffect | None] = [None] * len(question.results)
     for run in range(_BRANCH_RUNS):
         seed = key_of(question, run)
-        free = Arithmetic(torch, tape.restart(), large, seed, Algorithm.ANEW)
+        free = Arithmetic(torch, tape.restart(), large, seed, Algorithm.FREE_BRANCHES)
         try:
             others = evaluate_question(free, question, _BRANCH_NOISE_FACTOR)
         except (RuntimeError, IndexError):  # what is decided otherwise points past an end

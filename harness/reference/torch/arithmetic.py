@@ -79,16 +79,16 @@ class OutOfTime(ArithmeticError):
 
 
 class Algorithm(StrEnum):
-    """Which of several honest ways an evaluation takes."""
+    """Which of several honest algorithms an evaluation takes."""
 
     PLAIN = "plain"
     OTHER = "other"  # softmax as exp(x - logsumexp(x)), sigmoid(x) as 1 - sigmoid(-x) in its backward
     FLUSHED = "flushed"  # what is below the normal range is 0, between operations too
-    LAST = "last"  # of equal elements, sort and topk take the last
+    LAST_OF_TIES = "last of ties"  # of equal elements, sort and topk take the last
     SEQUENTIAL = "sequential"  # sums in float32, term after term
     GIVEN = "given"  # inputs come without noise, and numbers that are equal are rounded alike
-    ANEW = "anew"  # so too, and noise decides for itself
-    TAKEN = "taken"  # numbers taken out of tensors have their noise and nothing else, whatever they decide
+    FREE_BRANCHES = "free branches"  # so too, and noise decides each comparison again
+    SCALAR_NOISE = "scalar noise"  # numbers read by item() keep their noise, and nothing else has any
 
 
 @dataclass
@@ -142,7 +142,7 @@ class Arithmetic:
     tape: BranchTape
     amplitudes: NoiseLevels | None = None
     seed: int = 0
-    way: Algorithm = Algorithm.PLAIN
+    algorithm: Algorithm = Algorithm.PLAIN
     scattered: bool = False  # every rounding draws a sign, so that nothing cancels
     saturates: bool = False  # whether something did that is flat far out
     otherwise: bool = False  # whether something was decided anew and otherwise
@@ -170,7 +170,7 @@ class Arithmetic:
         if self.exact:
             return copy_nested(self.tape.kept(name, lambda: copy_nested(made())))
         kept = self.tape.kept(name, made)
-        if self.way is Algorithm.ANEW and name not in _FIXED_DECISIONS and self.torch.is_tensor(kept):
+        if self.algorithm is Algorithm.FREE_BRANCHES and name not in _FIXED_DECISIONS and self.torch.is_tensor(kept):
             return self._decide_anew(name, kept, made())
         return copy_nested(kept)
 
@@ -213,7 +213,7 @@ class Arithmetic:
         if self.scattered:
             return y * self.draw_signs(y.real if y.is_complex() else y)
         delta, tiny = self.amplitudes.interior, self.amplitudes.tiny
-        if self.way is Algorithm.FLUSHED:
+        if self.algorithm is Algorithm.FLUSHED:
             return y.masked_fill(y.abs() < tiny, 0.0)
         if y.is_complex():
             return y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * y.abs() * delta
@@ -252,7 +252,7 @@ class Arithmetic:
         shape, count, torch = like.shape, like.numel(), self.torch
         if self._generator is None:
             self._generator = torch.Generator().manual_seed(self.seed)
-        if self.way in (Algorithm.GIVEN, Algorithm.ANEW):
+        if self.algorithm in (Algorithm.GIVEN, Algorithm.FREE_BRANCHES):
             return self._draw_by_value(like)
         if count < _MIN_POOLED_ELEMENTS:
             return torch.randn(shape, dtype=torch.float64, generator=self._generator)

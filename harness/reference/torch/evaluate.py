@@ -92,13 +92,13 @@ class Truth:
     open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
 
 
-def compute_truth(question: TorchQuestion, runs: int = RUNS, way: Algorithm = Algorithm.PLAIN) -> Truth:
+def compute_truth(question: TorchQuestion, runs: int = RUNS, algorithm: Algorithm = Algorithm.PLAIN) -> Truth:
     """Expected outputs and gradients. Raises OpError where an operation has no rule."""
     import torch
 
     exact = Arithmetic(torch, BranchTape())
     values = evaluate_question(exact, question, 0.0)
-    off = measure_torch_deviations(exact.tape, question, values, runs, way)
+    off = measure_torch_deviations(exact.tape, question, values, runs, algorithm)
     unit = amplitudes_of(question)[1]
     expected = [
         _make_expected(v, s, f, DTYPES.get(k), unit, runs, question.compute)
@@ -128,7 +128,7 @@ class Deviations:
 
 
 def measure_torch_deviations(
-    tape: BranchTape, question: TorchQuestion, values: Sequence[Any], runs: int, way: Algorithm = Algorithm.PLAIN
+    tape: BranchTape, question: TorchQuestion, values: Sequence[Any], runs: int, algorithm: Algorithm = Algorithm.PLAIN
 ) -> Deviations:
     """Evaluate so often under noise of the least amplitude."""
     import torch
@@ -138,7 +138,7 @@ def measure_torch_deviations(
     few: list[list[Array]] = [[] for _ in values]
     narrow = [k in DTYPES and is_narrow(v, DTYPES[k]) for v, k in zip(values, question.results, strict=True)]
     for run in range(runs):
-        noise = Arithmetic(torch, tape.restart(), amplitudes, key_of(question, run), way)
+        noise = Arithmetic(torch, tape.restart(), amplitudes, key_of(question, run), algorithm)
         found = evaluate_question(noise, question, unit)
         with np.errstate(all="ignore"):
             squares = [
@@ -180,7 +180,7 @@ def evaluate_question(noise: Arithmetic, question: TorchQuestion, unit: float, *
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
     torch, noise.late = noise.torch, question.late
     leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
-    if noise.way not in (Algorithm.GIVEN, Algorithm.ANEW):
+    if noise.algorithm not in (Algorithm.GIVEN, Algorithm.FREE_BRANCHES):
         leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]
     asked = any(question.needs) and bool(question.cotangents)
     for x, need in zip(leaves, question.needs, strict=True):
@@ -307,7 +307,7 @@ Roundoff = Callable[[Arithmetic, Callable[[], Any]], Any]
 
 def with_largest_roundoff(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextManager[Any]:
     """A block in which logsumexp has it, where other ways are measured."""
-    if noise.exact or noise.way is not Algorithm.OTHER:
+    if noise.exact or noise.algorithm is not Algorithm.OTHER:
         return nullcontext()
     torch = noise.torch
     named = (torch.logsumexp, torch.Tensor.logsumexp)

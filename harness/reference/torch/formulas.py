@@ -26,7 +26,7 @@ def compute_sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
 def differentiate_sigmoid(noise: Arithmetic, func: Any, g: Any, y: Any) -> Any:
     """sigmoid_backward; by way of the complement y has a roundoff of 1, where it is small as where it is not."""
     del func
-    if not noise.exact and noise.way is Algorithm.OTHER:
+    if not noise.exact and noise.algorithm is Algorithm.OTHER:
         y = y + roundoff_of(noise, lambda: noise.torch.ones_like(y))
     return g * ((1 - y) * y)
 
@@ -74,7 +74,7 @@ def compute_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) 
     most = noise.size("largest score", lambda: find_largest_score(x, dim))
     if noise.exact:
         noise.products.shares.append((y, most))
-    if noise.exact or noise.way is not Algorithm.OTHER:
+    if noise.exact or noise.algorithm is not Algorithm.OTHER:
         return y
     z = y + y * (_roundoff_of_logsumexp(noise, x, dim) + _roundoff_of_scores(noise, most, y))
     two = bool(y.dim()) and y.shape[dim] == 2
@@ -91,7 +91,7 @@ def differentiate_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int
     d = decomposition_table[func](g, y, dim, *rest)
     size = noise.size("sum(g o)", lambda: noise.products.rounding(g, y) if dim in (-1, y.dim() - 1) else None)
     most = noise.size("scores", lambda: noise.products.largest(y))
-    if noise.exact or noise.way is not Algorithm.OTHER or not y.numel() or not y.dim():
+    if noise.exact or noise.algorithm is not Algorithm.OTHER or not y.numel() or not y.dim():
         return d
     if size is not None and noise.saved:
         d = d - _read_back(noise, y, size)
@@ -116,7 +116,7 @@ def compute_log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: A
     from torch._decomp import decomposition_table
 
     y = decomposition_table[func](x, dim, *rest)
-    return y if noise.exact or noise.way is not Algorithm.OTHER else y + _roundoff_of_logsumexp(noise, x, dim)
+    return y if noise.exact or noise.algorithm is not Algorithm.OTHER else y + _roundoff_of_logsumexp(noise, x, dim)
 
 
 def differentiate_log_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
@@ -124,7 +124,7 @@ def differentiate_log_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim:
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, y, dim, *rest)
-    if noise.exact or noise.way is not Algorithm.OTHER or not y.numel():
+    if noise.exact or noise.algorithm is not Algorithm.OTHER or not y.numel():
         return d
     d = d + _place_roundoffs_at_largest(noise, y, dim, lambda: g.abs() + y.exp() * g.sum(dim, keepdim=True).abs())
     return d + d * roundoff_of(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
@@ -264,7 +264,7 @@ def differentiate_elu(
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, alpha, scale, input_scale, is_result, x)
-    if noise.exact or noise.way is not Algorithm.OTHER:
+    if noise.exact or noise.algorithm is not Algorithm.OTHER:
         return d
     factor = alpha * scale * input_scale
     return d + roundoff_of(noise, lambda: (g.detach() * factor).masked_fill(x.detach() >= 0, 0.0))

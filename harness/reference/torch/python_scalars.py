@@ -2,7 +2,7 @@
 
 `x.item()` gives a Python number, from which no dispatch comes. Here it is a float that compares, converts and prints
 as in the exact evaluation, and that carries a noisy twin through arithmetic into the next tensor. What leaves it
-otherwise (float(x), math.sqrt(x.item())) loses the noise; `Way.TAKEN` tells how much of it that was.
+otherwise (float(x), math.sqrt(x.item())) loses the noise; `Algorithm.SCALAR_NOISE` tells how much of it that was.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def with_noisy_numbers(noise: Arithmetic) -> Any:
             plain = args[0].detach()
             kept = noise.tape.kept("taken", lambda: copy_nested(plain))
             exact, noisy = (func(v, *args[1:], **kwargs) for v in (kept, plain))
-        if noise.exact or noise.way is Algorithm.TAKEN:
+        if noise.exact or noise.algorithm is Algorithm.SCALAR_NOISE:
             return noisy
         return _combine_numbers(exact, noisy) if takes[func] in _KEEP else exact
 

@@ -2,13 +2,14 @@
 
 The nearest number of float32 is as far from 1 as 0.9999 is but for 1.6e-4 of it, and what divides by the distance has
 that error. A reference in float64 has it not, and no noise of a result shows it: the number itself is off, by the same
-roundoff wherever it stands. In `Way.OTHER` it is.
+roundoff wherever it stands. In `Algorithm.OTHER` it is.
 
 Factors that another honest way makes of each other: 1 - 0.999 in float32 is off by 1.3e-5 of 0.001.
 
 Moving averages m = b m + (1 - b) g, and their corrections by 1 - b^t, have factors that a reference computes in
 float64, as Python does. A kernel that is given b makes them in float32, where 1 - b has the roundoff of b. Where a
-reference multiplies by b and by 1 - b, or divides by 1 - b^t or its root, these have that roundoff in `Way.OTHER`.
+reference multiplies by b and by 1 - b, or divides by 1 - b^t or its root, these have that roundoff in
+`Algorithm.OTHER`.
 
 Where what rounds as a rule rounds nothing: a product with a power of two, a power of two with a whole exponent.
 
@@ -40,7 +41,7 @@ def round_constant(
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """The arguments of an operation; in the other way numbers that float32 has not have a roundoff of their own."""
     places = _NUMBER_PLACES.get(name)
-    if places is None or noise.way is not Algorithm.OTHER or noise.amplitudes is None or noise.scattered:
+    if places is None or noise.algorithm is not Algorithm.OTHER or noise.amplitudes is None or noise.scattered:
         return args, kwargs
     if noise.amplitudes.u < _MAX_FINE_ROUNDOFF:
         return args, kwargs
@@ -80,7 +81,7 @@ def made_of_others(
     if noise.exact:
         found = [abs(v) for v in (*(args[i] for i in places), *(kwargs[k] for k in named))]
         noise.tape.factors.update(found if name != "lerp" else (*found, *(1 - v for v in found)))
-    if noise.exact or noise.way is not Algorithm.OTHER or noise.amplitudes is None or noise.scattered:
+    if noise.exact or noise.algorithm is not Algorithm.OTHER or noise.amplitudes is None or noise.scattered:
         return args, kwargs
     moved = [_move_factor(noise, v) if i in places else v for i, v in enumerate(args)]
     return moved, {k: _move_factor(noise, v) if k in named else v for k, v in kwargs.items()}
@@ -127,7 +128,7 @@ def in_places(noise: Arithmetic, name: str, args: Sequence[Any], y: Any, rounded
 
     Inputs with noise are no powers of two; where they have none, x / scale is a half for everyone or nobody.
     """
-    if noise.way not in (Algorithm.GIVEN, Algorithm.ANEW) or not y.is_floating_point():
+    if noise.algorithm not in (Algorithm.GIVEN, Algorithm.FREE_BRANCHES) or not y.is_floating_point():
         return rounded
     torch = noise.torch
     exact = torch.zeros((), dtype=torch.bool)

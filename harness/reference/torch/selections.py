@@ -95,14 +95,19 @@ def order_elements(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: 
     dim = given.get("dim", -1)
 
     def made() -> Any:
-        if noise.way is Algorithm.LAST and x.dim() and func._schema.name in _ANY_OF_EQUALS and not given.get("stable"):
+        if (
+            noise.algorithm is Algorithm.LAST_OF_TIES
+            and x.dim()
+            and func._schema.name in _ANY_OF_EQUALS
+            and not given.get("stable")
+        ):
             if func._schema.name in _IN_ORDER:
                 return _find_last_of_equals(noise, x, given, func(x, *args, **options)[1])
             return x.shape[dim] - 1 - func(x.flip(dim), *args, **options)[1]
         return func(x, *args, **options)[1]
 
     places = noise.decide("ordered", made)
-    if noise.exact and noise.way is not Algorithm.LAST:
+    if noise.exact and noise.algorithm is not Algorithm.LAST_OF_TIES:
         return func(x, *args, **options)
     if not x.dim():
         return x.clone(), places

@@ -61,7 +61,11 @@ def sum_elements(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim:
     if terms <= 1:
         return y
     size = noise.size("sum", lambda: accumulate_error(y, compute_squares(x).sum(axes, keepdim=keepdim), terms))
-    return noise.summed(y, size) if noise.way is not Algorithm.SEQUENTIAL else sum_one_by_one(x, axes).reshape(y.shape)
+    return (
+        noise.summed(y, size)
+        if noise.algorithm is not Algorithm.SEQUENTIAL
+        else sum_one_by_one(x, axes).reshape(y.shape)
+    )
 
 
 def take_mean(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:

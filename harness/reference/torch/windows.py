@@ -44,7 +44,7 @@ def differentiate_convolution(noise: Arithmetic, func: Any, g: Any, x: Any, w: A
         )
 
     found = noise.size("conv_backward", sizes_of)
-    if noise.way is Algorithm.SEQUENTIAL and wanted[2]:
+    if noise.algorithm is Algorithm.SEQUENTIAL and wanted[2]:
         exact = (*exact[:2], sum_one_by_one(g, [0, *range(2, g.dim())]).reshape(exact[2].shape))
     return tuple(noise.summed(y, s) if m else None for y, s, m in zip(exact, found, wanted, strict=True))
 
