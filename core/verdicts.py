@@ -35,9 +35,15 @@ class Verdict(StrEnum):
     TIMEOUT = "TIMEOUT"
     OUT_OF_MEMORY = "OUT_OF_MEMORY"
     UNSUPPORTED = "UNSUPPORTED"
-    MISTRUSTED = "MISTRUSTED"
+    VACUOUS = "VACUOUS"
     INCONCLUSIVE = "INCONCLUSIVE"
     HARNESS_ERROR = "HARNESS_ERROR"
+    MISTRUSTED = "VACUOUS"  # the name of 0.1 for it, in programs
+
+    @classmethod
+    def _missing_(cls, value: object) -> Verdict | None:
+        """The verdict that files of 0.1 call by another word."""
+        return cls.VACUOUS if value == "MISTRUSTED" else None
 
 
 MEANING: dict[str, str] = {
@@ -55,13 +61,13 @@ MEANING: dict[str, str] = {
     Verdict.TIMEOUT: "no answer within the time allowed",
     Verdict.OUT_OF_MEMORY: "more memory than allowed",
     Verdict.UNSUPPORTED: "the backend declined, with its reason",
-    Verdict.MISTRUSTED: "a trivial answer (zeros, a constant, a copy) would pass too: no evidence",
+    Verdict.VACUOUS: "a trivial answer (zeros, a constant, a copy) would pass too: no evidence",
     Verdict.INCONCLUSIVE: "the arithmetic cannot support a verdict",
     Verdict.HARNESS_ERROR: "opproof's own fault: a reference that raised or lacks a package, no memory for the judge",
 }
 
 #: Verdicts that neither accuse the backend nor acquit it.
-OPEN = frozenset({Verdict.MISTRUSTED, Verdict.INCONCLUSIVE, Verdict.HARNESS_ERROR})
+OPEN = frozenset({Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.HARNESS_ERROR})
 
 #: Verdicts that are failures of the backend.
 FAILED = frozenset(Verdict) - OPEN - {Verdict.PASS, Verdict.UNSUPPORTED}

@@ -42,7 +42,7 @@ COLUMNS = (ResultKind.PASSED, *KINDS[:-1])
 _KINDS: dict[str, ResultKind] = {
     Verdict.PASS: ResultKind.PASSED,
     Verdict.UNSUPPORTED: ResultKind.UNSUPPORTED,
-    Verdict.MISTRUSTED: ResultKind.NO_EVIDENCE,
+    Verdict.VACUOUS: ResultKind.NO_EVIDENCE,
     Verdict.INCONCLUSIVE: ResultKind.NO_EVIDENCE,
     Verdict.HARNESS_ERROR: ResultKind.HARNESS_ERROR,
 }

@@ -169,7 +169,7 @@ def _check_numbers(record: Result) -> Result:
 def _explain_bad_line(fields: Any, error: Exception, header: Header) -> str:
     """Why a line is no record."""
     verdict = fields.get("verdict") if isinstance(fields, dict) else None
-    if isinstance(verdict, str) and verdict not in set(Verdict):
+    if isinstance(verdict, str) and verdict not in set(Verdict) and verdict not in Verdict.__members__:
         return (
             f"unknown verdict {verdict[:40]!r}, expected one of {', '.join(Verdict)}; "
             f"read it with the opproof that wrote it, {escape_unprintable(header.opproof)}."

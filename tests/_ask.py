@@ -12,7 +12,7 @@ from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
 #: Verdicts that were reached by looking at the numbers.
-OF_NUMBERS = {"PASS", "WRONG_VALUE", "WRONG_GRADIENT", "MISTRUSTED", "INCONCLUSIVE"}
+OF_NUMBERS = {"PASS", "WRONG_VALUE", "WRONG_GRADIENT", "VACUOUS", "INCONCLUSIVE"}
 
 
 def attempted(backend, text, mode="forward", op=None, *, alone=False, **rules):

@@ -265,4 +265,4 @@ def _convert_to_json(value: Any) -> Any:
 def _is_too_wide(result: Result) -> bool:
     """Whether a bound lets pass what is plainly wrong."""
     wide = result.message.startswith(("zeros", f"{WRONG_FACTOR:g} times"))
-    return result.verdict is Verdict.INCONCLUSIVE or (result.verdict is Verdict.MISTRUSTED and wide)
+    return result.verdict is Verdict.INCONCLUSIVE or (result.verdict is Verdict.VACUOUS and wide)

@@ -93,7 +93,7 @@ def _is_right_when_changed(entry: Known, posed: Question, judgement: Judgement, 
     names = _name_results(posed, answer)
     expected = _expect_changed(changed, kinds.declared)
     if all(j.comparison.right for j in judgement.tensors):  # the objection was to a whole
-        if judge(changed, answer, rules, expected).verdict in (Verdict.PASS, Verdict.MISTRUSTED):
+        if judge(changed, answer, rules, expected).verdict in (Verdict.PASS, Verdict.VACUOUS):
             return True
         return _is_reproduced(changed, _evaluate_changed(changed, kinds, str(posed.case), sum(sizes)), judgement, names)
     if judgement.zeros and not _are_zero(changed, kinds, judgement, names):

@@ -102,7 +102,7 @@ def judge(
         message = objection or compared.note
         return replace(judgement, verdict=verdict, message=message, tensors=tensors, stale=is_stale(answer))
     if objection := _find_vacuous(posed, compared.expected, rules.declared, given=expected is not None):
-        return replace(judgement, verdict=Verdict.MISTRUSTED, message=objection)
+        return replace(judgement, verdict=Verdict.VACUOUS, message=objection)
     return replace(judgement, message=compared.note) if compared.note else judgement
 
 

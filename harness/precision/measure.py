@@ -66,7 +66,7 @@ def judge_twice(made: Attempt) -> Twice | None:
     """The two judgements of an attempt; None where it did not come to numbers that could be judged."""
     if made.posed is None or made.answer is None or made.rules is None:
         return None
-    if made.judgement.verdict not in {*WRONG, Verdict.PASS, Verdict.MISTRUSTED}:
+    if made.judgement.verdict not in {*WRONG, Verdict.PASS, Verdict.VACUOUS}:
         return None
     posed, answer, rules, declared = made.posed, made.answer, made.rules, declaration_of(made)
 

@@ -137,7 +137,7 @@ class Exit(IntEnum):
     PASSED = 0  # something passed, or failed as the ledger says, and nothing else failed
     FAILED = 1  # something failed that no ledger knows, a ledger is wrong, records were tampered with or are missing
     WRONG_CALL = 2  # or the results could not be written
-    NO_EVIDENCE = 3  # nothing ran, or only what says nothing: UNSUPPORTED, MISTRUSTED, INCONCLUSIVE
+    NO_EVIDENCE = 3  # nothing ran, or only what says nothing: UNSUPPORTED, VACUOUS, INCONCLUSIVE
     HARNESS_ERROR = 4  # opproof itself failed at some records
 
 

@@ -52,6 +52,16 @@ def test_no_noise_where_nothing_changed(call, tmp_path):
     assert contents(tmp_path / "base") == before
 
 
+def test_the_old_word_of_a_verdict_is_read(tmp_path):
+    write_baseline(tmp_path / "base", samples.header(), [replace(PASS, verdict="VACUOUS")])
+    (file,) = (tmp_path / "base").glob("*.txt")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("VACUOUS", "MISTRUSTED"), encoding="utf-8")
+    _, (read,) = read_baseline(tmp_path / "base")
+    assert read.verdict == "VACUOUS"
+    assert "VACUOUS" in text
+
+
 def test_what_is_written_reads_back(tmp_path):
     results = list({(r.case, r.mode, r.backend): r for r in [*RUN, *samples.oddities()]}.values())
     write_baseline(tmp_path / "base", samples.header(), results)

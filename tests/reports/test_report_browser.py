@@ -65,7 +65,7 @@ def pictured():
 
 FAULT = samples.result("relu[x=5,;f32]", "forward", verdict="HARNESS_ERROR", message="the reference raised KeyError")
 PASS = samples.result("relu[x=3,;f32]", "forward", units=1.0, in_process=True)
-OPEN = samples.result("relu[x=7,;f32]", "forward", verdict="MISTRUSTED", units=0.5)
+OPEN = samples.result("relu[x=7,;f32]", "forward", verdict="VACUOUS", units=0.5)
 OWN = [FAULT, replace(FAULT, mode=Mode.GRADIENT), PASS, OPEN]
 
 

@@ -57,7 +57,7 @@ def test_each_verdict_is_of_one_kind(verdict):
         "UNSUPPORTED": ResultKind.UNSUPPORTED,
         "HARNESS_ERROR": ResultKind.HARNESS_ERROR,
     }
-    expected |= dict.fromkeys(("MISTRUSTED", "INCONCLUSIVE"), ResultKind.NO_EVIDENCE)
+    expected |= dict.fromkeys(("VACUOUS", "INCONCLUSIVE"), ResultKind.NO_EVIDENCE)
     record = samples.result("softmax[x=4x33;dim=-1;f32]", "forward", verdict=verdict)
     assert result_kind_of(record) is expected.get(verdict, ResultKind.FAILED)
     assert (result_kind_of(record) is ResultKind.FAILED) == (verdict in FAILED)
@@ -80,7 +80,7 @@ def test_the_worst_come_first():
         wrong,
         replace(wrong, units="nan", known="a reason"),
         replace(one, verdict=Verdict.HARNESS_ERROR, units=None),
-        replace(one, verdict=Verdict.MISTRUSTED, units=0.5),
+        replace(one, verdict=Verdict.VACUOUS, units=0.5),
         replace(one, verdict=Verdict.INCONCLUSIVE, units=None),
         replace(one, verdict=Verdict.UNSUPPORTED, units=None),
         replace(one, units=2.0),

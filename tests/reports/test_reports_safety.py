@@ -30,7 +30,7 @@ from opproof.reports import (
     tables,
     terminal,
 )
-from opproof.reports._results import write_line
+from opproof.reports._results import encode_record, write_line
 from opproof.reports.changes import compare_runs
 from opproof.reports.changes import text as changes_text
 
@@ -179,6 +179,16 @@ def test_a_record_that_is_none_is_one_sentence(tmp_path, change, objection, last
     assert objection in str(raised.value)
     if "unknown verdict" in objection:
         assert str(raised.value).endswith("HARNESS_ERROR; read it with the opproof that wrote it, 9.1.")
+
+
+def test_the_old_word_of_a_verdict_is_read_and_not_written(tmp_path):
+    record = samples.result("relu[x=3,;f32]", "forward", verdict="VACUOUS")
+    write_run(tmp_path, [record])
+    path = tmp_path / "results.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("VACUOUS", "MISTRUSTED"), encoding="utf-8")
+    _, (read,) = read_results(tmp_path)
+    assert read.verdict is Verdict.VACUOUS is Verdict.MISTRUSTED
+    assert b'"VACUOUS"' in encode_record(read)
 
 
 def test_a_line_cut_short_is_left_out(tmp_path):

@@ -125,7 +125,7 @@ def _make_judgement(
         return replace(judgement, verdict=wrong, message=objection, tensors=tuple(found))
     given = [t.values for t in asked.request.tensors] + [g for g in asked.request.cotangents if g is not None]
     if doubt := explain_vacuity(found, of, given, gradient=wrong is Verdict.WRONG_GRADIENT):
-        return replace(judgement, verdict=Verdict.MISTRUSTED, message=doubt)
+        return replace(judgement, verdict=Verdict.VACUOUS, message=doubt)
     return judgement
 
 
@@ -282,7 +282,7 @@ def find_off_answers(one: PassedVariant, reply: Reply) -> Iterator[tuple[Mode, J
 
 def _is_settled(one: PassedVariant, mode: Mode) -> bool:
     """Whether it was found right in a mode: where nothing could be said of it, nothing can of another answer."""
-    return mode in one.judgements and one.judgements[mode].verdict in (Verdict.PASS, Verdict.MISTRUSTED)
+    return mode in one.judgements and one.judgements[mode].verdict in (Verdict.PASS, Verdict.VACUOUS)
 
 
 def make_own_truth(one: PassedVariant) -> Truth:

@@ -98,13 +98,13 @@ def describe_undeclared(
         return {}
     asked = replace(question, compute="storage")
     found = judged(widen_truth(asked, compute_truth(asked)))
-    if not all(found[m].verdict in (Verdict.PASS, Verdict.MISTRUSTED) and of_its_size(found[m]) for m in wrong):
+    if not all(found[m].verdict in (Verdict.PASS, Verdict.VACUOUS) and of_its_size(found[m]) for m in wrong):
         return {}
     said = (
         f"it is within what rounding between its steps to {narrow[0]} makes: "
         'declare that with compute="storage" (--compute storage), or keep float32 there'
     )
-    if any(found[m].verdict is Verdict.MISTRUSTED for m in wrong):
+    if any(found[m].verdict is Verdict.VACUOUS for m in wrong):
         said += "; little is proved by so wide a bound, and more by dtype f32"
     return dict.fromkeys(wrong, said)
 
@@ -124,9 +124,9 @@ def _has_all_right(judgement: Judgement) -> bool:
 def judge_unsaved_outputs(
     question: TorchQuestion, judgements: Mapping[Mode, Judgement], judge: Callable[[Truth], Judgement]
 ) -> dict[Mode, Judgement]:
-    """The judgements; a gradient that was MISTRUSTED passes where `judge` passes it by the narrower bound."""
+    """The judgements; a gradient that was VACUOUS passes where `judge` passes it by the narrower bound."""
     found = dict(judgements)
-    doubted = Mode.GRADIENT in found and found[Mode.GRADIENT].verdict is Verdict.MISTRUSTED
+    doubted = Mode.GRADIENT in found and found[Mode.GRADIENT].verdict is Verdict.VACUOUS
     if doubted and any(kind in ("f16", "bf16") for kind in question.dtypes):
         again = judge(compute_truth(replace(question, saves=False)))
         if again.verdict is Verdict.PASS:

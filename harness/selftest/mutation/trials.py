@@ -44,7 +44,7 @@ from opproof.reference_ops import Op, load
 Judge = Callable[..., Judgement]
 
 #: Verdicts that say nothing against an answer.
-CLEAR = frozenset({Verdict.PASS, Verdict.MISTRUSTED, Verdict.INCONCLUSIVE})
+CLEAR = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE})
 
 
 class Trial:

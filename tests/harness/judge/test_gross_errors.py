@@ -88,7 +88,7 @@ def test_errors_are_noticed(name):
             continue
         if name in FLAT and mode == "gradient":
             assert not verdicts(name, mode, np.zeros_like) & WRONG
-        assert honest <= {"PASS", "MISTRUSTED"}, (mode, honest)
+        assert honest <= {"PASS", "VACUOUS"}, (mode, honest)
         assert "PASS" in honest, (mode, honest)
         for error, change in errors.items():
             assert verdicts(name, mode, change) & WRONG, (mode, error)

@@ -74,7 +74,7 @@ def test_numbers_times_a_stored_constant_are_no_evidence(dtype, p):
     posed = make_question(case, load("scale"), Mode.FORWARD).asked
     answer = round_to(posed.inputs[0] * round_to(np.float64(1 / (1 - p)), kind), kind)
     found = judge(posed, Outputs([answer.astype(kind.numpy)]), STORAGE)
-    assert found.verdict in ("PASS", "MISTRUSTED")  # near 1 a copy of x would pass too
+    assert found.verdict in ("PASS", "VACUOUS")  # near 1 a copy of x would pass too
     assert found.figures.rounding == ""
 
 

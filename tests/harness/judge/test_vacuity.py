@@ -41,9 +41,9 @@ def vacuous_of(text, mode, expected, inputs):
         ("sigmoid[x=5x9;bf16;fill=small]", "forward", "constant"),
     ],
 )
-def test_mistrusted(text, mode, answer):
+def test_vacuous(text, mode, answer):
     found = judged(text, mode)
-    assert (found.verdict, found.message) == ("MISTRUSTED", f"{answer} would pass as well")
+    assert (found.verdict, found.message) == ("VACUOUS", f"{answer} would pass as well")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_mistrusted(text, mode, answer):
     ],
 )
 def test_declared_answers_are_no_objection(text, mode, answer):
-    """Where an operator declares a trivial answer as its own; without the declaration the case is mistrusted."""
+    """Where an operator declares a trivial answer as its own; without the declaration the case is vacuous."""
     assert judged(text, mode).verdict == "PASS"
     assert answer in load(text.partition("[")[0]).trivial(mode)
 
@@ -68,7 +68,7 @@ def test_shapes_that_leave_no_choice_are_no_objection(text):
 def test_a_wrong_answer_is_wrong_first():
     """What fails is a failure, whatever else would pass."""
     made = attempted(NumPy(), "relu[x=5x9;f32;fill=negative]")
-    assert made.judgement.verdict == "MISTRUSTED"
+    assert made.judgement.verdict == "VACUOUS"
     made.answer.arrays[0][2, 3] = 1
     assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
 

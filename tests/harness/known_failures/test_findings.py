@@ -59,7 +59,7 @@ def test_a_known_failure_that_passes_fails_every_run(extent):
     assert said(entry(built_in=True), mended, extent) == []
 
 
-@pytest.mark.parametrize("verdict", ["UNSUPPORTED", "MISTRUSTED", "INCONCLUSIVE", "HARNESS_ERROR"])
+@pytest.mark.parametrize("verdict", ["UNSUPPORTED", "VACUOUS", "INCONCLUSIVE", "HARNESS_ERROR"])
 def test_what_did_not_run_is_no_news_but_in_a_run_of_everything(verdict):
     sentence = f"known failure 'gelu[*f16*' no longer fails ({verdict}): remove it."
     assert said(entry(), [result(verdict=verdict, units=None)]) == [sentence]

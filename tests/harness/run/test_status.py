@@ -16,7 +16,7 @@ KINDS = {
     "failed": replace(PASS, verdict="WRONG_VALUE"),
     "known": replace(PASS, verdict="WRONG_VALUE", known="signs are hard"),
     "declined": replace(PASS, verdict="UNSUPPORTED"),
-    "mistrusted": replace(PASS, verdict="MISTRUSTED"),
+    "vacuous": replace(PASS, verdict="VACUOUS"),
     "inconclusive": replace(PASS, verdict="INCONCLUSIVE"),
     "ours": replace(PASS, verdict="HARNESS_ERROR"),
 }
@@ -53,7 +53,7 @@ def test_the_numbers():
 
 @pytest.mark.parametrize("verdict", Verdict)
 def test_every_verdict_alone(verdict):
-    alone = {"PASS": 0, "UNSUPPORTED": 3, "MISTRUSTED": 3, "INCONCLUSIVE": 3, "HARNESS_ERROR": 4}
+    alone = {"PASS": 0, "UNSUPPORTED": 3, "VACUOUS": 3, "INCONCLUSIVE": 3, "HARNESS_ERROR": 4}
     assert status_of([replace(PASS, verdict=verdict)]) == alone.get(verdict, 1)
     assert (verdict in FAILED) is (verdict not in alone)
 
@@ -66,7 +66,7 @@ def test_of_what_opproof_failed_at_no_ledger_speaks():
     assert status_of([PASS, replace(KINDS["ours"], known="never mind")]) == 4
 
 
-@pytest.mark.parametrize("kinds", [("passed",), ("failed", "ours"), ("passed", "ours"), ("mistrusted",), ()])
+@pytest.mark.parametrize("kinds", [("passed",), ("failed", "ours"), ("passed", "ours"), ("vacuous",), ()])
 def test_a_report_of_the_results_ends_alike(tmp_path, capsys, kinds):
     write_run(tmp_path, [replace(KINDS[k], case=f"relu[x={n},;f32]") for n, k in enumerate(kinds, start=3)])
     assert opproof(capsys, "report", tmp_path)[0] == expected(kinds)
