@@ -1,15 +1,11 @@
-"""A candidate where nobody judges: a program of its own imports it and calls it, in a process with no sign of a judge.
+"""A candidate where nobody judges: what was right is asked again by a program with no sign of a judge.
 
-Who is right only where a judge is about (by the names on the stack, a fence, an audit hook) is wrong there. What it
-may read there is no matter: it is held against what it has answered before.
-
-What was right asked again by a program of its own, in which nothing tells of a judge.
+A candidate that is right only where a judge is near (names on the stack, a fence, an audit hook) is wrong there. What
+it may read there is no matter: it is held against what it has answered before.
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,13 +21,11 @@ from opproof.harness.check.call.subject import Form
 from opproof.harness.check.judge.compare import find_off_answers
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.tensors import CONTIGUOUS, to_torch
-from opproof.harness.run.standalone.caller import PROGRAM, run
+from opproof.harness.run.standalone.caller import JobAnswer, ask_program
 
 #: What answers requests there, and then, where there is time, each once more after many calls; None without answers.
 Unwatched: TypeAlias = Callable[[Sequence[CallRequest]], Sequence[Reply] | None]
 
-#: The program that calls a function of PyTorch.
-_SCRIPT = PROGRAM / "tensors.py"
 #: Kinds of nestings that a program is given as they are.
 _PLAIN = (tuple, list, dict)
 
@@ -42,15 +36,12 @@ def make_standalone_caller(located: Located, form: Form, seconds: float) -> Unwa
     def ask(requests: Sequence[CallRequest]) -> Sequence[Reply] | None:
         if not _is_plain(form.arguments.spec):
             return None
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as there, suppress(Exception):
-            for k, request in enumerate(requests):
-                _put(Path(there, f"{k}.pt"), located, form.with_rest(request.rest), request)
-            file = located.file.resolve()
-            arguments = [str(file.parent), file.stem, located.label, there, str(len(requests))]
-            run(_SCRIPT.read_text(encoding="utf-8"), Path.cwd(), arguments, seconds)
-            first = [_read_reply(Path(there, f"{k}")) for k in range(len(requests))]
+        with suppress(Exception):
+            jobs = [_make_job(located, form.with_rest(request.rest), request) for request in requests]
+            answers = ask_program(located.file, jobs, seconds, limit=seconds, place=Path.cwd()).answers
+            first = [_read_reply(answer, "") for answer in answers]
             with suppress(Exception):  # what it did not come to in its time
-                first += [_read_reply(Path(there, f"{k}late")) for k in range(len(requests))]
+                first += [_read_reply(answer, "late ") for answer in answers]
             return first
         return None
 
@@ -61,32 +52,33 @@ def _is_plain(spec: Any) -> bool:
     return spec.is_leaf() or (spec.type in _PLAIN and all(map(_is_plain, spec.children())))
 
 
-def _put(path: Path, located: Located, form: Form, request: CallRequest) -> None:
+def _make_job(located: Located, form: Form, request: CallRequest) -> dict[str, object]:
     import torch
 
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
     given, named = form.arguments.split(tensors[: form.count])
-    job = {
-        "made_with": located.init, "evaluation": located.evaluation, "state": (*form.parameters, *form.buffers),
-        "tensors": tensors, "given": given, "named": named, "seed": request.seed, "after": request.after,
-        "needs": request.needs or (False,) * len(tensors),
+    return {
+        "label": located.label, "made_with": located.init, "evaluation": located.evaluation,
+        "state": (*form.parameters, *form.buffers), "tensors": tensors, "given": given, "named": named,
+        "seed": request.seed, "after": request.after, "needs": request.needs or (False,) * len(tensors),
         "cotangents": [None if g is None else torch.from_numpy(np.array(g)) for g in request.cotangents],
     }  # fmt: skip
-    torch.save(job, path)
 
 
-def _read_reply(path: Path) -> Reply:
-    """What lies in files whose names begin so. Raises OSError, ValueError and their like where no answer does."""
-    told = json.loads(Path(f"{path}.json").read_text(encoding="utf-8"))
-    outputs = [_read_tensor(Path(f"{path}y{i}.npy"), name) for i, name in enumerate(told["outputs"])]
-    gradients = [
-        None if n is None else _read_tensor(Path(f"{path}d{i}.npy"), n) for i, n in enumerate(told["gradients"])
-    ]
-    return Reply(outputs=tuple(outputs), gradients=tuple(gradients))
+def _read_reply(answer: JobAnswer | None, when: str) -> Reply:
+    """What a program answered. Raises LookupError and its like where no answer is."""
+    assert answer is not None
+    outputs, gradients = (
+        [
+            None if y is None else _make_tensor(y, kind)
+            for y, kind in zip(answer.ways[way], answer.kinds[way], strict=True)
+        ]
+        for way in (f"{when}outputs", f"{when}gradients")
+    )
+    return Reply(outputs=tuple(y for y in outputs if y is not None), gradients=tuple(gradients))
 
 
-def _read_tensor(path: Path, dtype: str) -> ReplyTensor:
-    values: Array = np.load(path, allow_pickle=False)
+def _make_tensor(values: Array, dtype: str) -> ReplyTensor:
     return ReplyTensor(values.astype(np.int64) if values.dtype.kind in "iu" else values, dtype.removeprefix("torch."))
 
 

@@ -1,6 +1,6 @@
-"""The program of a backend's file: jobs as files, a process with no sign of a judge, answers as files.
+"""The one program that asks a backend's file or a candidate: jobs as files, no sign of a judge, answers as files.
 
-A process of Python with no sign of a judge: no module of this package, no word of it on its command line.
+No module of this package is imported there, and no word of its command line says this package's name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -21,11 +21,7 @@ import numpy as np
 from opproof.backends.worker.protocol import dtype_of
 from opproof.backends.worker.sandbox.import_guard import REFERENCES, find_own_caches
 from opproof.core.arrays import Array
-from opproof.harness.reference.chunks.question import LargeQuestionPair
-from opproof.harness.reference.data import to_dtype
-from opproof.harness.reference.question import Question
 from opproof.harness.run.hosts.process import keeper_of, make_env_prefix
-from opproof.harness.run.standalone.selection import data_of, is_large, losses_of
 
 #: The folder of the program, which is copied beside its jobs.
 PROGRAM = Path(__file__).with_name("program")
@@ -34,9 +30,9 @@ _START = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_modu
 
 
 class _Told(msgspec.Struct, forbid_unknown_fields=True):
-    """What the program says of a job."""
+    """What the program says of a job: by the way of calling dtype, shape and kind of each array, or what went wrong."""
 
-    made: dict[str, list[tuple[str, tuple[int, ...]] | None]] = {}
+    made: dict[str, list[tuple[str, tuple[int, ...], str] | None]] = {}
     raised: str = ""
     declined: bool = False
 
@@ -47,6 +43,7 @@ class JobAnswer:
 
     ways: Mapping[str, Sequence[Array | None]]  # by the names that the program gives them
     raised: str = ""
+    kinds: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of tensors the dtypes that arrays stand for
 
 
 @dataclass(frozen=True)
@@ -58,37 +55,38 @@ class Program:
 
 
 def ask_program(
-    file: Path, pairs: Sequence[LargeQuestionPair], seconds: float, variables: Mapping[str, str] | None = None
+    file: Path,
+    jobs: Sequence[Mapping[str, object]],
+    seconds: float,
+    *,
+    limit: float,
+    place: Path | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Program:
-    """Let a program with `variables` in its environment ask each question; it begins nothing new after `seconds`."""
+    """Let a program do `jobs` with the module in `file`, for at most `limit` seconds, in the folder `place` or its own.
+
+    It begins nothing new after `seconds`. A job with "tensors" is one of PyTorch, any other is one of a backend;
+    program/ says what is in either. `variables` are in its environment.
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         there = Path(folder)
-        for k, pair in enumerate(pairs):
-            (there / f"{k}.pickle").write_bytes(pickle.dumps(_make_job(pair)))
+        for k, job in enumerate(jobs):
+            _write_job(there / str(k), job)
         name = f"program_{there.name}"
         shutil.copytree(PROGRAM, there / name)
-        arguments = [folder, name, file.stem, folder, str(seconds)]
-        status = run(_START, file.resolve().parent, arguments, 2 * seconds, variables)
-        return Program(status, [_read_answer(there, k) for k in range(len(pairs))])
+        where = file.resolve().parent
+        arguments = [folder, name, file.stem, folder, str(seconds), *([] if place is None else [str(where)])]
+        status = run(_START, place or where, arguments, limit, variables)
+        return Program(status, [_read_answer(there, k) for k in range(len(jobs))])
 
 
-def _make_job(pair: LargeQuestionPair) -> dict[str, object]:
-    asked = pair.asked
-    losses, data = ({}, {"asked": asked}) if is_large(asked.case) else (losses_of(pair), data_of(pair))
-    return {
-        "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
-        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
-        "data": {name: _to_native(posed) for name, posed in {**data, **losses}.items()},
-    }  # fmt: skip
+def _write_job(path: Path, job: Mapping[str, object]) -> None:
+    if "tensors" in job:
+        import torch
 
-
-def _to_native(posed: Question) -> tuple[list[Array | None], list[Array | None]]:
-    """Inputs and cotangents in the dtype of the case."""
-    inputs, cotangents = (
-        [None if x is None else to_dtype(x, posed.case.dtype) for x in arrays]
-        for arrays in (posed.inputs, posed.cotangents)
-    )
-    return inputs, cotangents
+        torch.save(job, path.with_suffix(".pt"))
+    else:
+        path.with_suffix(".pickle").write_bytes(pickle.dumps(job))
 
 
 def _read_answer(there: Path, k: int) -> JobAnswer | None:
@@ -99,14 +97,14 @@ def _read_answer(there: Path, k: int) -> JobAnswer | None:
         }
     except (OSError, ValueError, TypeError, msgspec.DecodeError):  # nothing that it could have written
         return None
-    return JobAnswer(ways, told.raised)
+    return JobAnswer(ways, told.raised, {way: [r[2] if r else "" for r in some] for way, some in told.made.items()})
 
 
-def _read_array(path: Path, told: tuple[str, tuple[int, ...]] | None) -> Array | None:
+def _read_array(path: Path, told: tuple[str, tuple[int, ...], str] | None) -> Array | None:
     """Raises OSError, ValueError and TypeError."""
     if told is None:
         return None
-    name, shape = told
+    name, shape, _ = told
     dtype = dtype_of(name)
     if dtype.hasobject:
         raise TypeError(name)

@@ -1,8 +1,7 @@
-"""What passes where a host calls it, judged once more where a program does.
+"""What passed where a host called a backend's file, judged once more where a program of its own calls it.
 
-The backends of a run that are Python files, each asked by a program of its own once all hosts are gone.
-
-What a run says of a program at its end: what it did not come to, and what is declared and not needed.
+The program is asked once all hosts are gone. What it did not come to, and what is declared and not needed, is said at
+the end of the run.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from opproof.harness.run.hosts.host import Support
 from opproof.harness.run.record import record
 from opproof.harness.run.request import Request, Returned, check_returned, wanted_of
 from opproof.harness.run.results.file import ResultsFile, key_of
-from opproof.harness.run.standalone.caller import JobAnswer
-from opproof.harness.run.standalone.selection import data_of, losses_of
+from opproof.harness.run.standalone.caller import JobAnswer, ask_program
+from opproof.harness.run.standalone.selection import choose_calls, data_of, losses_of, make_job
 from opproof.harness.run.task import Task
 from opproof.reports import Result
 
@@ -157,7 +156,7 @@ def recheck_backends(
     planned: Sequence[Task],
     file: ResultsFile,
     known: Sequence[Known],
-    environments: Iterable[tuple[str, tuple[tuple[str, str], ...]]] = (),
+    environments: Iterable[tuple[str, tuple[tuple[str, str], ...]]],
 ) -> list[str]:
     """Replace the records of what is right only where a judge calls it; what else is to be said of that.
 
@@ -179,16 +178,14 @@ def recheck_backends(
 
 
 def recheck_backend(
-    backend: str, results: Sequence[Result], planned: Iterable[Task], variables: Mapping[str, str] | None = None
+    backend: str, results: Sequence[Result], planned: Iterable[Task], variables: Mapping[str, str]
 ) -> StandaloneOutcome:
     """Ask a backend's file so, what its `results` say is right, with `variables` in its environment."""
-    from opproof.harness.run.standalone.caller import ask_program
-    from opproof.harness.run.standalone.selection import choose_calls
-
     some = list(iterate_passed(choose_calls(results), {key_of(task): task for task in planned}))
     if not some:
         return StandaloneOutcome()
-    program = ask_program(Path(backend_of(backend)), [one.pair for one in some], SECONDS, variables)
+    jobs = [make_job(one.pair) for one in some]
+    program = ask_program(Path(backend_of(backend)), jobs, SECONDS, limit=2 * SECONDS, variables=variables)
     came = [(one, answer) for one, answer in zip(some, program.answers, strict=True) if answer is not None]
     wrong = tuple(filter(None, (find_wrong(one, answer) for one, answer in came)))
     said = [describe_left_out(backend, program.status, len(came), len(some)), describe_not_at_once(backend, came)]

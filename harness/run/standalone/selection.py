@@ -1,6 +1,7 @@
-"""Which calls a program makes: of what passed two of every operator and mode, and some that are large or declined.
+"""Which calls of a backend a program makes, and with what numbers: the jobs that it is given.
 
-The numbers that a program calls with: those of the record, others, and what training and batches make of them.
+Two calls of every operator and mode that passed, and some that are large or declined: with the record's numbers, with
+others, and with what training and batches make of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Verdict
 from opproof.harness.reference.chunks.question import LargeQuestionPair, count_elements
+from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Question
 from opproof.reports import Result
 
@@ -98,6 +100,26 @@ def _of_each_fill(some: Sequence[Result], dtypes: Container[str]) -> list[Result
 _MASKED = 3
 #: The cotangent of a mean, or of a loss that is scaled: a power of two, which every dtype has.
 _MEAN = 2.0**-6
+
+
+def make_job(pair: LargeQuestionPair) -> dict[str, object]:
+    """What the program is told of the call of a record."""
+    asked = pair.asked
+    losses, data = ({}, {"asked": asked}) if is_large(asked.case) else (losses_of(pair), data_of(pair))
+    return {
+        "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
+        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
+        "data": {name: _to_native(posed) for name, posed in {**data, **losses}.items()},
+    }  # fmt: skip
+
+
+def _to_native(posed: Question) -> tuple[list[Array | None], list[Array | None]]:
+    """Inputs and cotangents in the dtype of the case."""
+    inputs, cotangents = (
+        [None if x is None else to_dtype(x, posed.case.dtype) for x in arrays]
+        for arrays in (posed.inputs, posed.cotangents)
+    )
+    return inputs, cotangents
 
 
 def data_of(pair: LargeQuestionPair) -> dict[str, Question]:

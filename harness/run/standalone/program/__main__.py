@@ -1,6 +1,6 @@
-"""Answer what lies in a folder, and leave the answers beside it: python -m NAME MODULE FOLDER SECONDS.
+"""Answer what lies in a folder, and leave the answers beside it: python -m NAME MODULE FOLDER SECONDS [PLACE].
 
-What is done with every job, one step after the other: by two threads last, which some may not survive.
+Every job is asked once, then in other ways, one step after the other: by two threads last, which some do not survive.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import pickle
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .job import Job, Told, copy_results, is_other
+from .tensors import TensorJob, tensor_steps
 from .ways import keeps_parameters, repeat_call, shares_by_numbers, try_ways
 
 #: Calls that a program makes at least, before what it asks comes a second time.
@@ -30,34 +32,42 @@ SECONDS = 0.3
 MANY = 8
 
 
-def main(module: str, there: str, seconds: str) -> None:
-    """Answer what lies there, for so many seconds, and leave the answers beside it.
-
-    All once, then in other ways; by two threads last of all, which who is not made for them may not survive.
-    """
-    sys.path.insert(0, str(Path.cwd()))
+def main(module: str, there: str, seconds: str, place: str = ".") -> None:
+    """Answer what lies `there` by a module that lies at `place`; begin nothing new after so many seconds."""
+    sys.path.insert(0, str(Path(place).resolve()))
     loaded = importlib.import_module(module)
-    own = getattr(loaded, "backend", None)
-    backend = own if callable(getattr(own, "forward", None)) else loaded
-    jobs = list[tuple[Path, Job]]()
-    for path in sorted(Path(there).glob("*.pickle"), key=lambda p: int(p.stem)):
-        of = pickle.loads(path.read_bytes())  # noqa: S301 - of who started it
-        jobs.append((path.with_suffix(".json"), Job(backend, of, f"{there}/{path.stem}")))
+    files = sorted((p for p in Path(there).iterdir() if p.suffix in (".pickle", ".pt")), key=lambda p: int(p.stem))
+    jobs = [make_job(loaded, path) for path in files]
     until = time.monotonic() + float(seconds)
     told = dict[Path, Told]()
-    few = partial(in_other_ways, seconds=min(SECONDS, float(seconds) / 4 / len(jobs)))
     with np.errstate(all="ignore"):
-        for step in (partial(call_once, before=-(-AT_LEAST // len(jobs))), few, call_with_torch, at_once):
-            if step is call_with_torch and not (len(jobs) >= MANY and has_torch()):
-                continue
-            for path, job in jobs:
+        for step in tensor_steps(jobs) if isinstance(jobs[0], TensorJob) else array_steps(jobs, float(seconds)):
+            for path, job in zip(files, jobs, strict=True):
                 if told and time.monotonic() > until:
                     break
                 if job.once and path in told:
                     continue
                 told[path] = try_step(job, told.get(path, {}), step)
-                path.write_text(json.dumps(told[path]), encoding="utf-8")
+                path.with_suffix(".json").write_text(json.dumps(told[path]), encoding="utf-8")
     os._exit(0)  # a thread that waits for ever ends with it
+
+
+def make_job(loaded: Any, path: Path) -> Any:
+    """The job in a file: of a backend, which is what the module is or has, or of a function or class in the module."""
+    if path.suffix == ".pt":
+        return TensorJob(loaded, path)
+    own = getattr(loaded, "backend", None)
+    backend = own if callable(getattr(own, "forward", None)) else loaded
+    return Job(backend, pickle.loads(path.read_bytes()), str(path.with_suffix("")))  # noqa: S301 - of who started it
+
+
+def array_steps(jobs: Sequence[Job], seconds: float) -> Iterator[Callable[[Job], Told]]:
+    """What is done with every job of a backend, in turn."""
+    yield partial(call_once, before=-(-AT_LEAST // len(jobs)))
+    yield partial(in_other_ways, seconds=min(SECONDS, seconds / 4 / len(jobs)))
+    if len(jobs) >= MANY and has_torch():
+        yield call_with_torch
+    yield at_once
 
 
 #: Calls with other numbers after all, before results that were held are looked at.
@@ -132,7 +142,7 @@ def has_torch() -> bool:
     return True
 
 
-def try_step(job: Job, told: Told, step: Callable[[Job], Told]) -> Told:
+def try_step(job: Any, told: Told, step: Callable[[Any], Told]) -> Told:
     """What is told of a job so far, and what became of more calls."""
     if told.get("declined") or told.get("raised"):
         return told

@@ -1,7 +1,4 @@
-"""A call that is asked for, and the answers that are kept.
-
-Arrays as a program has them.
-"""
+"""A call of a backend that is asked for, its arrays as a program has them, and the answers that are kept."""
 
 from __future__ import annotations
 
@@ -68,14 +65,8 @@ class Job:
         return bool(supports(self.of["op"], list(self.of["dtypes"]), dict(self.of["params"]), **given) is True)
 
     def kept(self, way: str, results: Arrays) -> Told:
-        """Save the results; by the way dtype and shape of each."""
-        told = list[Any]()
-        for i, result in enumerate(results):
-            y = None if result is None else np.asarray(result)
-            told.append(None if y is None else [y.dtype.name, y.shape])
-            if y is not None:
-                Path(f"{self.path}{way}{i}").write_bytes(y.tobytes())
-        return {way: told}
+        """Save the results; see keep_results."""
+        return keep_results(self.path, way, results)
 
     def is_kept(self, way: str, results: Arrays) -> bool:
         """Whether these are the bits that were saved."""
@@ -87,6 +78,17 @@ class Job:
 
 Arrays: TypeAlias = Sequence[Any]
 Data: TypeAlias = tuple[Arrays, Arrays]  # inputs and cotangents
+
+
+def keep_results(path: str, way: str, results: Arrays, kinds: Sequence[str] = ()) -> Told:
+    """Save what came in a way of calling; by the way dtype and shape of each, and the kind that it stands for."""
+    told = list[Any]()
+    for i, result in enumerate(results):
+        y = None if result is None else np.asarray(result)
+        told.append(None if y is None else [y.dtype.name, y.shape, kinds[i] if kinds else ""])
+        if y is not None:
+            Path(f"{path}{way}{i}").write_bytes(y.tobytes())
+    return {way: told}
 
 
 def copy_aligned(array: Any, alignment: int) -> Any:

@@ -1,24 +1,70 @@
-"""What a program of its own does with a kernel: import it, call it, keep what comes.
-
-It is run as the text of a command, and knows nothing of who asks: no import of this package, no name of it.
-"""
+"""A call of a function of PyTorch, or of a class's module, that is asked for, gradients included."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import json
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from .job import Told, keep_results
 
 #: Calls between the first answers and the last, and the seconds in which they begin.
 CALLS_BETWEEN_ANSWERS = 40
 CALLING_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class TensorJob:
+    """A call that is asked for, in a file that is read anew for every call: tensors of its own."""
+
+    loaded: Any
+    path: Path
+    once = False
+
+    def supported(self) -> bool:
+        """Whether it has the call."""
+        return True
+
+    def call(self) -> tuple[list[Any], list[Any]]:
+        """Outputs and gradients of one call."""
+        import torch
+
+        job: dict[str, Any] = torch.load(self.path, weights_only=False)
+        needs = job["needs"]
+        tensors = [t.requires_grad_() if need else t for t, need in zip(job["tensors"], needs, strict=True)]
+        torch.manual_seed(job["seed"])
+        raw = list(walk_leaves(call_subject(getattr(self.loaded, job["label"]), job, tensors)))
+        given = zip(raw, job["cotangents"], strict=False)
+        pairs = [(y, as_of(y, g)) for y, g in given if g is not None and y.requires_grad]
+        outputs = [
+            y.detach().clone() for y in (*raw, *(tensors[i] for i in job["after"]))
+        ]  # as they are before a backward
+        if not pairs:
+            return outputs, []
+        ys, gs = zip(*pairs, strict=True)
+        wanted = [t for t, need in zip(tensors, needs, strict=True) if need]
+        found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True))
+        return outputs, [next(found) if need else None for need in needs]
+
+    def answer(self, when: str = "") -> Told:
+        """Save what one call gives, under names that begin with `when`."""
+        outputs, gradients = self.call()
+        path = str(self.path.with_suffix(""))
+        return keep_tensors(path, f"{when}outputs", outputs) | keep_tensors(path, f"{when}gradients", gradients)
+
+
+def tensor_steps(jobs: Sequence[TensorJob]) -> Iterator[Callable[[TensorJob], Told]]:
+    """What is done with every job, in turn: answer it, and once more after many calls."""
+    yield TensorJob.answer
+    until = time.monotonic() + CALLING_SECONDS
+    for turn in range(CALLS_BETWEEN_ANSWERS):
+        if time.monotonic() > until:
+            break
+        jobs[turn % len(jobs)].call()
+    yield lambda job: job.answer("late ")
 
 
 def walk_leaves(y: Any) -> Iterator[Any]:
@@ -34,14 +80,17 @@ def walk_leaves(y: Any) -> Iterator[Any]:
             yield torch.as_tensor(leaf)
 
 
-def keep(path: str, y: Any) -> str:
-    """Save a tensor; its dtype."""
+def keep_tensors(path: str, way: str, tensors: Sequence[Any]) -> Told:
+    """Save tensors, floats in float64, a complex one by its parts; by the way dtype, shape and the tensor's dtype."""
     import torch
 
-    y = y.detach().cpu()
-    plain = torch.view_as_real(y.resolve_conj()) if y.is_complex() else y
-    np.save(path, (plain.double() if plain.is_floating_point() else plain).numpy())
-    return str(y.dtype)
+    arrays, kinds = list[Any](), list[str]()
+    for tensor in tensors:
+        y = None if tensor is None else tensor.detach().cpu()
+        kinds.append("" if y is None else str(y.dtype))
+        y = torch.view_as_real(y.resolve_conj()) if y is not None and y.is_complex() else y
+        arrays.append(None if y is None else (y.double() if y.is_floating_point() else y).numpy())
+    return keep_results(path, way, arrays, kinds)
 
 
 def as_of(y: Any, g: Any) -> Any:
@@ -61,58 +110,3 @@ def call_subject(subject: Any, job: dict[str, Any], tensors: list[Any]) -> Any:
     module = module.eval() if job["evaluation"] else module
     state = dict(zip(job["state"], tensors[len(tensors) - len(job["state"]) :], strict=True))
     return torch.func.functional_call(module, state, tuple(job["given"]), job["named"], strict=True)
-
-
-def call_once(subject: Any, job: dict[str, Any], path: str) -> dict[str, Any]:
-    """Call it once."""
-    import torch
-
-    tensors = [t.requires_grad_() if need else t for t, need in zip(job["tensors"], job["needs"], strict=True)]
-    torch.manual_seed(job["seed"])
-    raw = list(walk_leaves(call_subject(subject, job, tensors)))
-    outputs = [keep(f"{path}y{i}.npy", y) for i, y in enumerate((*raw, *(tensors[i] for i in job["after"])))]
-    given = zip(raw, job["cotangents"], strict=False)
-    pairs = [(y, as_of(y, g)) for y, g in given if g is not None and y.requires_grad]
-    if not pairs:
-        return {"outputs": outputs, "gradients": []}
-    ys, gs = zip(*pairs, strict=True)
-    wanted = [t for t, need in zip(tensors, job["needs"], strict=True) if need]
-    found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True))
-    made = [next(found) if need else None for need in job["needs"]]
-    return {
-        "outputs": outputs,
-        "gradients": [None if d is None else keep(f"{path}d{i}.npy", d) for i, d in enumerate(made)],
-    }
-
-
-def main(folder: str, module: str, name: str, there: str, count: str) -> None:
-    """Answer what lies there, and once more after many calls, and leave the answers beside it."""
-    sys.path.insert(0, folder)
-    subject = getattr(importlib.import_module(module), name)
-    for k in range(int(count)):
-        save_answer(subject, there, k)
-    until = time.monotonic() + CALLING_SECONDS
-    for turn in range(CALLS_BETWEEN_ANSWERS):
-        if time.monotonic() > until:
-            break
-        call_once(subject, job_of(there, turn % int(count)), f"{there}/between")
-    for k in range(int(count)):
-        save_answer(subject, there, k, "late")
-
-
-def save_answer(subject: Any, there: str, k: int, when: str = "") -> None:
-    """Answer one, and say what came."""
-    told = call_once(subject, job_of(there, k), f"{there}/{k}{when}")
-    Path(f"{there}/{k}{when}.json").write_text(json.dumps(told), encoding="utf-8")
-
-
-def job_of(there: str, k: int) -> dict[str, Any]:
-    """What is asked, in tensors of its own."""
-    import torch
-
-    job: dict[str, Any] = torch.load(f"{there}/{k}.pt", weights_only=False)
-    return job
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
