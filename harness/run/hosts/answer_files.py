@@ -1,9 +1,7 @@
-"""answers:DIR:ANSWERS: a backend that ran elsewhere, and whose answers came back as files.
+"""answers:DIR:ANSWERS: a backend that ran elsewhere, and whose answers came back as files; and their manifest.
 
-DIR is what `opproof export` wrote, ANSWERS holds a safetensors file for every case and mode, as the manifest names
-them. There is nothing to load, to guard or to ask twice: a file answers the judged question, and no other.
-
-manifest.json of exported cases: all that reading their files needs, for programs that know nothing of opproof.
+DIR is what `opproof export` wrote: its manifest.json says all that reading the files needs. ANSWERS holds a safetensors
+file for every case and mode. A file answers the judged question, and no other: nothing is guarded or asked twice.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ import functools
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,7 @@ from opproof.core.verdicts import Verdict
 from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Question
-from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.host import About, Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.request import Request, Returned, check_returned
 
@@ -46,12 +44,8 @@ class Identity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounding: dict[str, str] = {}
 
 
-class AnswerFiles:
+class AnswerFiles(Host):
     """Answers in files."""
-
-    in_process = False
-    shares_memory = False
-    alive = True
 
     def __init__(self, exported: Manifest, answers: Path, identity: Identity) -> None:
         self._answers, self._identity = answers, identity
@@ -109,16 +103,6 @@ class AnswerFiles:
     def fault(self) -> HostFault:
         """See Host. It does not die."""
         return HostFault(Verdict.CRASH, "the files are gone")
-
-    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
-        """See Host."""
-        return (self.call(question, timeout) for question in questions)
-
-    def late(self) -> None:
-        """See Host."""
-
-    def close(self) -> None:
-        """See Host."""
 
 
 def start(rest: str) -> AnswerFiles:

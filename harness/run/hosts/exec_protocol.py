@@ -3,8 +3,6 @@
 It is started when first asked, and anew after each fault, so a fault costs the case at hand.
 docs/reference/exec-protocol.md is the specification, `opproof check-backend` tests it. A command that turns out to be
 opproof's own host, on another machine for instance, is spoken to as such (native.py).
-
-Whether a call in place left alone what it was not to write, of a host that shares no memory with its judge.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import math
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -31,7 +29,7 @@ from opproof.core.text import make_plain
 from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.data import to_dtype
-from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.host import About, ProcessHost, Support
 from opproof.harness.run.hosts.native import PROTOCOL, NativeHost
 from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed, request_answer
 from opproof.harness.run.request import Request, Returned, check_returned
@@ -46,11 +44,8 @@ _MAX_ANSWER_RATIO = 8
 _MAX_EXTRA_ANSWER_BYTES = 1 << 26
 
 
-class ExecHost:
-    """A command that has said hello."""
-
-    in_process = False
-    shares_memory = False  # tensors travel, perhaps to another machine
+class ExecHost(ProcessHost):
+    """A command that has said hello. Tensors travel, perhaps to another machine."""
 
     def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
         self._process, self.timeout = process, timeout
@@ -154,22 +149,6 @@ class ExecHost:
                 check_kept(_name_of_tensor(name, posed.names), name, sent, answer)
         results = _index_tensors(answer, "output" if forward else "gradient")
         return [results.get(i) for i in range(len(question.wanted))]
-
-    @property
-    def alive(self) -> bool:
-        """See Host."""
-        return self._process.alive
-
-    def fault(self) -> HostFault:
-        """See Host."""
-        return self._process.fault()
-
-    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
-        """See Host."""
-        return (self.call(question, timeout) for question in questions)
-
-    def late(self) -> None:
-        """See Host. No memory is shared with it."""
 
     def close(self, grace: float = 0.0) -> bool:
         """See Host; True where it ended by itself within `grace` seconds of the end of its input."""

@@ -1,7 +1,4 @@
-"""opproof's own host: tensors lie in an arena that it shares with the judge, or that travels in the frames.
-
-Memory that a judge shares with the host on its machine.
-"""
+"""opproof's own host: tensors lie in an arena that it shares with the judge, or that travels in the frames."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from opproof.core.errors import BackendError
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.judge.outputs import EarlyVerdict
-from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.host import About, ProcessHost, Support
 from opproof.harness.run.hosts.output_check import check_outputs
 from opproof.harness.run.hosts.process import HostFault, HostProcess, request_answer, request_answers
 from opproof.harness.run.memory.buffer import Bytes
@@ -64,10 +61,8 @@ class _Hello(msgspec.Struct):
     declares: bool = True  # it has something to say of its results beforehand
 
 
-class NativeHost:
+class NativeHost(ProcessHost):
     """A host that understands places: `python -m opproof.backends.worker`, here or on another machine."""
-
-    in_process = False
 
     def __init__(
         self, process: HostProcess, memory: SharedMemory | None, hello: Mapping[str, str], patience: float = LOADING
@@ -144,7 +139,7 @@ class NativeHost:
         together = len({question.posed.mode for question in questions}) == 1 < len(questions)
         part = max((layout.request.size for layout, _ in asked), default=_PART + 1)
         if part > _PART or not together or one.soft or self._writes(one) or one.posed.case.destinations:
-            yield from (self.call(question, timeout) for question in questions)
+            yield from super().several(questions, timeout)
             return
         assert self._memory is not None
         memory = self._memory.grown(len(asked) * _PART)
@@ -175,15 +170,6 @@ class NativeHost:
         )
         self._recent = [*self._recent[-1:], (question, layout, to_metadata(layout.request))]
         return self._recent[-1][1:]
-
-    @property
-    def alive(self) -> bool:
-        """See Host."""
-        return self._process.alive
-
-    def fault(self) -> HostFault:
-        """See Host."""
-        return self._process.fault()
 
     def late(self) -> None:
         """See Host."""

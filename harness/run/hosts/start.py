@@ -1,13 +1,13 @@
-"""From the text after -b to a host that has loaded the backend.
+"""From the text after -b to a host that has loaded the backend: in a process, as files, or in the judge's own process.
 
-A backend in the judge's own process: a debugger works, and nothing keeps it from the judge. Records say so.
+In the judge's own a debugger works, and nothing keeps the backend from the judge. Records say so.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opproof.backends.load import load_backend
@@ -48,7 +48,7 @@ def start_host(spec: str, limits: HostLimits) -> Host:
             raise BackendError(f"{spec} is a process of its own, which --in-process cannot be; leave that out.")
         return exec_protocol.start(rest, limits.memory, limits.timeout, variables)
     if limits.in_process or os.name != "posix":
-        return start_in_process(spec)
+        return InProcessHost(resolve_members(load_backend(spec), spec))
     return native.start(
         spec,
         limits.memory,
@@ -116,12 +116,10 @@ def describe_host(spec: str, host: Host, limits: HostLimits) -> dict[str, str]:
     return said
 
 
-class InProcessHost:
+class InProcessHost(Host):
     """The same requests, layouts and checks as across processes; no limits, and guards that can be touched."""
 
     in_process = True
-    shares_memory = False
-    alive = True
 
     def __init__(self, backend: Loaded) -> None:
         self._backend, self._arena = backend, Arena()
@@ -146,9 +144,7 @@ class InProcessHost:
     def call(self, question: Request, timeout: float) -> list[Array | None]:
         """See Host. `timeout` is nobody's to enforce here."""
         del timeout
-        question = (
-            question.with_soft_guards()
-        )  # a read out of bounds would end this process, a write is seen all the same
+        question = question.with_soft_guards()  # a read out of bounds would end this process, a write is seen
         layout = make_layout(question, self._backend.alignment, TRAVEL_GUARD_PAGES)
         self._arena.grow(layout.request.size)
         write(layout, self._arena.memory)
@@ -159,21 +155,6 @@ class InProcessHost:
         gradient = question.posed.mode is Mode.GRADIENT
         return check_outputs(question, layout, now, given, writes=self._backend.writes(gradient))
 
-    def several(self, questions: Sequence[Request], timeout: float) -> Iterator[list[Array | None]]:
-        """See Host."""
-        return (self.call(question, timeout) for question in questions)
-
     def fault(self) -> HostFault:
         """See Host. Nothing can be said of a process from inside."""
         return HostFault(Verdict.CRASH, "the process died")
-
-    def late(self) -> None:
-        """See Host."""
-
-    def close(self) -> None:
-        """See Host."""
-
-
-def start_in_process(spec: str) -> InProcessHost:
-    """The backend `spec` in this process. Raises BackendError."""
-    return InProcessHost(resolve_members(load_backend(spec), spec))

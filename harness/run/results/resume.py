@@ -1,7 +1,4 @@
-"""Going on with an interrupted run: what it was asked, whether it can be gone on with, and which records count.
-
-Everything that `opproof run` was asked, as it stands in the header of its results.
-"""
+"""All that `opproof run` is asked, and going on with an interrupted run: whether it can be, and which records count."""
 
 from __future__ import annotations
 
@@ -27,23 +24,48 @@ from opproof.reports import Header, Result, read_header, read_results
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The options in the header of a run."""
+class Settings:
+    """What to run on which backends, how to judge it, and where to leave it."""
 
     backends: tuple[str, ...]
     selection: Selection
-    convention: str
-    strict_subnormals: bool
-    known: str
+    jobs: int = 2
+    timeout: float = TIMEOUT  # seconds a case
+    memory: int = HOST_MEMORY // 2**20  # MiB, of a host
+    judge_memory: int = DEFAULT_MEMORY_BYTES // 2**20  # MiB, of judging one case
+    convention: str = "any"
     grad_oracle: str = "reference"
+    strict_subnormals: bool = False
     repeat: int = 1
     batch_invariant: bool = False
     threads: tuple[int, ...] = ()
-    in_process: bool = False
-    jobs: int = 2
-    timeout: float = TIMEOUT
-    memory: int = HOST_MEMORY // 2**20
-    judge_memory: int = DEFAULT_MEMORY_BYTES // 2**20
+    isa: tuple[str, ...] = ()  # vector capabilities that each backend is to run under, or "all"
+    isa_variables: tuple[str, ...] = ()  # capabilities as variables of the library's own: GGML_CPU=avx2
+    in_process: bool = False  # the backend in the judge's own process
+    ledger: Path | None = None
+    out: Path = Path("opproof-report")
+    quiet: bool = False
+    resume: bool = False
+    proposals: Path | None = None  # the ledger that unexpected failures are proposed to
+    cache: bool = True
+    cache_size: int = SIZE // 2**20  # MiB
+    dask: str = ""  # address of a scheduler, or "local"; empty: judges on this machine
+    resources: tuple[tuple[str, float], ...] = ()  # that a worker must offer, by name
+
+
+#: Fields that the header records: all that the records depend on.
+_RECORDED = (
+    *("backends", "selection", "jobs", "timeout", "memory", "judge_memory", "convention", "grad_oracle"),
+    *("strict_subnormals", "repeat", "batch_invariant", "threads", "in_process"),
+)
+
+
+def options_of(settings: Settings) -> dict[str, Any]:
+    """The options that the header records, and the ledger."""
+    options = {name: getattr(settings, name) for name in _RECORDED}
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    selection = {field.name: getattr(settings.selection, field.name) for field in fields(Selection)}
+    return plain | {"selection": selection, "known": str(settings.ledger.resolve()) if settings.ledger else ""}
 
 
 def settings_of_interrupted(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Settings:
@@ -54,14 +76,16 @@ def settings_of_interrupted(settings: Settings, folder: Path, anew: Collection[s
     header = read_header(folder)
     folder = folder if folder.is_dir() else folder.parent
     _refuse(folder, _compare_versions(header))
+    recorded = {name: value for name, value in header.options.items() if name in _RECORDED}
     try:
-        asked = msgspec.convert(header.options, _Asked)
-    except msgspec.ValidationError:
+        asked = msgspec.convert(recorded, Settings)
+        known = msgspec.convert(header.options["known"], str)
+    except (KeyError, msgspec.ValidationError):
         raise UsageError(
             f"{folder} does not say what was asked of its run; give the folder of an `opproof run`."
         ) from None
-    same = {f.name: getattr(asked, f.name) for f in fields(asked) if f.name not in {"known", *anew}}
-    ledger = Path(asked.known) if asked.known else settings.ledger
+    same = {name: getattr(asked, name) for name in _RECORDED if name not in anew}
+    ledger = Path(known) if known else settings.ledger
     return replace(settings, **same, ledger=ledger, out=folder, resume=True)
 
 
@@ -137,54 +161,3 @@ def _compare_backends(before: Header, header: Header) -> list[str]:
         for name, value in about.items()
         if earlier.get(about["spec"], {}).get(name) != value
     ]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What to run on which backends, how to judge it, and where to leave it."""
-
-    backends: tuple[str, ...]
-    selection: Selection
-    jobs: int = 2
-    timeout: float = TIMEOUT  # seconds a case
-    memory: int = HOST_MEMORY // 2**20  # MiB, of a host
-    judge_memory: int = DEFAULT_MEMORY_BYTES // 2**20  # MiB, of judging one case
-    convention: str = "any"
-    grad_oracle: str = "reference"
-    strict_subnormals: bool = False
-    repeat: int = 1
-    batch_invariant: bool = False
-    threads: tuple[int, ...] = ()
-    isa: tuple[str, ...] = ()  # vector capabilities that each backend is to run under, or "all"
-    isa_variables: tuple[str, ...] = ()  # capabilities as variables of the library's own: GGML_CPU=avx2
-    in_process: bool = False  # the backend in the judge's own process
-    ledger: Path | None = None
-    out: Path = Path("opproof-report")
-    quiet: bool = False
-    resume: bool = False
-    proposals: Path | None = None  # the ledger that unexpected failures are proposed to
-    cache: bool = True
-    cache_size: int = SIZE // 2**20  # MiB
-    dask: str = ""  # address of a scheduler, or "local"; empty: judges on this machine
-    resources: tuple[tuple[str, float], ...] = ()  # that a worker must offer, by name
-
-
-def options_of(settings: Settings) -> dict[str, Any]:
-    """The options that the header records: all that the records depend on."""
-    selection = settings.selection
-    return {
-        "backends": list(settings.backends),
-        "selection": {name: getattr(selection, name) for name in selection.__dataclass_fields__},
-        "jobs": settings.jobs,
-        "timeout": settings.timeout,
-        "memory": settings.memory,
-        "judge_memory": settings.judge_memory,
-        "convention": settings.convention,
-        "grad_oracle": settings.grad_oracle,
-        "strict_subnormals": settings.strict_subnormals,
-        "repeat": settings.repeat,
-        "batch_invariant": settings.batch_invariant,
-        "threads": list(settings.threads),
-        "in_process": settings.in_process,
-        "known": str(settings.ledger.resolve()) if settings.ledger else "",
-    }
