@@ -69,14 +69,7 @@ def _slice(ref: Ref, x: Any, starts: Any, ends: Any, axes: Any = None, steps: An
 
 
 def _split(
-    ref: Ref,
-    x: Any,
-    sizes: Any = None,
-    *,
-    axis: Any = 0,
-    num_outputs: Any = None,
-    split: Any = None,
-    count: Any,
+    ref: Ref, x: Any, sizes: Any = None, *, axis: Any = 0, num_outputs: Any = None, split: Any = None, count: Any
 ) -> Any:
     """`count` is the number of the node's outputs."""
     size, given = x.shape[axis], split if split is not None else sizes

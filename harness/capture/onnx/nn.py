@@ -13,14 +13,7 @@ from opproof.harness.capture.onnx.shared import NotTranslatable, Ref
 
 
 def _translate_layer_norm(
-    ref: Ref,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    axis: Any = -1,
-    epsilon: Any = 1e-5,
-    stash_type: Any = 1,
+    ref: Ref, x: Any, weight: Any, bias: Any = None, *, axis: Any = -1, epsilon: Any = 1e-5, stash_type: Any = 1
 ) -> Any:
     last = tuple(range(axis % x.ndim, x.ndim))
     y = ref("layer_norm", x, weight, bias, normalized_shape=tuple(x.shape[d] for d in last), eps=epsilon)
@@ -157,25 +150,13 @@ def _translate_attention(
 
 
 def _translate_nll(
-    ref: Ref,
-    x: Any,
-    target: Any,
-    weight: Any = None,
-    *,
-    ignore_index: Any = -100,
-    reduction: Any = "mean",
+    ref: Ref, x: Any, target: Any, weight: Any = None, *, ignore_index: Any = -100, reduction: Any = "mean"
 ) -> Any:
     return ref("nll_loss", x, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
 def _translate_cross_entropy(
-    ref: Ref,
-    x: Any,
-    target: Any,
-    weight: Any = None,
-    *,
-    ignore_index: Any = -100,
-    reduction: Any = "mean",
+    ref: Ref, x: Any, target: Any, weight: Any = None, *, ignore_index: Any = -100, reduction: Any = "mean"
 ) -> Any:
     loss = ref("cross_entropy", x, target, weight, ignore_index=ignore_index, reduction=reduction)
     return loss, ref("log_softmax", x, dim=1)

@@ -140,15 +140,7 @@ def _translate_div(ref: Ref, a: Any, b: Any) -> Any:
 
 
 def _translate_gemm(
-    ref: Ref,
-    a: Any,
-    b: Any,
-    c: Any = None,
-    *,
-    alpha: Any = 1.0,
-    beta: Any = 1.0,
-    transA: Any = 0,
-    transB: Any = 0,
+    ref: Ref, a: Any, b: Any, c: Any = None, *, alpha: Any = 1.0, beta: Any = 1.0, transA: Any = 0, transB: Any = 0
 ) -> Any:
     a = ref("transpose", a, dim0=0, dim1=1) if transA else a
     b = b if transB else ref("transpose", b, dim0=0, dim1=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,139 +12,114 @@ import numpy as np
 from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, to_numbers
 
 
-def _resolve_pads(x: Any, kernel: Any, strides: Any, dilations: Any, auto_pad: Any, pads: Any) -> Any:
-    """Numbers of cells put before and after each axis."""
+@dataclass(frozen=True)
+class _Window:
+    """How a window moves over as many axes as its kernel has: ONNX's attributes, those filled in that are not given."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    before: list[int]  # cells put before each axis, and after it
+    after: list[int]
+
+    @property
+    def name(self) -> str:
+        """The end of the names of our operators of so many axes."""
+        return f"{len(self.kernel)}d"
+
+    @property
+    def padding(self) -> tuple[int, ...]:
+        """Padding as our pools take it: one number an axis where both sides are alike, else two."""
+        return tuple(self.before) if self.before == self.after else (*self.before, *self.after)
+
+
+def _window_of(
+    x: Any, kernel: Any, *, strides: Any = None, dilations: Any = None, pads: Any = None, auto_pad: Any = "NOTSET"
+) -> _Window:
     n = len(kernel)
-    if auto_pad in ("NOTSET", ""):
-        return (to_numbers(pads)[:n], to_numbers(pads)[n:]) if pads is not None else ([0] * n, [0] * n)
-    if auto_pad == "VALID":
-        return [0] * n, [0] * n
-    reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
-    total = [max((-(-size // s) - 1) * s + r - size, 0) for size, s, r in zip(x.shape[2:], strides, reach, strict=True)]
-    fewer, more = [t // 2 for t in total], [t - t // 2 for t in total]
-    return (fewer, more) if auto_pad == "SAME_UPPER" else (more, fewer)
+    strides, dilations = strides or [1] * n, dilations or [1] * n
+    if auto_pad in ("NOTSET", "") and pads is not None:
+        before, after = to_numbers(pads)[:n], to_numbers(pads)[n:]
+    elif auto_pad in ("NOTSET", "", "VALID"):
+        before, after = [0] * n, [0] * n
+    else:
+        reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
+        sizes = zip(x.shape[2:], strides, reach, strict=True)
+        before, after = _halve([max((-(-size // s) - 1) * s + r - size, 0) for size, s, r in sizes], auto_pad)
+    return _Window(tuple(kernel), tuple(strides), tuple(dilations), before, after)
 
 
-def _pad_explicitly(ref: Ref, x: Any, before: Any, after: Any, value: Any) -> Any:
-    """X with its pads made explicit, which ours have alike on both sides only."""
+def _halve(total: list[int], auto_pad: Any) -> tuple[list[int], list[int]]:
+    """Cells before and after each axis: SAME_UPPER puts the smaller half before, all else the larger."""
+    less, more = [t // 2 for t in total], [t - t // 2 for t in total]
+    return (less, more) if auto_pad == "SAME_UPPER" else (more, less)
+
+
+def _pad_explicitly(ref: Ref, x: Any, before: Any, after: Any) -> Any:
+    """X with zeros made explicit, which ours have alike on both sides only."""
     widths = [n for pair in zip(reversed(before), reversed(after), strict=True) for n in pair]
-    return ref("pad", x, pad=tuple(widths), value=value)
+    return ref("pad", x, pad=tuple(widths), value=0.0)
+
+
+def _pad_unevenly(ref: Ref, x: Any, window: _Window) -> tuple[Any, tuple[int, ...]]:
+    """X, and the padding that is left for a convolution to do: none where the sides differ."""
+    if window.before == window.after:
+        return x, tuple(window.before)
+    return _pad_explicitly(ref, x, window.before, window.after), (0,) * len(window.kernel)
 
 
 def translate_conv(
-    ref: Ref,
-    x: Any,
-    w: Any,
-    b: Any = None,
-    *,
-    kernel_shape: Any = None,
-    strides: Any = None,
-    dilations: Any = None,
-    pads: Any = None,
-    auto_pad: Any = "NOTSET",
-    group: Any = 1,
+    ref: Ref, x: Any, w: Any, b: Any = None, *, kernel_shape: Any = None, group: Any = 1, **given: Any
 ) -> Any:
-    n = x.ndim - 2
-    strides, dilations = strides or [1] * n, dilations or [1] * n
-    before, after = _resolve_pads(x, w.shape[2:], strides, dilations, auto_pad, pads)
-    if before != after:
-        x, before = _pad_explicitly(ref, x, before, after, 0.0), [0] * n
-    name = f"conv{n}d"
-    return ref(name, x, w, b, stride=tuple(strides), padding=tuple(before), dilation=tuple(dilations), groups=group)
+    """A convolution; its kernel's shape is that of its weight."""
+    window = _window_of(x, w.shape[2:], **given)
+    x, padding = _pad_unevenly(ref, x, window)
+    named = {"stride": window.strides, "padding": padding, "dilation": window.dilations, "groups": group}
+    return ref(f"conv{window.name}", x, w, b, **named)
 
 
 def _translate_conv_transpose(
-    ref: Ref,
-    x: Any,
-    w: Any,
-    b: Any = None,
-    *,
-    kernel_shape: Any = None,
-    strides: Any = None,
-    dilations: Any = None,
-    pads: Any = None,
-    output_padding: Any = None,
-    output_shape: Any = None,
-    auto_pad: Any = "NOTSET",
-    group: Any = 1,
-) -> Any:
-    n = x.ndim - 2
-    if n > 2:
+    ref: Ref, x: Any, w: Any, b: Any = None, *, kernel_shape: Any = None, output_padding: Any = None,
+    output_shape: Any = None, auto_pad: Any = "NOTSET", group: Any = 1, **given: Any,
+) -> Any:  # fmt: skip
+    window = _window_of(x, w.shape[2:], **given)
+    if len(window.kernel) > 2:
         raise NotTranslatable("three axes; ours has one or two")
-    strides, dilations, extra = strides or [1] * n, dilations or [1] * n, output_padding or [0] * n
+    extra = output_padding or [0] * len(window.kernel)
     full = [
         s * (size - 1) + e + (k - 1) * d + 1
-        for s, size, e, k, d in zip(strides, x.shape[2:], extra, w.shape[2:], dilations, strict=True)
+        for s, size, e, k, d in zip(window.strides, x.shape[2:], extra, window.kernel, window.dilations, strict=True)
     ]
     if output_shape is None and auto_pad.startswith("SAME"):
-        output_shape = [size * s for size, s in zip(x.shape[2:], strides, strict=True)]
+        output_shape = [size * s for size, s in zip(x.shape[2:], window.strides, strict=True)]
+    before, after = window.before, window.after
     if output_shape is not None:
-        total = [f - o for f, o in zip(full, output_shape, strict=True)]
-        # As the specification: SAME_UPPER puts the smaller half before, all else the larger.
-        less, more = [t // 2 for t in total], [t - t // 2 for t in total]
-        before, after = (less, more) if auto_pad == "SAME_UPPER" else (more, less)
-    else:
-        before, after = _resolve_pads(x, w.shape[2:], strides, dilations, "NOTSET", pads)
-    y = ref(
-        f"conv_transpose{n}d",
-        x,
-        w,
-        b,
-        stride=tuple(strides),
-        output_padding=tuple(extra),
-        groups=group,
-        dilation=tuple(dilations),
-    )
-    return _pad_explicitly(ref, y, [-p for p in before], [-p for p in after], 0.0)
-
-
-def _to_sides(before: Any, after: Any) -> tuple[int, ...]:
-    """Padding as our pools take it: one number an axis where both sides are alike, else two."""
-    return tuple(before) if before == after else (*before, *after)
+        before, after = _halve([f - o for f, o in zip(full, output_shape, strict=True)], auto_pad)
+    named = {"stride": window.strides, "output_padding": tuple(extra), "groups": group, "dilation": window.dilations}
+    y = ref(f"conv_transpose{window.name}", x, w, b, **named)
+    return _pad_explicitly(ref, y, [-p for p in before], [-p for p in after])
 
 
 def _translate_average_pool(
-    ref: Ref,
-    x: Any,
-    *,
-    kernel_shape: Any,
-    strides: Any = None,
-    dilations: Any = None,
-    pads: Any = None,
-    auto_pad: Any = "NOTSET",
-    ceil_mode: Any = 0,
-    count_include_pad: Any = 0,
+    ref: Ref, x: Any, *, kernel_shape: Any, ceil_mode: Any = 0, count_include_pad: Any = 0, **given: Any
 ) -> Any:
-    n = len(kernel_shape)
-    if dilations is not None and set(dilations) != {1}:
+    window = _window_of(x, kernel_shape, **given)
+    if set(window.dilations) != {1}:
         raise NotTranslatable("dilations")
-    strides = strides or [1] * n
-    before, after = _resolve_pads(x, kernel_shape, strides, [1] * n, auto_pad, pads)
-    given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "ceil_mode": bool(ceil_mode)}
-    return ref(f"avg_pool{n}d", x, padding=_to_sides(before, after), count_include_pad=bool(count_include_pad), **given)
+    named = {"kernel_size": window.kernel, "stride": window.strides, "ceil_mode": bool(ceil_mode)}
+    return ref(f"avg_pool{window.name}", x, padding=window.padding, count_include_pad=bool(count_include_pad), **named)
 
 
 def _translate_max_pool(
-    ref: Ref,
-    x: Any,
-    *,
-    kernel_shape: Any,
-    strides: Any = None,
-    dilations: Any = None,
-    pads: Any = None,
-    auto_pad: Any = "NOTSET",
-    ceil_mode: Any = 0,
-    storage_order: Any = 0,
+    ref: Ref, x: Any, *, kernel_shape: Any, ceil_mode: Any = 0, storage_order: Any = 0, **given: Any
 ) -> Any:
-    n = len(kernel_shape)
-    strides, dilations = strides or [1] * n, dilations or [1] * n
-    before, after = _resolve_pads(x, kernel_shape, strides, dilations, auto_pad, pads)
-    given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "dilation": tuple(dilations)}
-    y, within = ref(f"max_pool{n}d", x, padding=_to_sides(before, after), ceil_mode=bool(ceil_mode), **given)
+    window = _window_of(x, kernel_shape, **given)
+    named = {"kernel_size": window.kernel, "stride": window.strides, "dilation": window.dilations}
+    y, within = ref(f"max_pool{window.name}", x, padding=window.padding, ceil_mode=bool(ceil_mode), **named)
     if storage_order:
         h, w = x.shape[2:]
         within = within % w * h + within // w
-    planes = np.arange(math.prod(x.shape[:2])).reshape(*x.shape[:2], *[1] * n)
+    planes = np.arange(math.prod(x.shape[:2])).reshape(*x.shape[:2], *[1] * len(window.kernel))
     return y, within + planes * math.prod(x.shape[2:])  # ONNX counts through the whole tensor
 
 
@@ -195,25 +171,13 @@ def _translate_roi_align(
 
 
 def _translate_deform_conv(
-    ref: Ref,
-    x: Any,
-    w: Any,
-    offset: Any,
-    b: Any = None,
-    mask: Any = None,
-    *,
-    kernel_shape: Any = None,
-    strides: Any = None,
-    dilations: Any = None,
-    pads: Any = None,
-    group: Any = 1,
-    offset_group: Any = 1,
-) -> Any:
-    before, after = to_numbers(pads)[:2] if pads else [0, 0], to_numbers(pads)[2:] if pads else [0, 0]
-    if before != after:
-        x, before = _pad_explicitly(ref, x, before, after, 0.0), [0, 0]
-    given = {"stride": tuple(strides or (1, 1)), "dilation": tuple(dilations or (1, 1))}
-    return ref("deform_conv2d", x, offset, w, b, mask, padding=tuple(before), **given)
+    ref: Ref, x: Any, w: Any, offset: Any, b: Any = None, mask: Any = None, *, kernel_shape: Any = None,
+    group: Any = 1, offset_group: Any = 1, **given: Any,
+) -> Any:  # fmt: skip
+    window = _window_of(x, w.shape[2:], **given)
+    x, padding = _pad_unevenly(ref, x, window)
+    named = {"stride": window.strides, "padding": padding, "dilation": window.dilations}
+    return ref("deform_conv2d", x, offset, w, b, mask, **named)
 
 
 def _translate_affine_grid(ref: Ref, theta: Any, size: Any, *, align_corners: Any = 0) -> Any:
@@ -237,31 +201,14 @@ def _translate_global_average(ref: Ref, x: Any) -> Any:
     return ref("adaptive_avg_pool2d", x, output_size=1) if x.ndim == 4 else _translate_global("mean")(ref, x)
 
 
-def _translate_col2im(
-    ref: Ref,
-    x: Any,
-    image_shape: Any,
-    block_shape: Any,
-    *,
-    dilations: Any = None,
-    pads: Any = None,
-    strides: Any = None,
-) -> Any:
-    n = len(to_numbers(image_shape))
-    if n != 2:
+def _translate_col2im(ref: Ref, x: Any, image_shape: Any, block_shape: Any, **given: Any) -> Any:
+    size, window = tuple(to_numbers(image_shape)), _window_of(x, to_numbers(block_shape), **given)
+    if len(size) != 2:
         raise NotTranslatable("axes other than two")
-    before, after = (to_numbers(pads)[:n], to_numbers(pads)[n:]) if pads else ([0] * n, [0] * n)
-    if before != after:
+    if window.before != window.after:
         raise NotTranslatable("uneven pads")
-    return ref(
-        "col2im",
-        x,
-        output_size=tuple(to_numbers(image_shape)),
-        kernel_size=tuple(to_numbers(block_shape)),
-        dilation=tuple(dilations or [1] * n),
-        padding=tuple(before),
-        stride=tuple(strides or [1] * n),
-    )
+    named = {"dilation": window.dilations, "padding": tuple(window.before), "stride": window.strides}
+    return ref("col2im", x, output_size=size, kernel_size=window.kernel, **named)
 
 
 def _translate_grid_sample(
