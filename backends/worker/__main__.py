@@ -1,4 +1,4 @@
-"""The process that has the backend: `python -m opproof.backends.host SPEC`.
+"""The process that has the backend: `python -m opproof.backends.worker SPEC`.
 
 It loads the backend, and answers frames until they end. Frames come and go on stdin and stdout, or on the descriptors
 that --frames names; 0, 1 and 2 are the backend's all the same. With --arena, tensors lie in a file that the judge

@@ -1,11 +1,8 @@
-"""Frames of the exec protocol: a little-endian u64 length, then that many bytes of safetensors.
+"""Frames of the exec protocol, and the request of a call that travels in them as metadata.
 
-What a message says (its kind, the operator, the parameters) are strings in the `__metadata__` of the
-safetensors header; what it carries are the tensors. docs/reference/exec-protocol.md specifies both.
-
-What the judge asks a host: an operator, its parameters, and where its tensors lie in the arena.
-
-A request travels as the metadata of a frame, strings alone; offsets, strides and sizes count bytes.
+A frame is a little-endian u64 length and that many bytes of safetensors: what a message says are strings in the
+header's `__metadata__`, what it carries are the tensors (docs/reference/exec-protocol.md). A request says which
+operator, which parameters, and where tensors lie in the arena; offsets, strides and sizes count bytes.
 """
 
 from __future__ import annotations

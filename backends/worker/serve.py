@@ -1,12 +1,8 @@
-"""One request answered: the backend is called with arrays that lie in the arena, and whatever it does is an answer.
+"""One request answered: the backend is called with arrays in the arena, and whatever it does is an answer.
 
-Results that the backend returns are copied to their places in the arena; the judge reads them there, and nowhere else.
-
-The tensors of a call in the memory of a device: buffers travel whole, canaries and all, and come back after it.
-
-opproof can set no page of a device unreadable. Its buffers lie between zones that hold the canary, as soft guards
-do, and every check is made on the copies that came back: a write out of bounds is seen, a read only if it changes
-the result.
+Results that it returns are copied to their places in the arena; the judge reads them there, and nowhere else. Tensors
+of a device travel as whole buffers, canaries and all, and come back after the call: opproof can make no page of a
+device unreadable, so a write out of bounds is seen there, and a read only if it changes the result.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """A process that times blocks of a backend's calls, one after the other without a request between them.
 
 It takes what it is to call from a pipe, two sets of values for the same buffers, and answers every request for a block
-with the nanoseconds that its calls took by a clock that was taken before the backend was loaded. Who asked looks at a
+with the nanoseconds that its calls took, by a clock that was taken before the backend was loaded. The caller looks at a
 clock of its own, and now and then at what a call of a block answered.
-
-What the process that times a backend is asked: which call, a block of it, a look at the last one's answer.
-
-The answer of one call of a block: what its results hold before it, and where they are put for who looks at them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""A call of PyTorch as a call of one of our operators.
+"""A call of PyTorch as a call of one of our operators, and as a case.
 
-Names are PyTorch's where PyTorch has the operator, so that arguments go by their names, and tensors by their order.
-What an operator of ours has no parameter for is left out: its PyTorch twin is asked whether it computes the same
-(recorder.py).
-
-The case that a call is: shapes, parameters, dtypes, memory, and what the values are like.
+Arguments go by their names, tensors by their order. What our operator has no parameter for is left out: its PyTorch
+twin is asked whether it computes the same (recorder.py).
 """
 
 from __future__ import annotations

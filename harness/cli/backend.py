@@ -1,11 +1,4 @@
-"""opproof init: a working backend of one operator, with its test, or the files of an operator, to go on from.
-
-opproof header: where opproof.h is, for a compiler's -I.
-
-opproof check-backend: what is wrong with the frames of an exec backend.
-
-opproof precision: which lower precision a backend has to declare, measured and written.
-"""
+"""Commands for those who write a backend or an operator: init, header, check-backend, precision."""
 
 from __future__ import annotations
 

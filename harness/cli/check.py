@@ -1,7 +1,4 @@
-"""opproof check: a candidate in a file against a reference in a file.
-
-opproof capture: the operators that a PyTorch program runs, or an ONNX model holds, as a file of cases.
-"""
+"""Commands for a PyTorch program: check a candidate against a reference, capture the operators that it runs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""opproof compare: what is worse, and what is better, than in a baseline.
-
-opproof baseline: what a run found, as small files that git keeps and people review.
-
-opproof history: runs over time, as files that a static web server shows.
-"""
+"""Commands that hold runs against each other: compare, baseline, history."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""opproof known: is a ledger of known failures as narrow as what it explains?
-
-Records of the cases that a ledger covers, and of no other, over some seeds.
-"""
+"""opproof known: whether a list of known failures is as narrow as what it explains, by cases that it covers alone."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""opproof list: operators, cases, models, backends.
-
-opproof support: operators × backends.
-
-What is known of every built-in operator, as plain data: what `opproof list ops --json` prints.
-"""
+"""Commands that list what there is: operators, cases, models, backends, and which backend has which operator."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Values of options that several commands take: what is a sane one.
-
-The options of a command that choose cases, as the selection they stand for.
-
-Words that a shell completes after an option: backends, operators, dtypes. All imports are late.
-
-opproof completion: what makes a shell complete commands, options, backends, operators and dtypes.
-"""
+"""Options that several commands take: their values, the selection they stand for, what a shell completes after them."""
 
 from __future__ import annotations
 

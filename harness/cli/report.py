@@ -1,7 +1,4 @@
-"""opproof report: render the results of a run again, on this machine or another.
-
-opproof merge: the shards of a run as one run.
-"""
+"""Commands on the results of a run: report renders them again, merge makes one run of shards."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""opproof show: what a case holds and what is expected of a backend.
-
-opproof shrink: the smallest case that fails as a failing case does.
-
-Everything a case implies, as named float64 arrays: inputs, expected values, gradients, bounds.
-"""
+"""Commands on one case: show what it holds and what is expected, shrink it to the smallest that fails alike."""
 
 from __future__ import annotations
 

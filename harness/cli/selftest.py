@@ -1,7 +1,4 @@
-"""opproof selfcheck: the references prove each other.
-
-opproof mutate: does the suite kill mutants of the reference backend?
-"""
+"""Commands that test opproof itself: selfcheck holds references against each other, mutate counts killed mutants."""
 
 from __future__ import annotations
 

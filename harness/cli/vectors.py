@@ -1,7 +1,4 @@
-"""opproof export: cases as files, with what is expected of them.
-
-opproof judge: answers that come back as files.
-"""
+"""Commands on cases as files: export them with what is expected, judge the answers that come back."""
 
 from __future__ import annotations
 

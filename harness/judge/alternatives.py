@@ -1,19 +1,9 @@
-"""Answers as right as the reference's: flushed zeros, other conventions, a symmetric gradient in one triangle.
+"""Answers as right as the reference's: flushed zeros, other conventions, coarse arithmetic, draws, ties in any order.
 
-Arithmetic of 16 bits, by declaration, that rounds further than a slope tells.
-
-The scale of an element is a slope: what it moves by for a rounding without end small. Scores of attention near 10^5 are
-rounded by hundreds in bfloat16, and then another key is the largest, though the slope of a saturated share is 0. So
-where such arithmetic is declared and an element fails, the reference is evaluated in noise of the declared size too,
-and what lies between its results is right.
-
-Operators that draw: what an implementation drew is its own, all else is held against it.
-
-Equal elements may change places: sorting owes no order among them to the gradient.
-
-Where an operator names its ties, the gradients of a group of equal elements may stand there in any order, and
-may be shared: every average of such orders is a generalised gradient (Clarke's). Rado's theorem says which
-vectors those averages are: the k largest never sum to more than the k largest expected, and all sum to the same.
+Where arithmetic of 16 bits is declared and an element fails, the reference is evaluated in noise of the declared size:
+scores of attention near 10^5 are rounded by hundreds in bfloat16, and then another key is the largest. The gradients of
+equal elements may stand in any order, and may be shared (Clarke's generalised gradient): Rado's theorem says which
+vectors are averages of orders. The k largest never sum to more than the k largest expected, and all sum to the same.
 """
 
 from __future__ import annotations

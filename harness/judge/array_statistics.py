@@ -1,15 +1,8 @@
-"""What holds of an answer's arrays as a whole: the RMS and the mean of their signed units, and how they were rounded.
+"""What holds of an answer's arrays as a whole: RMS and mean of their units, how they were rounded, how many digits.
 
 Every element may be within its bound and all be wrong together: times 1.004 in bf16, or truncated where storing should
-round. Independent errors go down with the root of their number, so the array as a whole is held to less.
-
-To which side results lean: by how many units they are off on average, where that is clearly not 0.
-
-Whether an answer lies on a grid that its dtype has no need of: rounded to fewer digits on the way.
-
-A float16 kernel that keeps something in bfloat16 is off by no more than the noise of declared 16-bit intermediates
-allows. But all its numbers end in three zero bits, which those of an honest one do once in 8 to the power of their
-number. Where fewer digits are declared, noise is as large as the grid's step, and nothing tells.
+round. Independent errors go down with the root of their number, so the array as a whole is held to less. Numbers of a
+float16 kernel that keeps something in bfloat16 end in three zero bits, as those of an honest one do by chance alone.
 """
 
 from __future__ import annotations

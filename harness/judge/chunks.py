@@ -1,16 +1,8 @@
-"""Values whole, noise on slices: a large case in a small memory.
+"""A large case judged in a small memory: values of all slices, noise of some.
 
-Slices are drawn and judged as any case is, noise and all. The values of all others are evaluated once, in blocks, and
-every element is held to the least scale of the drawn slices. What is beyond that is judged by noise of its own slice:
-so no honest element fails for another's sake, and hardly a wrong one hides behind another's scale.
-
-A large case with its answer, and one of its slices judged as any case is.
-
-The scale of honest rounding where no noise was run: what slices of the same distribution have.
-
-Data are drawn alike for every slice, so that the scale of an element has, in every slice, the same distribution. Of
-the drawn slices the least is taken, in roundoffs and as a share of |expected|: a bound by it hardly ever excuses what
-the element's own noise would not. An element that it does not excuse is judged by noise of its own.
+The values are evaluated once, in blocks, and every element is held to the least scale of the drawn slices, in roundoffs
+and as a share of |expected|: data are drawn alike for every slice. An element that this does not pass is judged by
+noise of its own slice: no honest one fails for another's sake, and hardly a wrong one hides behind another's scale.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """From an answer to a verdict: the reference is evaluated now, after the backend has answered.
 
-A case that a trivial answer would pass is no evidence.
-
-Trivial answers: all zeros, one constant, a copy of an input (or cotangent) of the same shape.
-They may be right by the operator's nature (it declares so: reshape copies) or by the shape's (a
-softmax over one element is 1 whatever the data): then they are no objection.
+A case that a trivial answer would pass is no evidence: all zeros, one constant, a copy of an input of the same shape.
+That is no objection where such an answer is right by the operator's nature (reshape copies) or by the shape's (a
+softmax over one element is 1).
 """
 
 from __future__ import annotations

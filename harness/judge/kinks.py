@@ -1,17 +1,8 @@
-"""Gradients within a rounding of a kink: an honest formula may round away on which side an element lies.
+"""Gradients beside a kink, at one and at infinity: right is more than the reference's number.
 
-hardsigmoid is min(max(x + 3, 0), 6) / 6: of x = 3 - 2^-22 in float32, x + 3 is 6 after rounding, and the gradient 0.
-So beside a kink, no further than the interior arithmetic rounds, whatever lies between the gradients of both sides is
-right. In 16 bits nothing is so near: sums of such numbers are exact in float32.
-
-Nor does it know the side where it takes numbers below the normal range for zero, and the kink is there.
-
-Gradients at the kinks of a PyTorch function: right between the derivatives on either side.
-
-Gradients at infinity: where the formula is NaN, its limit is as right.
-
-The gradient of silu at +inf is σ (1 + x (1 - σ)), which is inf · 0; a kernel that treats large x apart answers 1, which
-every finite neighbour has. The limit is the gradient far out, at two places that agree.
+An honest formula may round to the other side of a kink: hardsigmoid is min(max(x + 3, 0), 6) / 6, and of x = 3 - 2^-22
+in float32 x + 3 is 6. So whatever lies between the gradients of both sides is right there, and at the kinks of a
+PyTorch function. At infinity the limit is right where the formula is NaN: that of silu, inf times 0, is 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What some seeds of the covered cases say of a ledger: too wide, too high, not seen, failures unexplained.
-
-The checks of a ledger as text.
-"""
+"""What some seeds of the covered cases say of a list: too wide, too high, not seen, failures unexplained."""
 
 from __future__ import annotations
 

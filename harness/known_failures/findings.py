@@ -1,7 +1,4 @@
-"""What a run says of the ledger's entries: what fails the run, and what is only news.
-
-Which entries speak of a run: a library's own ledger, the backend's variant, the version it is of.
-"""
+"""What a run says of entries: which of them speak of it, what fails the run, and what is only news."""
 
 from __future__ import annotations
 

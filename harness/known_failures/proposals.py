@@ -1,9 +1,4 @@
-"""Entries proposed for the ledger of known failures; their reasons are for a person to give.
-
-Few patterns that cover some cases and no other.
-
-An entry as it stands in a ledger.
-"""
+"""Entries proposed for a list of known failures: few patterns that cover the cases; a person gives reasons."""
 
 from __future__ import annotations
 

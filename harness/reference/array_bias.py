@@ -1,13 +1,8 @@
-"""By what factor an array is off as a whole: the slope of its errors over its values.
+"""By what factor an array is off as a whole, and by what part of a step its errors lean to one side.
 
-Errors of single elements go down with the root of their number and a factor does not, so a whole tells times 1.004
-where every element's bound is ten times that. Some honest errors are a factor too (of a norm, of a share that is
-rounded once for a row): what a whole is allowed is measured, over the noisy runs of the reference.
-
-By what part of a step of their dtype the errors of an array lean to one side, beside what a factor does.
-
-A store that truncates takes half a step, whatever the number. A factor takes the more of a step the farther the number
-is from the power of two below it: so the two are told apart, and a constant that is stored in 16 bits is a factor.
+Errors of single elements go down with the root of their number and a factor does not. Some honest errors are a factor
+too (of a norm, of a constant stored in 16 bits): what a whole is allowed is measured over the noisy runs. A store that
+truncates takes half a step whatever the number, a factor the more the farther it is from the power of two below.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""The values of a case: drawn from its id, kept away from kinks where the fill does not sit on them.
+"""The values of a case: drawn from its id, kept off kinks, inside the domain, and small enough that integers fit.
 
-Whole numbers whose results fit: what overflows is undefined in C, and no library owes anything there.
-
-Data are drawn over the whole range of a dtype; where a result, or what arithmetic passes through on its way to it
-(`Op.partials`), is beyond it, the numbers that it is made of become smaller until it is not.
-
-Where a gradient is defined: finite numbers inside the operator's domain.
-
-At NaN and infinity, and outside of the domain, libraries have conventions of their own, and a case that draws every
-value asks for its gradient without them.
+What overflows is undefined in C: numbers become smaller until no result, nor what arithmetic passes through on its way
+(`Op.partials`), is beyond an integer dtype. A case that draws every value asks for gradients where one is defined:
+libraries have conventions of their own at NaN, at infinity and outside of the domain.
 """
 
 from __future__ import annotations

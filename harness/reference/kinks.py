@@ -1,15 +1,9 @@
-"""Gradients at kinks: any value between the one-sided derivatives passes.
+"""Gradients at kinks: between the one-sided derivatives of each element, and one subgradient of all together.
 
-One-sided differences of the float64 reference, Richardson-extrapolated from two steps, of
-L = sum(g y) along one element at a time. The positive and the negative cotangents make an interval
-each, and the two are added: an element that ties in two windows may win one and lose the other.
-What holds of all kinked elements together, of every input, is in reference/kinks.py.
-
-What the gradients at kinks must be together: one subgradient of all inputs, not a value of its own for each element.
-
-Elements that tie share one kink: moved together they show another slope than one by one. The gradient along a
-direction lies between the one-sided derivatives along it: maximum(a, a) grows by g when both grow by 1, so its two
-gradients add up to g, whoever gets it.
+One-sided differences of the float64 reference along one element at a time, Richardson-extrapolated. Positive and
+negative cotangents make an interval each: an element that ties in two windows may win one and lose the other.
+Elements that tie share a kink: maximum(a, a) grows by g when both grow by 1, so its two gradients add up to g,
+whoever gets it.
 """
 
 from __future__ import annotations

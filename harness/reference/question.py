@@ -1,9 +1,7 @@
 """A case as it is posed: what the operator is given, and what is asked of it; drawn once and handed on.
 
-The reference as a machine computes it that takes numbers below the normal range for zero.
-
-Processors and compilers may do so with what is read, with what is computed on the way, or with both
-(flush-to-zero and denormals-are-zero of x86 and ARM; XLA and CUDA's -ftz=true as a matter of course).
+And what is as right where zero stands for numbers below the normal range, read, computed or both, as processors and
+compilers may have it (flush-to-zero and denormals-are-zero of x86 and ARM; XLA and CUDA's -ftz=true).
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
 """Arithmetic of a named format: the reference as a library computes it that rounds, and overflows, at every step.
 
-A `RoundedArray` array holds float64 numbers of a format (f16, bf16, tf32, f32). Every operation is made in float64 and
-its result rounded to the format, its range included: what is beyond it is infinite, what is below it loses digits. Sums
-are made term after term in a format of their own. Where noise (harness/reference/montecarlo) tells how far honest
-rounding without end small moves a result, this tells what comes of rounding that is large: an intermediate that
-overflows, one that is subnormal, a sum that stands still.
-
-Of several evaluations the first rounds to nearest, the others up or down by chance (random rounding, as CESTAC does),
-and add up in other orders: what lies between them a library may give that computes so.
+A `RoundedArray` holds float64 numbers of a format; every operation is made in float64 and rounded to it, its range
+included, and sums are made term after term. Of several evaluations the first rounds to nearest, the others by chance
+and in other orders: what lies between them a library may give. Noise tells of roundings without end small, this of
+large.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How much a dtype rounds, what a backend may declare instead, and how often noise of that size is drawn.
-
-NaN, infinity and empty means are answers here, not accidents.
-"""
+"""How much a dtype rounds, what a backend may declare instead, and how often noise of that size is drawn."""
 
 from __future__ import annotations
 

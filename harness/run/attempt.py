@@ -1,10 +1,9 @@
 """One task on one host: posed, asked three times, judged.
 
-The calls: other data, the case's data, the other data again. The middle one is judged; the outer two must agree bit for
-bit, so state that survives a call is seen. Buffers of the one data end at a guard, those of the other begin at one, and
-in an eighth of the cases the case's data come first of all: so a backend cannot tell from outside which call is judged.
-In another eighth they come once more where the other data have lain: what is kept by a tensor's address is then stale.
-No expected value exists before the backend has answered.
+The calls: other data, the case's data, the other data again. The middle one is judged; the outer two must agree bit
+for bit. Buffers of the one data end at a guard, those of the other begin at one; in an eighth of the cases the case's
+data come first of all, in another they come once more where the other data have lain: a backend cannot tell which is
+judged.
 """
 
 from __future__ import annotations

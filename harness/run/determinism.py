@@ -1,9 +1,4 @@
-"""Whether a right answer is the same bits again: called many times, and with only some of its rows.
-
-Whether an answer is kept by half of what it depends on: asked again with the other half of every tensor changed.
-
-The same call with other numbers of threads: each answer is judged, and held against that of the first number.
-"""
+"""Whether a right answer is the same bits again: repeated, of some rows alone, with other halves, with more threads."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What every run ends with: reports beside results.jsonl, the summary, complaints, an exit status.
-
-Colour for the summary of a run, where a terminal shows it and nobody asked for none (https://no-color.org).
-
-With what a run ends: one number for a shell, from the records alone.
-"""
+"""What every run ends with: reports beside results.jsonl, a coloured summary, complaints, an exit status."""
 
 from __future__ import annotations
 

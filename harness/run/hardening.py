@@ -1,20 +1,9 @@
-"""Out of a backend's reach: memory that no other process may read or write; and nothing of it stays out of ours.
+"""What keeps a backend from the judge's processes: from their memory, the fork server, and keys of a cluster.
 
-A process that is not "dumpable" can be neither traced nor opened under /proc by its user's other processes, which is
-what the kernel asks before it shows them /proc/PID/mem, or lets them call ptrace or process_vm_writev. A process that
-adopts is the new parent of all below it whose own has died. Both are Linux's; elsewhere nothing is done.
-
-Python's fork server, from which judges come, out of a backend's reach.
-
-Its socket is a file of the user's. Whoever connects to that gets a process, and says what it does; whoever puts another
-file in its place gets what the run sends to its next judge, with the pipes of its records. On Linux the server hears
-the run alone, and the socket has a name that is no file's, which nobody else can take. Python 3.14 asks for a key as
-well.
-
-Who may ask a cluster: schedulers and workers carry out whatever they are sent, and a backend can send too.
-
-With TLS they answer those alone who show a key. That of a local cluster is made for the run, and is nowhere on disk
-while a backend runs; that of another one is in the settings of Dask, which hosts do not get.
+A process that is not "dumpable" can be neither traced nor opened under /proc by its user's other processes. The fork
+server hears the run alone, on a socket whose name is no file's: whoever connects to it gets a process, and whoever
+takes its place gets what the run sends to its judges. Schedulers carry out whatever they are sent: with TLS, by a key
+alone.
 """
 
 from __future__ import annotations

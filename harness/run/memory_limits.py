@@ -1,14 +1,9 @@
-"""What memory a case needs at least: that of its tensors as they lie, known from their shapes, dtypes and layouts.
+"""What memory a case needs, of its host and of its judge, and what is said where that is too much.
 
-A host that outgrew opproof's limit though the tensors fit is told so, with the option that raises it; where the tensors
-alone are beyond the limit nobody is asked, for that is no fault of a backend's.
-
-The judge's own memory is held to --judge-memory by the kernel, and a case that cannot fit says so before it starts.
-
-What a judge computes in, copies and noise and bounds, is memory of its process alone: that is limited here. Tensors of
-a case lie in shared memory (core/arrays.py, hosts/native.py) as often as calls need them, whatever the limit is:
-whether they fit is asked of the machine. Linux alone counts the first apart from the second (RLIMIT_DATA since 4.7,
-getrlimit(2)); elsewhere nothing is limited.
+Tensors lie in shared memory as often as calls need them: whether they fit is asked of the machine. What a judge
+computes in is memory of its process alone, held to --judge-memory by the kernel: Linux alone counts it apart
+(RLIMIT_DATA since 4.7, getrlimit(2)). Where the tensors alone are beyond a host's limit nobody is asked: that is no
+fault of a backend's.
 """
 
 from __future__ import annotations

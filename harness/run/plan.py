@@ -1,11 +1,7 @@
-"""Which (case, mode) pairs a run tries: levels, operators, dtypes, expressions and single ids.
+"""Which (case, mode) pairs a run tries: levels, operators, dtypes, expressions, single ids, and its shard of them.
 
-A run in parts, on several machines: each case and mode belongs to one shard, by a hash of its id.
-
-So the shards are disjoint and complete, of about equal size, and a case stays in its shard whatever other
-cases come or go.
-
-How much of what there is a run tries: what it may conclude from what it did not see.
+Each case and mode belongs to one shard, by a hash of its id: shards are disjoint and complete, and a case stays in its
+shard whatever other cases come or go.
 """
 
 from __future__ import annotations

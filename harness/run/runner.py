@@ -1,7 +1,4 @@
-"""One run from start to report: plan, execute, write each record as it ends, report.
-
-Operators of one's own before a run: a reference that uses what has no rule under noise is refused at once.
-"""
+"""One run from start to report: plan, try operators of the user's own, execute, write each record, report."""
 
 from __future__ import annotations
 

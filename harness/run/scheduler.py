@@ -1,9 +1,7 @@
-"""Tasks through judges: processes of concurrent.futures, or this one.
+"""Tasks through session workers: processes of concurrent.futures, or this one; small cases in batches.
 
-Judges do not die of what a backend does. One that is killed all the same costs the cases it had a second try, alone;
-whatever kills it then is told of the case, as a fault of the harness.
-
-Cases that a judge is handed at once: small ones together, for handing one over costs as much as judging it.
+Workers do not die of what a backend does. One that is killed all the same costs its cases a second try, alone; a case
+that kills its worker again is recorded as a fault of the harness.
 """
 
 from __future__ import annotations

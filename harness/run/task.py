@@ -1,7 +1,4 @@
-"""A task: one case in one mode on one backend, and how to judge it.
-
-What a host may use and may not read, and how many run at once.
-"""
+"""A task: one case in one mode on one backend, how to judge it, and what its host may use."""
 
 from __future__ import annotations
 

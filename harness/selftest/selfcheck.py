@@ -7,8 +7,6 @@
     slices     values and gradients against those of slices that are declared independent, joined
 
 Cotangents and directions are random, a handful of each, never ones.
-
-Whether slices are independent as an operator says: evaluated in blocks and joined they are the whole.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""ONNX's operators that move data, by our references. See onnx/table.py.
-
-ONNX's operators that name places: gather and scatter by rows of indices, crop, mark, reverse. See onnx/table.py.
-"""
+"""ONNX's operators that move data or name places, by our references: reshape, gather, scatter, crop, reverse."""
 
 from __future__ import annotations
 

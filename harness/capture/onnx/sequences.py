@@ -1,9 +1,4 @@
-"""ONNX's recurrent layers and rotary embedding, by our references. See onnx/table.py.
-
-ONNX's linear attention and causal convolution, by our references. See onnx/table.py.
-
-ONNX's Fourier transforms, by our references. See onnx/table.py.
-"""
+"""ONNX's operators along a sequence, by our references: recurrent layers, linear attention, Fourier transforms."""
 
 from __future__ import annotations
 

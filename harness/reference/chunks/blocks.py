@@ -1,7 +1,4 @@
-"""Blocks of slices: which there are, and the question that each of them is.
-
-Axes along which an operator's slices are independent: evaluated by themselves and joined they give the whole.
-"""
+"""Blocks of independent slices: along which axes there are such, and the question that each block is."""
 
 from __future__ import annotations
 

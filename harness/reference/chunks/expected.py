@@ -1,7 +1,4 @@
-"""What is expected of one block, with the scale of honest rounding: of all of it at once, or of parts added up.
-
-Several blocks evaluated at once, on the cores that there are; what comes of them is handed on in their order.
-"""
+"""What is expected of one block, with its error scale: of all at once, or of parts in turn, added up."""
 
 from __future__ import annotations
 

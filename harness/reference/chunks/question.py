@@ -1,7 +1,4 @@
-"""A case is posed whole, or to be judged a slice at a time, as the judge's memory allows.
-
-A large case as it is posed: its data in their own dtypes, drawn a part at a time.
-"""
+"""A case posed whole, or as the judge's memory allows: its data in their own dtypes, drawn a part at a time."""
 
 from __future__ import annotations
 

@@ -1,22 +1,12 @@
-"""Noisy arithmetic: the reference measures its own rounding error.
+"""Noisy arithmetic: the reference measures its own rounding error, by NumPy functions that round, move or decide.
 
-A `NoisyArray` array carries the exact float64 values and a stack of runs in which the result of every
-operation that rounds was multiplied by (1 + delta xi), xi standard normal (Monte Carlo arithmetic,
-Parker 1997; CESTAC and Verificarlo do the same with real roundings). The deviation of the runs
-from the exact values, divided by delta, is the error that honest rounding causes, in units of the
-roundoff. Normal xi rather than +-1: with signs alone, independent roundings cancel exactly in some
-elements.
+A `NoisyArray` carries the exact float64 values and a stack of runs in which the result of every operation that rounds
+was multiplied by (1 + delta xi), xi standard normal (Monte Carlo arithmetic, Parker 1997). The deviation of the runs,
+divided by delta, is the error of honest rounding. Normal xi, for with signs alone independent roundings cancel exactly
+in some elements. Comparisons and selections are decided on the exact values. A function without a rule is refused.
 
-Every comparison and selection is decided on the exact values, so noise never flips a branch.
-A sum of n terms t, sequentially accumulated, has partial sums s_k, and its rounding errors add
-up to about u sqrt(sum s_k^2); for terms of mean m and spread d that is n (S^2/3 + sum t^2 / 2)
-under the root, S the sum. So the noise of sums and contractions grows with sqrt(n), as honest
-sequential accumulation does (see docs/explanation/method.md for the measurement).
-
-Which NumPy functions round, which only move data, and which decide.
-
-A function that stands nowhere here and has no rule of its own is refused, so that a new reference
-cannot silently escape the noise.
+A sum of n terms t, sequentially accumulated, has partial sums s_k, and its rounding errors add up to about u sqrt(sum
+s_k^2); for terms of mean m and spread d that is n (S^2/3 + sum t^2 / 2) under the root, S the sum.
 """
 
 from __future__ import annotations

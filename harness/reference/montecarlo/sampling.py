@@ -1,16 +1,8 @@
-"""Normal draws from a pool that is drawn once, in place of fresh ones: quick, and the same for one key.
+"""Draws for noisy arithmetic: windows of a pool that is drawn once, or columns of a Hadamard matrix.
 
-Draws are taken a window at a time, from a place of the pool that the key and the number of the window decide. Two
-windows overlap now and then; what they have in common stands at other elements in each, so that neither the 16 runs
-of an element nor the roundings that it goes through share a draw. Where elements are added up, a sum would have to
-meet both windows in one run for its noise to be a little more or less than that of fresh draws.
-
-Noise whose mean square is the sum of squares that it stands for, without sampling: for operators of single elements.
-
-Where no element meets another, all elements may share one draw. The k-th rounding of a reference gets the k-th column
-of a Hadamard matrix for its runs: columns are orthogonal, so the mean square over the runs is to first order exactly
-the sum of the squared effects of all roundings, which normal noise approaches as runs grow. Independent roundings that
-cancel in one run add up in another: signs alone do no harm where all combinations that matter are there.
+A key and the number of a window decide its place in the pool; what two windows have in common stands at other elements
+in each, so that neither the runs of an element nor its roundings share a draw. Where no element meets another, the k-th
+rounding gets the k-th column: the mean square over the runs is then, to first order, the sum of the squared effects.
 """
 
 from __future__ import annotations

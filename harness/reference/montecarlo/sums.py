@@ -1,12 +1,7 @@
-"""Sums, contractions, extremes and scans of noisy arrays: what rounds many times at once.
+"""Sums, contractions, extremes and scans of noisy arrays (anything with `exact`, `runs` and `source`) or plain ones.
 
-Functions take `Noisy` arrays (anything with `exact`, `runs` and `source`) or plain ones.
-
-Sums of few different numbers, whose roundings all go one way: their error grows with the number of terms.
-
-Added to partial sums of one binade, equal terms are rounded to the same side each time; the root of their number,
-which independent roundings would grow by, is too little. So such a sum is made in float32, term after term, forwards
-and backwards, and what it is off by counts where it is more than the noise.
+Sums of few different numbers round to the same side each time, and their error grows with the number of terms. So such
+a sum is made in float32, forwards and backwards, and what it is off by counts where that is more than the noise.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""Arithmetic of one evaluation: where it rounds, noise enters; what it decides, all evaluations decide alike.
+"""Arithmetic of one evaluation: where it rounds noise enters, and what it decides all evaluations decide alike.
 
-One evaluation has no noise and writes its decisions on a tape: comparisons, positions, whole numbers, random draws. The
-noisy ones read them from there, so that noise never flips a branch. Amplitudes are those of montecarlo/array.py.
-
-Places in a pool by value: numbers that are equal find the same noise there, as whoever computes them alike errs.
-
-What depends on cotangents: of a backward that alone is linear in them, and may draw signs.
-
-A backward evaluates parts of its forward again: exp(x - logsumexp(x)), whose argument with another sign is e^100.
+One evaluation has no noise and writes its decisions on a tape (comparisons, positions, integers, random draws), from
+which the noisy ones read them. Numbers that are equal find the same noise in a pool by value. Of a backward only what
+depends on cotangents is linear in them; its parts of the forward, such as exp(x - logsumexp(x)), are not.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""One operation of PyTorch under noise: what it is, by its name, decides where the noise goes.
+"""One operation of PyTorch under noise: its name, without overload, decides where the noise goes.
 
-Rules first, then what moves or makes, what is decided, what rounds once; all else is decomposed, under the same noise,
-and what cannot be decomposed is refused.
-
-Which operations of PyTorch round once per element, which only move, make or decide. By name, without overload.
-
-What stands nowhere here and has no rule is decomposed; what cannot be decomposed is refused, so that nothing
-escapes the noise.
+Rules first, then what moves or makes, what is decided, what rounds once per element. All else is decomposed, under the
+same noise, and what cannot be decomposed is refused, so that nothing escapes it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Where a reference leaves float64: float32 constants, conversions, factories with a dtype; kept, named, promoted.
+"""Where a reference leaves float64: float32 constants, conversions, factories with a dtype, casts of its own.
 
-Casts of a reference's own: shares that it rounds to bfloat16 for a product, as eager code does, a kernel may too.
-
-Which calls cast floats is known of the reference in its own dtypes; in float64 the same calls do nothing, and come in
-the same order. There what they give is stored once under noise, and so are the gradients that come back through them.
+Which calls cast floats is known of the reference in its own dtypes; in float64 the same calls do nothing and come
+in the same order. What they give there is stored once under noise, and so are the gradients that come back
+through them.
 """
 
 from __future__ import annotations

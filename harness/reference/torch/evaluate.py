@@ -1,11 +1,7 @@
-"""Values and gradients of a PyTorch function, and the size of honest rounding for each element.
+"""Values, gradients and error scale of a PyTorch function, by noise where PyTorch dispatches.
 
-What is expected of a case whose operator is a PyTorch function alone: noise where PyTorch dispatches.
-
-logsumexp by autograd through x - amax(x): what the largest element gets is 1 - sum(shares), all of it roundoff.
-
-PyTorch's own has a backward of its own, so that no operation can be answered otherwise: its result goes on with a part
-that is 0, and whose gradient is that.
+logsumexp by autograd through x - amax(x) has a backward of its own in PyTorch: there its result goes on with a part
+that is 0, and whose gradient is what the largest element gets, 1 - sum(shares), all of it roundoff.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Operations as the steps that round: evaluated under the same noise, where PyTorch has them as one.
-
-PyTorch's own decompositions serve for the others. Where float64 itself cancels, the exact evaluation takes another way.
-"""
+"""Operations that PyTorch has as one, as the steps that round; where float64 itself cancels, by another exact way."""
 
 from __future__ import annotations
 

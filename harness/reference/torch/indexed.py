@@ -1,9 +1,4 @@
-"""Bags of embeddings: sums, means and maxima of rows, and their backward.
-
-scatter_reduce and index_reduce: sums, means, products and extremes by index.
-
-segment_reduce and its backward: sums, means, products and extremes of runs of rows, as additions by index.
-"""
+"""Sums, means, products and extremes by index or by run of rows: bags of embeddings, scatter_reduce, segment_reduce."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A block in which somebody else answers for every function of PyTorch, as it is called.
-
-A block in which somebody else answers for every operation of PyTorch.
-"""
+"""Blocks in which somebody else answers for every function of PyTorch, or for every operation, as it is called."""
 
 from __future__ import annotations
 

@@ -1,12 +1,8 @@
-"""Interpolation between cells, linear and cubic, and its backward: along each axis a small matrix of weights.
+"""Interpolation and sampling between cells, with their backward: along each axis a few taps with their weights.
 
-With antialiasing a weight is that of a filter as wide as a step, over the sum of a row's.
-A weight is the fraction of a coordinate, so it has the rounding of a number as large as the axis is long; which cells
-it stands between is that of the exact coordinate.
-
-Sampling a grid at places between its cells, and its backward: along each axis a few taps with their weights.
-
-Which cells a place stands between is decided by the exact evaluation; places, weights and sums have the noise.
+Which cells a place stands between is decided by the exact evaluation. A weight is the fraction of a coordinate,
+so it has the rounding of a number as large as the axis is long; with antialiasing it is that of a filter as wide
+as a step.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Factorisations of matrices: backward stable, so the result is exact for a matrix off by roundings of its rows.
+"""Factorisations of matrices, which are backward stable, and contractions as they are called.
 
-So are exponentials, pseudoinverses and least squares. An ill-conditioned matrix shows its condition. What turns rows
-into each other is stable for the whole matrix alone: of `decompose_matrix` all elements are off, zeros too, and each
-singular value or eigenvalue by the size of the largest (Weyl's inequality; Golub, Van Loan, Matrix Computations, 8.1,
-8.6). Singular vectors and those of symmetric matrices come with any sign: what depends on it has a scale as large as
-itself.
-
-Contractions as they are called: einsum and tensordot take an axis of size 1 for one of any size, as no matmul does.
-
-PyTorch decomposes both before its dispatch tells of them, so that what is stretched shows in no operation.
+The result is exact for a matrix off by roundings of its rows. What turns rows into each other is stable for the whole
+matrix alone: every element is off, zeros too, and each eigenvalue by the size of the largest (Weyl's inequality; Golub,
+Van Loan, Matrix Computations, 8.1, 8.6). Singular vectors come with any sign: what depends on it has a scale of its
+size. einsum and tensordot are asked before PyTorch decomposes them: they take an axis of size 1 for one of any size.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Losses whose backward PyTorch has as one operation: margins between classes.
+"""Losses whose backward PyTorch has as one operation: margins between classes, and all alignments of a sequence.
 
-The loss of all alignments of a sequence with its labels, and its backward, step by step in logarithms.
-
-Graves et al. 2006, "Connectionist Temporal Classification", equations 6 to 16: between labels and at both ends stand
-blanks, a step stays, goes on by one, or skips a blank between two labels that differ. As PyTorch's, the gradient is
-that of log-probabilities which come of a log-softmax: p less the share of alignments.
+The second is Graves et al. 2006, "Connectionist Temporal Classification", equations 6 to 16, in logarithms. As
+PyTorch's, the gradient is that of log-probabilities which come of a log-softmax: p less the share of alignments.
 """
 
 from __future__ import annotations

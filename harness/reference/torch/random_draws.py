@@ -1,13 +1,7 @@
-"""Random numbers of a reference: those that it draws in its own dtype are those of its evaluation in float64.
+"""What a reference draws, in float64 as in its own dtype, and indices by which PyTorch's kernels read unchecked.
 
-Generators give other numbers in float64 than in float32, so a seed alone does not make both alike.
-
-Sizes and indices that PyTorch's own kernels read by without a look, past the memory of their tensors.
-
-`check` tries neighbours of its shapes, and labels that are fixed meet other numbers of classes. Such an operation is to
-raise, as `embedding` does, not to damage the heap of the caller's process, or to end it. These are PyTorch 2.13's on
-the CPU, of a hundred operations of several tensors each of which was given tensors that end where memory ends, one size
-of one of them another (26 November 2026).
+Generators give other numbers in float64 than in float32. The second list is PyTorch 2.13's on the CPU, found by tensors
+that end where memory ends: such an operation is to raise, not to damage the heap of the caller's process.
 """
 
 from __future__ import annotations

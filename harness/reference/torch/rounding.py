@@ -1,19 +1,8 @@
-"""Python's numbers that become elements, or stand beside them in a sum: 0.9999 in float32 is 0.99989998.
+"""Where single numbers round: Python's constants in float32, factors made of each other, parts of complex numbers.
 
-The nearest number of float32 is as far from 1 as 0.9999 is but for 1.6e-4 of it, and what divides by the distance has
-that error. A reference in float64 has it not, and no noise of a result shows it: the number itself is off, by the same
-roundoff wherever it stands. In `Algorithm.OTHER` it is.
-
-Factors that another honest way makes of each other: 1 - 0.999 in float32 is off by 1.3e-5 of 0.001.
-
-Moving averages m = b m + (1 - b) g, and their corrections by 1 - b^t, have factors that a reference computes in
-float64, as Python does. A kernel that is given b makes them in float32, where 1 - b has the roundoff of b. Where a
-reference multiplies by b and by 1 - b, or divides by 1 - b^t or its root, these have that roundoff in
-`Algorithm.OTHER`.
-
-Where what rounds as a rule rounds nothing: a product with a power of two, a power of two with a whole exponent.
-
-Complex numbers under noise: a part rounds by itself, of a product by what its two terms amount to.
+0.9999 in float32 is 0.99989998, and what divides by its distance from 1 is off by 1.6e-4. A kernel that is given b
+makes 1 - b in float32, with the roundoff of b, where a reference makes it in float64. Both are so in `Algorithm.OTHER`.
+A product with a power of two rounds nothing; the parts of a complex product round by what its two terms amount to.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""Outputs in 16 bits that the reference goes on with: an honest kernel takes them as they are stored, or as they were.
+"""Outputs in 16 bits that the reference goes on with: a kernel takes them as stored or as they were, sum(g o) included.
 
-h = x + residual, the norm of h, and h itself: whoever stores h in bfloat16 reads it there again, forward and backward.
-Operations are counted, so that noisy evaluations know by its number which one made such an output.
-
-Attention's backward by its output: sum(g o) stands where the formula has sum(dP P), with o as it was stored.
-
-For shares P of a softmax and o = P v the two are one number, and a fused backward pass has o saved, rounded to the
-dtype of the output: in 16 bits that is more than anything in between rounds. So they are where a column of the shares,
-the first or the last, is of no key: an attention sink has a share, and no value.
-Source: Dao et al., FlashAttention (2022), appendix B.
+Whoever stores h = x + residual in bfloat16 reads it there again, forward and backward. A fused backward of attention
+has o saved, and sum(g o) in place of sum(dP P) (Dao et al., FlashAttention, 2022, appendix B): one number for o = P v,
+but for the rounding of o. Operations are counted, so that noisy evaluations know which one made such an output.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""What the store holds of a question: its facts, its data, and answers to it that pass.
+"""What the store holds of a question, as bytes: its facts, its data, and answers to it that pass.
 
-What is kept as bytes and back: MessagePack in front, the elements of arrays behind it. Nothing is ever executed.
-
-An array that comes twice is written once and comes back as one; one of zero bytes alone takes no room; float64 numbers
-that a smaller dtype holds as well lie in that one.
+MessagePack in front, the elements of arrays behind it; nothing is ever executed. An array that comes twice is written
+once, one of zeros takes no room, and float64 numbers that a smaller dtype holds as well lie in that one.
 """
 
 from __future__ import annotations

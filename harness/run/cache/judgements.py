@@ -1,11 +1,7 @@
-"""Judgements that nothing is wrong, kept by the answer: they follow from the question, the rules and the answer's bits.
+"""Judgements that nothing is wrong, and diagnoses, kept by the answer's bits: they follow from these and the rules.
 
-A backend that answers as it did in an earlier run, bit for bit, is judged as it was then. Any other answer, and every
-one that is not simply right, is judged anew.
-
-Diagnoses, kept by the answer: what is wrong in the same way, bit for bit, looks as it did.
-
-The verdict on it is given anew in every run.
+A backend that answers as it did in an earlier run, bit for bit, is judged as it was then. Any other answer is judged
+anew; the verdict on a wrong one is given anew in every run, and only how it looks is kept.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """Entries of bytes by name in one SQLite file that processes share. Whatever is wrong with it costs entries, no run.
 
-An entry carries a mark, which only who has the key can make, of its name and its bytes. What has another mark, because
-a disk, another user's opproof or a backend wrote it, is counted, removed, and never returned.
-
-Entries of a cache as one file, for another machine: `opproof cache export` and `import`.
-
-The file is a line that says what it is, then entries: the lengths of name and data, both, and a checksum over all of
-it. It carries no key: who imports a file says by that that it is believed, as much as the sources it came with.
+An entry carries a keyed mark: what another user's opproof, a backend or a disk wrote is counted, removed, and never
+returned. `opproof cache export` writes all entries into a file without key, which `import` believes.
 """
 
 from __future__ import annotations

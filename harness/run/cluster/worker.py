@@ -1,9 +1,4 @@
-"""What runs on a worker: judges as those of a run on one machine, kept from one chunk to the next.
-
-What goes to a worker and comes back: some cases, and their records.
-
-Files of a call that another machine may lack: a backend's, and folders of operators. They travel with the tasks.
-"""
+"""What runs on a worker of a cluster: a pool that is kept from one chunk of cases to the next, and what travels."""
 
 from __future__ import annotations
 

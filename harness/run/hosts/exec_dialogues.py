@@ -1,7 +1,4 @@
-"""Does a command speak the exec protocol? A sequence of small dialogues, each with what was expected and what came.
-
-A command of the exec protocol as one asks it by hand: started when first asked, and anew after each fault.
-"""
+"""Does a command speak the exec protocol? Small dialogues, each with what was expected and what came."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""A host as a process: one exchange at a time, limits from outside, and it never outlives its judge.
+"""A host as a process: one exchange of frames at a time, limits from outside, and it never outlives its judge.
 
 A keeper (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the whole
 family and ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has
 read everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
-
-A request to a host's process, and the frames that answer it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""One buffer of a call: what it holds before, and what was done to it since.
+"""One buffer of a call: what it holds before, poison and canaries included, and what was done to it since.
 
-It ends against an unreadable page, or begins at one. The bytes between it and its page's edge, which alignment forces,
-hold a canary, results hold poison. With soft guards the pages between are readable and hold the canary too: a crashed
-case that runs again so tells a step out of bounds (it survives) from any other crash.
-
-What memory holds that nobody has written yet: poison in results, canaries around buffers.
+It ends against an unreadable page, or begins at one; the bytes between it and its page's edge hold a canary, results
+hold poison. With soft guards the pages between are readable and hold the canary too: a crashed case that runs again so
+tells a step out of bounds (it survives) from any other crash.
 """
 
 from __future__ import annotations

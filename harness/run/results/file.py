@@ -1,6 +1,6 @@
 """results.jsonl of a run that goes on: no record is lost or there twice, whatever else writes to it or deletes it.
 
-What was measured, when its folder is gone or its disk full: kept in another place, and said where.
+Where its folder is gone or its disk full, what was measured is kept in another place.
 """
 
 from __future__ import annotations

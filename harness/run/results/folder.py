@@ -1,7 +1,4 @@
-"""Where a run may write: a folder that is free, or holds what a run of the same call left; never over anything else.
-
-One run at a time in a folder: a lock that the system takes back from a process that has ended.
-"""
+"""Where a run may write: a folder that is free, or holds what a run of the same call left, locked for one run."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """results.marks: a keyed mark of every record that a run wrote, so that going on with it believes no other.
 
-A backend runs as the same user and may write to the folder of the report. What it puts there while the run is at work
-the run sees and mends; what it puts there once the run was killed nobody sees. It has not the key
-(run/cache/location.py).
-
-The file that a run writes, as the system shows it; what goes wrong is an OSError.
+A backend may write to the folder of the report. What it puts there during the run the run mends (FileStat); what it
+puts there once the run was killed has no mark, for it has not the key (run/cache/location.py).
 """
 
 from __future__ import annotations

@@ -1,22 +1,9 @@
-"""Who is charged with what shows once: an earlier task that does it again in a fresh host, or nobody.
+"""Who is charged with damage that shows once: an earlier task that does it again in a fresh host, or nobody.
 
-Searches cost processes, so a run has only so many; afterwards only operators whose cases have done harm are tried.
-
-Who left behind what killed or damaged the host later: a timer, a thread, a corrupted heap.
-
-The tasks that the host had are called again in fresh hosts, the last one first and more of them each time, up to the
-moment of the harm, and the host is watched for as long as it took. Of the series that shows the harm again the later
-part is tried, by halves: its first task without which nothing happens did it. Before them all the task that met the
-harm is called alone: it may have done it to itself, or to nobody, as its threads were fast or slow. Two tasks may have
-spoilt one host, one by a timer and one by a thread: harm of another kind than was met does not end the search.
-
-What a culprit is charged with is what it does to a host of its own: a thread that writes past its input kills a host
-as soon as a later call has a guard page there, and is the same fault where none has.
-
-After which earlier case an answer is wrong that is right in a new process: what was kept from there spoils it.
-
-The tasks that the host had are called again in fresh hosts, the last ones, and more of them each time, until the task
-is wrong after them; of these the latest from which on it still is, by halves, and whether that one suffices.
+The tasks that the host had are called again in fresh hosts, the last one first and more of them each time; of the
+series that shows the damage again the later part is tried, by halves. Before them the task that met it is called alone.
+A culprit is charged with what it does to a host of its own. An answer that is wrong only after others is searched
+alike. Searches cost processes: a run has only so many, and then tries operators alone whose cases have done damage.
 """
 
 from __future__ import annotations

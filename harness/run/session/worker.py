@@ -1,11 +1,8 @@
-"""What runs in a judge's process: tasks, case by case. It never loads a backend, and dies with its run.
+"""A session worker: tasks case by case, one host for each backend, a second look where the first leaves a doubt.
 
-A judge at work: one host for each backend, a second look where the first leaves a doubt, records.
-
-A host that died, hung or outgrew its limit is replaced; the case after it starts in a fresh one. What looks like the
-fault of a case in a host that other cases used before is looked at again in a fresh one (recheck.py). Where it does not
-show again, an earlier case may have left behind what did it: then that one is charged, and else the case at hand
-(attribution.py).
+It never loads a backend, and dies with its run. A host that died, hung or outgrew its limit is replaced. What looks
+like the fault of a case in a used host is looked at again in a fresh one (recheck.py); where it does not show again, an
+earlier case is charged, if one does it again (attribution.py), and else the case at hand.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Mutants of gradients: cotangents taken for others, saved outputs ignored, gradients in the wrong order.
-
-Mutants of what gradients add up: over broadcast axes, over repeated indices.
-"""
+"""Mutants of gradients: cotangents taken for others, saved outputs ignored, sums over axes and indices lost."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, is_float
+from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, can_hide, is_float
 
 Change = Callable[[Array], Array]
 
@@ -27,11 +24,11 @@ def gradient_mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(
                 "cotangent constant", _change_cotangents(lambda g: np.full_like(g, g.flat[0]) if g.size else g)
             )
-            yield Mutant("first row of the cotangent for all", _change_cotangents(_repeat_first_row), must_show=False)
-            yield Mutant("last row of the cotangent for all", _change_cotangents(_repeat_last_row), must_show=False)
-    yield Mutant("saved output taken for zeros", _change_saved(np.zeros_like), must_show=False)
-    yield Mutant("saved output taken for ones", _change_saved(np.ones_like), must_show=False)
-    yield Mutant("derivative at the output", _at_output, must_show=False)
+            yield can_hide("first row of the cotangent for all", _change_cotangents(_repeat_first_row))
+            yield can_hide("last row of the cotangent for all", _change_cotangents(_repeat_last_row))
+    yield can_hide("saved output taken for zeros", _change_saved(np.zeros_like))
+    yield can_hide("saved output taken for ones", _change_saved(np.ones_like))
+    yield can_hide("derivative at the output", _at_output)
     if len(profile.graded) > 1:
         yield Mutant("gradients in the order of the inputs that need one", _compress_gradients)
 
@@ -86,11 +83,11 @@ def _compress_gradients(call: ReferenceCall) -> Arrays:
 def sum_mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     if profile.mode == "gradient" and len(profile.floats) > 1:
-        yield Mutant("broadcast gradient: first slice", _skip_sum(0), must_show=False)
-        yield Mutant("broadcast gradient: last slice", _skip_sum(-1), must_show=False)
-        yield Mutant("broadcast gradient: mean for sum", _skip_sum(None), must_show=False)
+        yield can_hide("broadcast gradient: first slice", _skip_sum(0))
+        yield can_hide("broadcast gradient: last slice", _skip_sum(-1))
+        yield can_hide("broadcast gradient: mean for sum", _skip_sum(None))
     if profile.op.repeats(profile.mode):
-        yield Mutant("repeated indices overwrite", _overwrite_repeats, must_show=False)
+        yield can_hide("repeated indices overwrite", _overwrite_repeats)
 
 
 def _skip_sum(end: int | None) -> Callable[[ReferenceCall], Arrays]:

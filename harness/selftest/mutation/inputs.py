@@ -1,7 +1,4 @@
-"""Mutants that take inputs, indices, cotangents or saved outputs for others.
-
-Mutants that ignore, swap or misread parameters.
-"""
+"""Mutants that take inputs, indices or parameters for others: ignored, swapped, misread."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from opproof.harness.selftest.mutation.mutant import (
     Profile,
     ReferenceCall,
     are_same_arrays,
+    can_hide,
     is_float,
     is_number,
     on_floats,
@@ -37,19 +35,17 @@ def input_mutants(profile: Profile) -> Iterator[Mutant]:
         name = profile.inputs[i]
         yield Mutant(f"{name} taken for zeros", _change_input(i, np.zeros_like), must_show=i in profile.read)
         for width in (8, 32):
-            yield Mutant(
-                f"inner axis of {name} past a multiple of {width} dropped",
-                _change_input(i, _drop_tail(width)),
-                must_show=False,
+            yield can_hide(
+                f"inner axis of {name} past a multiple of {width} dropped", _change_input(i, _drop_tail(width))
             )
-        yield Mutant(f"last row of {name} dropped", _change_input(i, _drop_last_row), must_show=False)
+        yield can_hide(f"last row of {name} dropped", _change_input(i, _drop_last_row))
         if name in profile.op.optional:
             yield Mutant(f"{name} ignored", _ignore_input(i))
     for i, j in profile.pairs():
-        yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swap_inputs(i, j), must_show=False)
+        yield can_hide(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swap_inputs(i, j))
     if profile.read and any(case.fill in NOT_FINITE for case in profile.cases):
         yield Mutant("NaN taken for 0", _replace_nan(profile.inputs))
-        yield Mutant("infinity taken for the largest number", _replace_infinity, must_show=False)
+        yield can_hide("infinity taken for the largest number", _replace_infinity)
     yield from _make_index_mutants()
 
 
@@ -146,7 +142,7 @@ def _make_index_mutants() -> Iterator[Mutant]:
                 inputs=[change(x) if w and x is not None else x for x, w in zip(call.inputs, whole, strict=True)]
             )
 
-        return Mutant(name, results, must_show=False)
+        return can_hide(name, results)
 
     yield of("indices taken for sorted", lambda x: np.sort(x, axis=-1) if x.ndim else x)
     yield of("first index for all", lambda x: np.full_like(x, x.flat[0]))
@@ -171,41 +167,27 @@ def parameter_mutants(profile: Profile) -> Iterator[Mutant]:
         if name in _AXES and several_axes:
             yield Mutant(f"{name}: next axis", _move_to_next_axis(name), must_show=forward)
         elif float in kinds:
-            yield Mutant(
-                f"{name} 2 % more",
-                _change_param(name, lambda v: v * 1.02 if isinstance(v, float) else v),
-                must_show=False,
-            )
+            yield can_hide(f"{name} 2 % more", _change_param(name, lambda v: v * 1.02 if isinstance(v, float) else v))
             for kind in _narrow(profile.dtype):
-                yield Mutant(f"{name} rounded to {kind}", _change_param(name, _round_param(kind)), must_show=False)
-            yield Mutant(
-                f"{name} zero", _change_param(name, lambda v: 0.0 if isinstance(v, float) else v), must_show=False
-            )
+                yield can_hide(f"{name} rounded to {kind}", _change_param(name, _round_param(kind)))
+            yield can_hide(f"{name} zero", _change_param(name, lambda v: 0.0 if isinstance(v, float) else v))
         elif bool in kinds:
             yield Mutant(f"{name} inverted", _change_param(name, lambda v: not v), must_show=forward)
         elif int in kinds:
-            yield Mutant(
-                f"{name} one more", _change_param(name, lambda v: v + 1 if isinstance(v, int) else v), must_show=False
-            )
+            yield can_hide(f"{name} one more", _change_param(name, lambda v: v + 1 if isinstance(v, int) else v))
         if any(isinstance(v, tuple) and len(set(v)) > 1 for v in seen):
-            yield Mutant(
-                f"{name} reversed",
-                _change_param(name, lambda v: v[::-1] if isinstance(v, tuple) else v),
-                must_show=False,
-            )
-            yield Mutant(
-                f"first of {name} for all",
-                _change_param(name, lambda v: v[:1] * len(v) if isinstance(v, tuple) else v),
-                must_show=False,
+            yield can_hide(f"{name} reversed", _change_param(name, lambda v: v[::-1] if isinstance(v, tuple) else v))
+            yield can_hide(
+                f"first of {name} for all", _change_param(name, lambda v: v[:1] * len(v) if isinstance(v, tuple) else v)
             )
         choices = sorted({v for v in (*seen, default) if isinstance(v, str)})
         for choice in choices if len(choices) > 1 else ():
             yield Mutant(f"{name} always {choice}", _change_param(name, _replace_by(choice)))
     for a, b in combinations(profile.op.params, 2):
         if any(_is_comparable(case.kwargs.get(a), case.kwargs.get(b)) for case in profile.cases):
-            yield Mutant(f"{a} and {b} swapped", _swap_params(a, b), must_show=False)
+            yield can_hide(f"{a} and {b} swapped", _swap_params(a, b))
     if profile.op.params:
-        yield Mutant("parameters of the first call with these shapes", _reuse_first_call, must_show=False)
+        yield can_hide("parameters of the first call with these shapes", _reuse_first_call)
 
 
 def _narrow(dtype: str) -> tuple[str, ...]:

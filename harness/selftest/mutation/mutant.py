@@ -1,12 +1,8 @@
 """Mutants of the reference backend: each is the honest backend with one defect of a kind that real libraries had.
 
 A mutant is a function from a `ReferenceCall` to the results that the defective backend gives. Families of mutants are
-functions `..._mutants` in the files of this folder; each takes a `Profile`, which says what an operator's cases hold
-in one mode, and yields those of its mutants that make sense there.
-
-One call of the reference backend: what a mutant changes, or answers in another way.
-
-Changes of lists of arrays, results or inputs, that keep shapes and dtypes.
+functions `..._mutants` in the files of this folder; each takes a `Profile`, which says what an operator's cases hold in
+one mode, and yields those of its mutants that make sense there.
 """
 
 from __future__ import annotations
@@ -64,6 +60,11 @@ class Profile:
 
     def _shape(self, case: Case, i: int) -> Any:
         return case.shapes.get(self.inputs[i])
+
+
+def can_hide(name: str, results: Callable[[ReferenceCall], Arrays]) -> Mutant:
+    """A defect that is none of an operator of which no case shows it."""
+    return Mutant(name, results, must_show=False)
 
 
 def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True) -> Mutant:

@@ -1,9 +1,4 @@
-"""Mutants that compute in less precision than they may: rounded inputs, rounded results, low accumulation.
-
-Arrays that accumulate in less precision than float32: every running sum is rounded.
-
-Mutants whose inside is less precise than it may be: intermediates or constants in the dtype, or in a lower one.
-"""
+"""Mutants that compute in less precision than they may: inputs, results, sums, intermediates or constants rounded."""
 
 from __future__ import annotations
 
@@ -21,6 +16,7 @@ from opproof.harness.selftest.mutation.mutant import (
     Profile,
     ReferenceCall,
     apply_change,
+    can_hide,
     evaluate_as,
     map_nested,
     of_results,
@@ -44,7 +40,7 @@ def precision_mutants(profile: Profile) -> Iterator[Mutant]:
             yield of_results(f"results rounded to {name}", _round_values(name))
         yield from _make_input_mutants(profile, name)
     if asked and profile.moving and rounds and profile.dtype != "f32":
-        yield Mutant(f"sums accumulated in {profile.dtype}", accumulate_in(profile.dtype), must_show=False)
+        yield can_hide(f"sums accumulated in {profile.dtype}", accumulate_in(profile.dtype))
     if profile.dtype == "f32" and profile.op.multilinear and len(profile.floats) > 1 and rounds:
         yield Mutant("inputs truncated to tf32", _change_inputs(_round_to_tf32))
 
@@ -54,11 +50,9 @@ def _make_input_mutants(profile: Profile, name: str) -> Iterator[Mutant]:
     if len(profile.floats) + (profile.mode == "gradient") < 2:
         return
     for i in sorted(profile.floats):
-        yield Mutant(
-            f"{profile.inputs[i]} alone rounded to {name}", _change_one_input(i, _round_values(name)), must_show=False
-        )
+        yield can_hide(f"{profile.inputs[i]} alone rounded to {name}", _change_one_input(i, _round_values(name)))
     if profile.mode == "gradient":
-        yield Mutant(f"the cotangent alone rounded to {name}", _change_cotangents(_round_values(name)), must_show=False)
+        yield can_hide(f"the cotangent alone rounded to {name}", _change_cotangents(_round_values(name)))
 
 
 def _round_values(name: str) -> Change:
@@ -207,8 +201,8 @@ def interior_mutants(profile: Profile) -> Iterator[Mutant]:
     own = (profile.dtype,) if profile.dtype != "f32" else ()
     for name in (*own, *LOWER.get(profile.dtype, ())):
         kind = DTYPES[name]
-        yield Mutant(f"intermediates stored in {name}", evaluate_as(_store_intermediates(kind)), must_show=False)
-        yield Mutant(f"constants rounded to {name}", evaluate_as(_round_constants(kind)), must_show=False)
+        yield can_hide(f"intermediates stored in {name}", evaluate_as(_store_intermediates(kind)))
+        yield can_hide(f"constants rounded to {name}", evaluate_as(_round_constants(kind)))
 
 
 def _store_intermediates(kind: Dtype) -> InteriorChange:

@@ -1,7 +1,4 @@
-"""Fates of mutants, counted: kill rates per dtype and operator, and survivors that are proved equivalent.
-
-The kill rates: as a table for the terminal, as a summary in JSON, and as Markdown of that summary.
-"""
+"""Fates of mutants, counted: kill rates per dtype and operator, survivors, as a table, as JSON and as Markdown."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Mutants of rules: kinks, ties, zeros, large inputs, the operator next to this one.
+"""Mutants of rules: kinks, ties, zeros, the operator next to this one, integer arithmetic, draws that are no chance.
 
-Mutants of whole numbers: computed in floats, in fewer bits, with the sign taken for a digit or a digit for the sign.
-
-Data of such cases are drawn so that results fit, and what arithmetic passes through on its way to them: what overflows
+Data of integers are drawn so that results fit, and what arithmetic passes through on its way to them: what overflows
 here overflows nothing that an honest kernel computes in.
-
-Mutants of what an operator draws: answers that are right for a draw which is no chance.
 """
 
 from __future__ import annotations
@@ -17,7 +13,15 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of
-from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, apply_change, is_float
+from opproof.harness.selftest.mutation.mutant import (
+    Arrays,
+    Mutant,
+    Profile,
+    ReferenceCall,
+    apply_change,
+    can_hide,
+    is_float,
+)
 from opproof.reference_ops import Trait, load
 
 
@@ -129,26 +133,18 @@ def integer_mutants(profile: Profile) -> Iterator[Mutant]:
     if not dtype.whole or profile.mode != "forward" or not profile.discrete:
         return
     digits = dtype.digits // 2
-    yield Mutant(f"results of {digits} bits, the rest cut off", _change_results(_wrap_digits(digits)), must_show=False)
-    yield Mutant(
-        f"results of {digits} bits, larger ones at the end", _change_results(_clip_digits(digits)), must_show=False
-    )
+    yield can_hide(f"results of {digits} bits, the rest cut off", _change_results(_wrap_digits(digits)))
+    yield can_hide(f"results of {digits} bits, larger ones at the end", _change_results(_clip_digits(digits)))
     floats = _FLOATS[profile.dtype]
     if floats is not None:
         name = np.dtype(floats).name
-        yield Mutant(
-            f"computed in {name}", _compute_through(lambda x: x.astype(floats).astype(np.float64)), must_show=False
-        )
+        yield can_hide(f"computed in {name}", _compute_through(lambda x: x.astype(floats).astype(np.float64)))
     least, span = dtype.min, dtype.max - dtype.min + 1
     if least < 0:
-        yield Mutant(
-            "inputs read as unsigned", _compute_through(lambda x: np.where(x < 0, x + span, x)), must_show=False
-        )
+        yield can_hide("inputs read as unsigned", _compute_through(lambda x: np.where(x < 0, x + span, x)))
     else:
-        yield Mutant(
-            "inputs read as signed", _compute_through(lambda x: np.where(2 * x >= span, x - span, x)), must_show=False
-        )
-    yield Mutant("inputs negated", _compute_through(np.negative), must_show=False)
+        yield can_hide("inputs read as signed", _compute_through(lambda x: np.where(2 * x >= span, x - span, x)))
+    yield can_hide("inputs negated", _compute_through(np.negative))
 
 
 def _change_results(change: Change) -> Callable[[ReferenceCall], Arrays]:

@@ -1,11 +1,7 @@
 """The suite against mutants of the reference backend: which of them does some case kill, in each dtype?
 
-For each operator, mode and dtype every case is posed once; the honest answer and the expectations are kept, and each
-mutant answers case after case, smoke rows first, until one is judged wrong.
-
-One case in one mode, posed once as `opproof run` poses it, for many answers.
-
-Mutants of many operators, an operator at a time, in one process or several.
+For each operator, mode and dtype every case is posed once, as a run poses it; the honest answer and the expectations
+are kept, and each mutant answers case after case, smoke rows first, until one is judged wrong.
 """
 
 from __future__ import annotations

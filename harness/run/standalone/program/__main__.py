@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .job import Job, Told, copy_results, is_other
-from .tensors import TensorJob, tensor_steps
+from .tensors import TensorJob, make_tensor_steps
 from .ways import keeps_parameters, repeat_call, shares_by_numbers, try_ways
 
 #: Calls that a program makes at least, before what it asks comes a second time.
@@ -41,7 +41,9 @@ def main(module: str, there: str, seconds: str, place: str = ".") -> None:
     until = time.monotonic() + float(seconds)
     told = dict[Path, Told]()
     with np.errstate(all="ignore"):
-        for step in tensor_steps(jobs) if isinstance(jobs[0], TensorJob) else array_steps(jobs, float(seconds)):
+        for step in (
+            make_tensor_steps(jobs) if isinstance(jobs[0], TensorJob) else make_array_steps(jobs, float(seconds))
+        ):
             for path, job in zip(files, jobs, strict=True):
                 if told and time.monotonic() > until:
                     break
@@ -61,7 +63,7 @@ def make_job(loaded: Any, path: Path) -> Any:
     return Job(backend, pickle.loads(path.read_bytes()), str(path.with_suffix("")))  # noqa: S301 - of who started it
 
 
-def array_steps(jobs: Sequence[Job], seconds: float) -> Iterator[Callable[[Job], Told]]:
+def make_array_steps(jobs: Sequence[Job], seconds: float) -> Iterator[Callable[[Job], Told]]:
     """What is done with every job of a backend, in turn."""
     yield partial(call_once, before=-(-AT_LEAST // len(jobs)))
     yield partial(in_other_ways, seconds=min(SECONDS, seconds / 4 / len(jobs)))

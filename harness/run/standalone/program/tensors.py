@@ -56,7 +56,7 @@ class TensorJob:
         return keep_tensors(path, f"{when}outputs", outputs) | keep_tensors(path, f"{when}gradients", gradients)
 
 
-def tensor_steps(jobs: Sequence[TensorJob]) -> Iterator[Callable[[TensorJob], Told]]:
+def make_tensor_steps(jobs: Sequence[TensorJob]) -> Iterator[Callable[[TensorJob], Told]]:
     """What is done with every job, in turn: answer it, and once more after many calls."""
     yield TensorJob.answer
     until = time.monotonic() + CALLING_SECONDS
