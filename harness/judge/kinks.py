@@ -47,7 +47,7 @@ def waive_near_kinks(
     if not near.any():
         return [*comparisons]
     aside = np.where(near, _SIDE_STEP_ROUNDOFFS / _NEAR_KINK_ROUNDOFFS * room, 0.0)
-    below, above = (_evaluate_moved_gradients(posed, first + sign * aside) for sign in (-1, 1))
+    below, above = (_evaluate_gradients_at(posed, first + sign * aside) for sign in (-1, 1))
     return [
         c if c is None or got is None or a is None or b is None or c.passed.shape != near.shape
         else c.with_waived(near & ~c.passed & _is_inside(np.asarray(got, np.float64), a, b, c.bound, posed.dtype_of(i)))
@@ -55,7 +55,8 @@ def waive_near_kinks(
     ]  # fmt: skip
 
 
-def _evaluate_moved_gradients(posed: Question, first: Array) -> Sequence[Array | None]:
+def _evaluate_gradients_at(posed: Question, first: Array) -> Sequence[Array | None]:
+    """The gradients at another first input."""
     moved = posed.given(inputs=(first, *posed.inputs[1:]))
     return evaluate_vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
 
@@ -105,7 +106,7 @@ def waive_at_infinity(
     if got is None or want is None or comparison is None or comparison.passed.shape != x.shape:
         return [*comparisons]
     near, far = (
-        _evaluate_far_gradient(posed, np.where(np.isinf(x), np.copysign(place, x), x)) for place in _FAR_OUT_SIZES
+        _evaluate_gradients_at(posed, np.where(np.isinf(x), np.copysign(place, x), x))[0] for place in _FAR_OUT_SIZES
     )
     if near is None or far is None:
         return [*comparisons]
@@ -113,9 +114,3 @@ def waive_at_infinity(
         slack = C * DTYPES[posed.case.dtype].u * np.abs(near)
         right = np.isinf(x) & np.isnan(want.values) & (near == far) & (np.abs(got - near) <= slack)
     return [comparison.with_waived(right & ~comparison.passed)]
-
-
-def _evaluate_far_gradient(posed: Question, x: Array) -> Array | None:
-    moved = posed.given(inputs=(x,))
-    (found,) = evaluate_vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
-    return None if found is None else np.asarray(found)

@@ -78,7 +78,9 @@ def judge_by_self(forward: Forward, posed: Question, answer: Outputs) -> Judgeme
             return Judgement(Verdict.INCONCLUSIVE, reason)
         for slope in resolved:
             if not abs(slope.got - slope.value) <= slope.error:
-                return Judgement(Verdict.WRONG_GRADIENT, _WRONG, worst=_describe_worst(str(name), slope))
+                numbers = {"got": slope.got, "expected": slope.value, "bound": slope.error}
+                worst = Worst(tensor=str(name), index=(), **{n: number(x) for n, x in numbers.items()})
+                return Judgement(Verdict.WRONG_GRADIENT, _WRONG, worst=worst)
         sharp = [s.error / s.size for s in resolved if s.error <= _MAX_RELATIVE_ERROR * s.size]
         if not sharp and any(s.size > 0 for s in resolved):
             doubtful.append(str(name))
@@ -90,10 +92,6 @@ def judge_by_self(forward: Forward, posed: Question, answer: Outputs) -> Judgeme
         return Judgement(Verdict.INCONCLUSIVE, reason)
     note = f"by differences of the backend's own forward, which resolve {finest:.1g} of the gradient"
     return Judgement(Verdict.PASS, note)
-
-
-def _describe_worst(name: str, slope: Slope) -> Worst:
-    return Worst(tensor=name, index=(), got=number(slope.got), expected=number(slope.value), bound=number(slope.error))
 
 
 def _draw_directions(case: Case, name: str, shape: tuple[int, ...]) -> list[Array]:

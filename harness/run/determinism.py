@@ -121,17 +121,14 @@ def _make_part(asked: Request, axis: Axis, block: tuple[int, int]) -> RequestPar
     names = outputs if posed.mode is Mode.FORWARD else posed.names
     results = tuple(None if w is None else place(n, w.shape) for n, w in zip(names, asked.wanted, strict=True))
     wanted = tuple(
-        w if w is None or r is None else _reshape_wanted(w, r) for w, r in zip(asked.wanted, results, strict=True)
+        w if w is None or r is None else replace(w, shape=tuple(s.stop - s.start for s in r))
+        for w, r in zip(asked.wanted, results, strict=True)
     )
     few = posed.given(case=case, inputs=inputs, cotangents=cotangents)
     first, last = block
     rows = f"slice {first}" if last == first + 1 else f"slices {first} to {last - 1}"
     along = ", ".join(f"axis {at} of {name}" for name, at in axis.of.items() if name in shapes)
     return RequestPart(replace(asked, posed=few, wanted=wanted), results, f"{rows} along {along}")
-
-
-def _reshape_wanted(wanted: Wanted, where: Region) -> Wanted:
-    return replace(wanted, shape=tuple(s.stop - s.start for s in where))
 
 
 def describe_difference(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,6 @@ from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
-from opproof.harness.reference import question as whole
 from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, take_block
 from opproof.harness.reference.chunks.memory_budget import (
     DEFAULT_MEMORY_BYTES,
@@ -35,19 +34,14 @@ from opproof.harness.reference.data import (
     repeat_slices,
     to_dtype,
 )
-from opproof.harness.reference.question import Question, name_outputs, needs_of
+from opproof.harness.reference.question import Question, QuestionPair, make_question, name_outputs, needs_of
 from opproof.reference_ops import Op, Trait
 
 
 @dataclass(frozen=True)
-class LargeQuestionPair:
-    """The question that is judged, and the same of other data, which is asked before and after it.
+class LargeQuestionPair(QuestionPair):
+    """The same of a case that may be too large: where there is `room` for slices only, arrays are in its dtype."""
 
-    Where there is `room` for slices only, all arrays are in the dtype under test.
-    """
-
-    asked: Question
-    other: Question
     outputs: tuple[Array, ...]  # of the shapes and dtypes of the outputs; no values that are judged
     room: ChunkPlan | None = None
 
@@ -72,7 +66,8 @@ def make_fitting_question(
         together = count_runs_without_axes(count_elements(case), memory, case)
         pair = _make_whole_question(case, op, mode)
         made = max(count_elements(case), sum(y.size for y in pair.outputs))
-        return _set_runs_at_once(pair, min(together, count_runs_without_axes(made, memory, case)))
+        runs = min(together, count_runs_without_axes(made, memory, case))
+        return replace(pair, asked=pair.asked.given(together=runs))
     if mode is Mode.GRADIENT:
         asked = with_cotangents(asked, axes, outputs)
     room = room_of(asked, axes, results_of(asked, outputs), memory)
@@ -84,11 +79,6 @@ def make_fitting_question(
     return LargeQuestionPair(asked, other, outputs, room)
 
 
-def _set_runs_at_once(pair: LargeQuestionPair, runs: int) -> LargeQuestionPair:
-    """The pair of which so many noisy runs fit at once."""
-    return LargeQuestionPair(pair.asked.given(together=runs), pair.other, pair.outputs)
-
-
 class Posing(Protocol):
     """Draws the data of a case."""
 
@@ -98,9 +88,7 @@ class Posing(Protocol):
 
 
 def _make_whole_question(case: Case, op: Op, mode: Mode, beside: LargeQuestionPair | None = None) -> LargeQuestionPair:
-    pair = whole.make_question(
-        case, op, mode, None if beside is None else whole.QuestionPair(beside.asked, beside.other)
-    )
+    pair = make_question(case, op, mode, beside)
     return LargeQuestionPair(pair.asked, pair.other, pair.other.outputs)
 
 

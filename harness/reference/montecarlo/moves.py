@@ -121,12 +121,9 @@ def _roll(_: Any, x: Any, shift: Any, axis: Any = None) -> Any:
     return np.roll(x.runs, shift, _shift_axes(axis))
 
 
-def _repeat(_: Any, x: Any, repeats: Any, axis: Any = None) -> Any:
-    return np.repeat(x.runs, repeats, _shift_axis(axis))
-
-
-def _take(_: Any, x: Any, indices: Any, axis: Any = None) -> Any:
-    return np.take(x.runs, indices, _shift_axis(axis))
+def _make_axis_rule(func: Callable[..., Any], default: Any = None) -> Callable[..., Any]:
+    """The rule of a function of an array, something plain, and an axis that it does not need."""
+    return lambda _, x, plain, axis=default: func(x.runs, plain, _shift_axis(axis))
 
 
 def _take_along_axis(_: Any, x: Any, indices: Any, axis: Any) -> Any:
@@ -148,10 +145,6 @@ def _concatenate(exact: Any, arrays: Any, axis: Any = 0) -> Any:
 
 def _stack(exact: Any, arrays: Any, axis: Any = 0) -> Any:
     return np.stack(_gather_runs(arrays, exact.ndim - 1), _shift_axis(axis))
-
-
-def _split(_: Any, x: Any, sections: Any, axis: Any = 0) -> Any:
-    return np.split(x.runs, sections, _shift_axis(axis))
 
 
 def _make_triangle_rule(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,14 +181,14 @@ _RULES: dict[Any, Callable[..., Any]] = {
     np.moveaxis: _move_axes,
     np.flip: _flip,
     np.roll: _roll,
-    np.repeat: _repeat,
-    np.take: _take,
+    np.repeat: _make_axis_rule(np.repeat),
+    np.take: _make_axis_rule(np.take),
     np.take_along_axis: _take_along_axis,
     np.broadcast_to: _broadcast_to,
     np.where: _select_where,
     np.concatenate: _concatenate,
     np.stack: _stack,
-    np.split: _split,
+    np.split: _make_axis_rule(np.split, 0),
     np.tril: _make_triangle_rule(np.tril),
     np.triu: _make_triangle_rule(np.triu),
     np.pad: _pad,

@@ -66,8 +66,6 @@ class Pooled:
         return _draw_pool()[place : place + count]
 
 
-Floats_orthogonal = NDArray[Any]
-
 #: Roundings of an operator up to which this pays.
 MAX_ORTHOGONAL_ROUNDINGS = 32
 #: Runs at least: where errors are not small, signs of one or two runs say little.
@@ -80,7 +78,7 @@ class Counting:
 
     count: int = 0
 
-    def added(self, runs: Floats_orthogonal, _: Floats_orthogonal | float) -> Floats_orthogonal:
+    def added(self, runs: Floats, _: Floats | float) -> Floats:
         """See Draws."""
         self.count += 1
         return np.array(runs)
@@ -99,7 +97,7 @@ class Orthogonal:
         while len(self.matrix) < self.runs:
             self.matrix = np.block([[self.matrix, self.matrix], [self.matrix, -self.matrix]])
 
-    def added(self, runs: Floats_orthogonal, size: Floats_orthogonal | float) -> Floats_orthogonal:
+    def added(self, runs: Floats, size: Floats | float) -> Floats:
         """`runs` with the next column, one element a run, times `size`."""
         column = self.matrix[:, self.used % self.runs]
         self.used += 1

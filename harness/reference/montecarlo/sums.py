@@ -273,8 +273,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-Floats_ties = NDArray[Any]
-
 #: Terms below which no bias is larger than the noise; how many of a row are looked at, that many of them differ, or so
 #: many are one number: half of a row of softmax is exp(0), where half of its input is 0.
 _MIN_BIASED_TERMS = 64
@@ -288,7 +286,7 @@ _MAX_MULTIPLICATIONS = 2**24
 _FLOAT32_U = DTYPES["f32"].u
 
 
-def has_ties(terms: Floats_ties) -> bool:
+def has_ties(terms: Floats) -> bool:
     """Whether rows (..., n) hold few different numbers, or one often; of the first, the middle and the last row."""
     count = terms.shape[-1]
     if count < _MIN_BIASED_TERMS or not terms.size or terms.dtype.kind != "f":
@@ -298,13 +296,13 @@ def has_ties(terms: Floats_ties) -> bool:
     return any(_is_tied(row) for row in some)
 
 
-def _is_tied(row: Floats_ties) -> bool:
+def _is_tied(row: Floats) -> bool:
     numbers, counts = np.unique(row, return_counts=True)
     often = counts[numbers != 0].max(initial=0)  # nothing is rounded where 0 is added
     return len(numbers) <= _MAX_DIFFERENT_SHARE * len(row) or often >= _MIN_EQUAL_SHARE * len(row)
 
 
-def measure_lean(terms: Floats_ties, exact: Floats_ties) -> Floats_ties:
+def measure_lean(terms: Floats, exact: Floats) -> Floats:
     """Roundings that account for the error of sums (...) of rows (..., n) in float32; 0 where none are tied."""
     if not has_ties(terms):
         return np.zeros(exact.shape)
@@ -313,14 +311,14 @@ def measure_lean(terms: Floats_ties, exact: Floats_ties) -> Floats_ties:
     return np.asarray(np.maximum(_count_roundings(forwards, exact), _count_roundings(backwards, exact)))
 
 
-def lean_of_scan(terms: Floats_ties, exact: Floats_ties, axis: int, added: np.ufunc = np.add) -> Floats_ties | float:
+def lean_of_scan(terms: Floats, exact: Floats, axis: int, added: np.ufunc = np.add) -> Floats | float:
     """The same of every partial sum along an axis, by `added`."""
     if not has_ties(np.moveaxis(terms, axis, -1)):
         return 0.0
     return _count_roundings(added.accumulate(terms.astype(np.float32), axis=axis), exact)
 
 
-def lean_of_products(a: Floats_ties, b: Floats_ties, exact: Floats_ties) -> Floats_ties | float:
+def lean_of_products(a: Floats, b: Floats, exact: Floats) -> Floats | float:
     """The same of a product of matrices (..., m, k) and (..., k, n)."""
     if exact.size * a.shape[-1] > _MAX_MULTIPLICATIONS or not (has_ties(a) and has_ties(np.swapaxes(b, -1, -2))):
         return 0.0
@@ -331,5 +329,5 @@ def lean_of_products(a: Floats_ties, b: Floats_ties, exact: Floats_ties) -> Floa
     return _count_roundings(total, exact)
 
 
-def _count_roundings(narrow: Floats_ties, exact: Floats_ties) -> Floats_ties:
+def _count_roundings(narrow: Floats, exact: Floats) -> Floats:
     return np.asarray(np.nan_to_num(np.abs(narrow - exact) / (_FLOAT32_U * _ROUNDOFFS_PER_UNIT), nan=0.0, posinf=0.0))

@@ -49,7 +49,7 @@ def _choose_axes(ndim: int, over: Any, size: Any) -> tuple[int, ...]:
     return tuple(int(a) for a in ((over,) if isinstance(over, int | np.integer) else over))
 
 
-def _make_factorisation_rule(func: Callable[..., Any], matrices: int = 1) -> Rule:
+def _make_factorisation_rule(func: Callable[..., Any]) -> Rule:
     """A backward stable function of matrices: of the first argument, and of others, elementwise."""
 
     def rule(*args: Any, **named: Any) -> Any:
@@ -57,7 +57,7 @@ def _make_factorisation_rule(func: Callable[..., Any], matrices: int = 1) -> Rul
         exact = func(*map(exact_of, args), **named)
         runs = []
         for i in range(source.runs):
-            disturbed = [_off(source, run_of(v, i), v, k < matrices) for k, v in enumerate(args)]
+            disturbed = [_off(source, run_of(v, i), v, k == 0) for k, v in enumerate(args)]
             runs.append(np.asarray(func(*disturbed, **named)))
         return source.noisy(np.asarray(exact), source.rounded(np.stack(runs), np.asarray(exact)))
 

@@ -200,7 +200,7 @@ class HostProcess:
         if not self._ended and not self._buffer and not self._poll.poll(0):
             return True
         self._read_status()
-        return not self._ended and self._quiet()
+        return not self._ended and self._read() and not self._buffer
 
     def fault(self) -> HostFault:
         """How it ended while nothing was asked of it."""
@@ -252,9 +252,6 @@ class HostProcess:
             return True
         self._buffer += more
         return bool(more)
-
-    def _quiet(self) -> bool:
-        return self._read() and not self._buffer
 
     def _read_printed(self) -> None:
         """Take what it printed, and at the end listen no more."""

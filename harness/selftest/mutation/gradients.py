@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, can_hide, is_float
-
-Change = Callable[[Array], Array]
+from opproof.harness.selftest.mutation.mutant import Arrays, Change, Mutant, Profile, ReferenceCall, can_hide, is_float
 
 
 def gradient_mutants(profile: Profile) -> Iterator[Mutant]:
@@ -24,8 +22,8 @@ def gradient_mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(
                 "cotangent constant", _change_cotangents(lambda g: np.full_like(g, g.flat[0]) if g.size else g)
             )
-            yield can_hide("first row of the cotangent for all", _change_cotangents(_repeat_first_row))
-            yield can_hide("last row of the cotangent for all", _change_cotangents(_repeat_last_row))
+            yield can_hide("first row of the cotangent for all", _change_cotangents(_repeat_row(slice(1))))
+            yield can_hide("last row of the cotangent for all", _change_cotangents(_repeat_row(slice(-1, None))))
     yield can_hide("saved output taken for zeros", _change_saved(np.zeros_like))
     yield can_hide("saved output taken for ones", _change_saved(np.ones_like))
     yield can_hide("derivative at the output", _at_output)
@@ -41,12 +39,8 @@ def _change_cotangents(change: Change) -> Callable[[ReferenceCall], Arrays]:
     return results
 
 
-def _repeat_first_row(g: Array) -> Array:
-    return np.repeat(g[:1], len(g), axis=0) if g.ndim else g
-
-
-def _repeat_last_row(g: Array) -> Array:
-    return np.repeat(g[-1:], len(g), axis=0) if g.ndim else g
+def _repeat_row(row: slice) -> Change:
+    return lambda g: np.repeat(g[row], len(g), axis=0) if g.ndim else g
 
 
 def _change_saved(change: Change) -> Callable[[ReferenceCall], Arrays]:

@@ -14,6 +14,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.selftest.mutation.mutant import (
     Arrays,
+    Change,
     Mutant,
     Profile,
     ReferenceCall,
@@ -25,8 +26,6 @@ from opproof.harness.selftest.mutation.mutant import (
 )
 from opproof.harness.selftest.mutation.precision import LOWER
 from opproof.reference_ops._codes import PER_BYTE, decode
-
-Change = Callable[[Array], Array]
 
 
 def input_mutants(profile: Profile) -> Iterator[Mutant]:

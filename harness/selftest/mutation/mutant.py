@@ -67,7 +67,7 @@ def can_hide(name: str, results: Callable[[ReferenceCall], Arrays]) -> Mutant:
     return Mutant(name, results, must_show=False)
 
 
-def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True) -> Mutant:
+def of_results(name: str, change: Change, *, must_show: bool = True) -> Mutant:
     """A mutant that changes every float result."""
     return Mutant(name, lambda call: on_floats(change, call.right), must_show)
 
@@ -136,6 +136,8 @@ def _to_plain(y: Any) -> Any:
 
 
 Arrays = list[Array | None]
+#: What a mutant does with an array: a result, an input, a cotangent, a draw.
+Change = Callable[[Array], Array]
 
 
 #: Floats that NumPy has not.
@@ -152,7 +154,7 @@ def is_number(x: Array | None) -> bool:
     return x is not None and (is_float(x) or (x.dtype.kind in "iu" and x.dtype.itemsize < 8))
 
 
-def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
+def on_all(change: Change, arrays: Sequence[Array | None]) -> Arrays:
     """Every non-empty array changed, whole numbers and truth values too."""
     return [
         change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else apply_change(y, change)
@@ -160,12 +162,12 @@ def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> 
     ]
 
 
-def on_floats(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
+def on_floats(change: Change, arrays: Sequence[Array | None]) -> Arrays:
     """Every non-empty float array changed, in float64, and stored in its own dtype; all others as they are."""
     return [apply_change(y, change) if is_float(y) else y for y in arrays]
 
 
-def apply_change(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
+def apply_change(y: Array | None, change: Change) -> Array | None:
     """`change` of a float64 copy of `y`, stored in the dtype of `y`."""
     if y is None or not y.size:
         return y

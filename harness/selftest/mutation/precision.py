@@ -12,6 +12,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype, round_to
 from opproof.harness.selftest.mutation.mutant import (
     Arrays,
+    Change,
     Mutant,
     Profile,
     ReferenceCall,
@@ -22,8 +23,6 @@ from opproof.harness.selftest.mutation.mutant import (
     of_results,
     on_floats,
 )
-
-Change = Callable[[Array], Array]
 
 #: The dtypes in which a library may do, by mistake, what it should do in this one.
 LOWER = {"f32": ("bf16", "f16"), "f16": ("bf16",), "f8e4m3": ("f8e5m2",)}

@@ -11,6 +11,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype, round_to
 from opproof.harness.selftest.mutation.mutant import (
     Arrays,
+    Change,
     Mutant,
     Profile,
     ReferenceCall,
@@ -19,8 +20,6 @@ from opproof.harness.selftest.mutation.mutant import (
     of_results,
     on_all,
 )
-
-Change = Callable[[Array], Array]
 
 #: Applied to every float result.
 _ALL: tuple[tuple[str, Change], ...] = (

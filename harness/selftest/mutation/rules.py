@@ -15,6 +15,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of
 from opproof.harness.selftest.mutation.mutant import (
     Arrays,
+    Change,
     Mutant,
     Profile,
     ReferenceCall,
@@ -121,8 +122,6 @@ def _take_last_in_windows(call: ReferenceCall, x: Array) -> Arrays:
     return [right[0], int(np.prod(plane)) - 1 - places]
 
 
-Change = Callable[[Array], Array]
-
 #: By dtype, floats that do not hold all of its numbers, and in which a library may compute what it should in integers.
 _FLOATS = {"i32": np.float32, "i16": np.float16, "i8": None, "u8": None}
 
@@ -178,25 +177,24 @@ def _compute_through(change: Change) -> Callable[[ReferenceCall], Arrays]:
     return results
 
 
-DrawChange = Callable[[Array], Array]
-
-
 def draw_mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode; of gradients those that draw anew are among the parameters' mutants."""
     if not profile.op.drawn_from or profile.mode != "forward":
         return
     for count in (32, 64, 256, 1024):
-        yield Mutant(f"the draw repeats itself after {count}", _change_draw(_repeat_after(count)))
+        again = lambda d, n=count: np.resize(d.reshape(-1)[:n], d.size).reshape(d.shape)  # noqa: E731
+        yield Mutant(f"the draw repeats itself after {count}", _change_draw(again))
     for count in (256, 1024):
         yield Mutant(f"nothing drawn past the last whole {count}", _change_draw(_drop_rest(count)))
-    yield Mutant("the first row's draw for every row", _change_draw(_of_first_row))
-    yield Mutant("one draw for a whole row", _change_draw(_of_first_column))
-    yield Mutant("one draw for two neighbours", _change_draw(_in_pairs))
+    yield Mutant("the first row's draw for every row", _change_draw(_repeat_part(lambda d: d[:1])))
+    yield Mutant("one draw for a whole row", _change_draw(_repeat_part(lambda d: d[..., :1])))
+    pairs = _change_draw(lambda d: np.repeat(d.reshape(-1)[::2], 2)[: d.size].reshape(d.shape))
+    yield Mutant("one draw for two neighbours", pairs)
     yield Mutant("each draw the opposite of the one before", _change_draw(_flip_every_second))
     yield Mutant("drawn the wrong way round", _change_draw(np.logical_not))
 
 
-def _change_draw(change: DrawChange) -> Callable[[ReferenceCall], Arrays]:
+def _change_draw(change: Change) -> Callable[[ReferenceCall], Arrays]:
     """The answer to the draw changed, which is the only output of truth values."""
 
     def results(call: ReferenceCall) -> Arrays:
@@ -207,15 +205,7 @@ def _change_draw(change: DrawChange) -> Callable[[ReferenceCall], Arrays]:
     return results
 
 
-def _reshape_like(like: Array, values: Array) -> Array:
-    return values.reshape(like.shape)
-
-
-def _repeat_after(count: int) -> DrawChange:
-    return lambda d: _reshape_like(d, np.resize(d.reshape(-1)[:count], d.size))
-
-
-def _drop_rest(count: int) -> DrawChange:
+def _drop_rest(count: int) -> Change:
     def change(d: Array) -> Array:
         at = np.arange(d.size).reshape(d.shape)
         return d | (at >= d.size - d.size % count)
@@ -223,19 +213,12 @@ def _drop_rest(count: int) -> DrawChange:
     return lambda d: d if d.size < count else change(d)
 
 
-def _in_pairs(d: Array) -> Array:
-    return _reshape_like(d, np.repeat(d.reshape(-1)[::2], 2)[: d.size])
-
-
-def _of_first_row(d: Array) -> Array:
-    return np.broadcast_to(d[:1], d.shape).copy() if d.ndim > 1 else d
-
-
-def _of_first_column(d: Array) -> Array:
-    return np.broadcast_to(d[..., :1], d.shape).copy() if d.ndim > 1 else d
+def _repeat_part(part: Callable[[Array], Array]) -> Change:
+    """A part of a draw of several axes in place of all of it."""
+    return lambda d: np.broadcast_to(part(d), d.shape).copy() if d.ndim > 1 else d
 
 
 def _flip_every_second(d: Array) -> Array:
     flat = d.reshape(-1).copy()
     flat[1::2] = ~flat[: flat.size - 1 : 2]
-    return _reshape_like(d, flat)
+    return flat.reshape(d.shape)
