@@ -67,7 +67,7 @@ class Row:
 
 
 class Smaller(ast.NodeTransformer):
-    """Whole numbers that are given a name at the top of a file, none above a limit: one for what a model is made of."""
+    """Integers that are given a name at the top of a file, none above a limit: one for what a model is made of."""
 
     def __init__(self, model: int, data: int, made_of: frozenset[str]) -> None:
         self.model, self.data, self.made_of = model, data, made_of

@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _units(k: int) -> dict[str, float]:
-    posed = make_question(Case.parse(f"matmul[a=64x{k};b={k}x64;f32]"), load("matmul"), Mode.FORWARD).asked
+    posed = make_question(Case.parse(f"matmul[a=64x{k};b={k}x64;f32]"), load("matmul"), Mode.FORWARD).case_data
     expected = expect_forward(posed)[0]
     a, b = (v.astype(np.float32) for v in posed.inputs if v is not None)
     return {name: float(compare(f(a, b), expected, "f32").units.max()) for name, f in KINDS.items()}

@@ -1,4 +1,4 @@
-"""The soak behind the constants of the bound: every operator over many seeds on libraries of others.
+"""The false-alarm study behind the constants of the bound: every operator over many seeds on libraries of others.
 
     for seed in 0 1 2 3 4 5 6 7 8 9; do
         opproof run -b torch -b mlx -b benchmarks/soak/on_paddle.py --dtype f32,f16,bf16 --seed $seed --out soak/$seed

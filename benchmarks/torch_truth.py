@@ -109,7 +109,7 @@ def compared(name: str, mode: Mode, limit: int, level: str, twin: Twin | None = 
     chosen = [c for c in chosen if not any(0 in s for s in c.shapes.values())][:: max(1, len(chosen) // limit)]
     found: list[np.ndarray[Any, Any]] = []
     for case in chosen:
-        posed = make_question(case, op, mode).asked
+        posed = make_question(case, op, mode).case_data
         if mode is Mode.GRADIENT and not any(posed.needs):
             continue
         try:

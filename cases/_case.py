@@ -173,7 +173,7 @@ def _parsed(text: str) -> Case:
     if "dtype" not in rest:
         raise CaseError(f"{text!r} names no dtype: expected one of {', '.join(DTYPES)} among its parts.")
     if not re.fullmatch(r"\d+", rest.get("seed", "0")):
-        raise CaseError(f"seed={rest['seed']} in {text!r}: expected a whole number of 0 or more.")
+        raise CaseError(f"seed={rest['seed']} in {text!r}: expected an integer of 0 or more.")
     return Case(
         op=op,
         tensors=tuple(tensors),

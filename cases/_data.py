@@ -89,7 +89,7 @@ def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[s
 
     `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly between), to Closed
     (floats between, on whose ends the fill "brink" sits), to "nonzero", to "definite" (symmetric matrices), to a Whole
-    (whole numbers that are data), or to a function of raw bits and shape (the bytes of a quantised tensor).
+    (integers that are data), or to a function of raw bits and shape (the bytes of a quantised tensor).
     `variant` gives other data for the same case. An alias is the same array object.
     """
     if variant and case.fill in REPORTS:  # pinned values have no variants
@@ -165,7 +165,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         if fill == SPECIAL_PAIRS:
             values = special_pairs(bits, shape, [n for n, _ in case.tensors].index(name))
     elif fill in WHOLE_FILLS:
-        raise CaseError(f"fill {fill!r} draws whole numbers, and {case} is of floats: expected another one.")
+        raise CaseError(f"fill {fill!r} draws integers, and {case} is of floats: expected another one.")
     elif is_every(fill):
         in_order = name == case.tensors[0][0] and not case.seed and salt == "variant=0"
         values = every(fill, shape, dtype, None if in_order else bits)
@@ -181,10 +181,10 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
 
 
 def _whole(case: Case, shape: Shape, constraint: Any, bits: Bits) -> Floats:
-    """Whole numbers of the case's dtype. Raises CaseError for a fill that draws none."""
+    """Integers of the case's dtype. Raises CaseError for a fill that draws none."""
     if case.fill not in WHOLE_FILLS:
         known = ", ".join(WHOLE_FILLS)
-        raise CaseError(f"fill {case.fill!r} draws no whole numbers in {case}: expected one of {known}.")
+        raise CaseError(f"fill {case.fill!r} draws no integers in {case}: expected one of {known}.")
     dtype = DTYPES[case.dtype]
     values = WHOLE_FILLS[case.fill](bits, shape, dtype)
     if _alone(case, shape):  # see _MODERATE
@@ -255,7 +255,7 @@ def _alone(case: Case, shape: Shape) -> bool:
 
 
 #: One number beside many may decide them all, or change none (a factor of 1, a bound beyond the data): it is drawn so
-#: that it cannot. Of magnitude 1/4 to 3/4; on the grid of ties; a whole number other than 0 and 1.
+#: that it cannot. Of magnitude 1/4 to 3/4; on the grid of ties; an integer other than 0 and 1.
 _MODERATE: dict[str, Callable[[Floats], Floats]] = {
     "normal": lambda v: np.copysign(np.abs(v) % 1 / 2 + 0.25, v),
     "kink": lambda v: np.copysign(0.5, v),

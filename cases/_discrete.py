@@ -36,7 +36,7 @@ _MANY = "x=2x3x1x2x3x5;f32;fill=special;layout=permuted"
 
 
 def comparisons() -> list[str]:
-    """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values.
+    """STANDARD rows of a comparison: ties, halves, integers and kinks in turn, then special values.
 
     Large numbers are drawn equal in 16 bits only.
     """

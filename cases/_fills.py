@@ -54,7 +54,7 @@ _FOUR = np.ones(4)
 def normal(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     """Sum of four 16-bit uniforms, a dyadic rational close to normal: |x| < 4, deviation 1.15."""
     quarters = bits(math.prod(shape)).astype("<u8", copy=False).view("<u2").reshape(-1, 4)
-    total: Floats = quarters @ _FOUR  # whole numbers, which float64 adds without rounding
+    total: Floats = quarters @ _FOUR  # integers, which float64 adds without rounding
     return ((total - 131070) / 2**15).reshape(shape)
 
 

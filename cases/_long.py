@@ -1,4 +1,4 @@
-"""Rows in which one axis is long and all others are short: where counters of 16 bits, grids and blocks end."""
+"""Rows in which one axis is long and all others are short: where 16-bit counters, grids and blocks end."""
 
 from __future__ import annotations
 

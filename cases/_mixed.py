@@ -1,7 +1,7 @@
 """Rows in which some tensors have another dtype than the rest, as kernels meet them in models.
 
 weights  16 bits beside data of f32, as ggml's products have them by default, or 8 bits beside data of 16
-norms    weights of f32 beside data of 16 bits, as most models keep those of norms, and biases
+norms    weights of f32 with f16 or bf16 data, as most models keep those of norms, and biases
 """
 
 from __future__ import annotations

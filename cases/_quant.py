@@ -33,7 +33,7 @@ BLOCKS: dict[str, tuple[int, int]] = {
 
 #: Those in which values can be stored, not only read.
 ENCODED = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q8_1", "mxfp4", "tq1_0", "tq2_0")
-#: Those whose blocks have scales of 16 bits, of their own.
+#: Those whose blocks have f16 scales of their own.
 SCALED = tuple(quant for quant in BLOCKS if quant not in ("q8_1", "mxfp4", "nvfp4", "iq1_m"))
 
 #: Of so many blocks each byte takes all its values.

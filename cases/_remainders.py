@@ -1,7 +1,7 @@
 """Rows of fmod and remainder.
 
 In 16 bits most rows ask for a's gradient alone: the gradient of b multiplies by a whole quotient, and a / b
-rounded to 16 bits is another whole number too often for an honest implementation to be told by it. Both are asked for
+rounded to 16 bits is another integer too often for an honest implementation to be told by it. Both are asked for
 in rows of few elements, where inputs can keep their distance: none of their quotients is another when it is rounded.
 """
 

@@ -35,7 +35,7 @@ def laid_resized(rest: str = "") -> list[str]:
 
 
 def whole_resized(rest: str = "") -> list[str]:
-    """Rows of planes that are no squares, larger and smaller by whole numbers, one an axis, and one for both."""
+    """Rows of planes that are no squares, larger and smaller by integers, one an axis, and one for both."""
     return [join(row, rest) for row in _WHOLE]
 
 

@@ -94,7 +94,7 @@ def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Ite
 
 
 def every_value(params: str = "") -> str:
-    """The row that holds every number of 16 bits, and of longer ones one of every stretch."""
+    """The row that holds every number of f16 and bf16, and of longer dtypes one of every stretch."""
     return join("x=256x256", params, "fill=every")
 
 

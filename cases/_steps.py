@@ -39,7 +39,7 @@ def _row(states: Iterable[str], shape: str, steps: int | str, *rest: str) -> str
 def steps(states: str, params: Iterable[str], between: Iterable[str] = ()) -> tuple[list[str], list[str]]:
     """SMOKE and STANDARD rows of an optimiser with `states` beside parameters and gradients; `params` in turn.
 
-    `between` are parameters between the numbers of 16 bits.
+    `between` are parameters between neighbours in f16 and bf16.
     """
     names, choices = states.split(), list(params)
     turns = cycle(choices)

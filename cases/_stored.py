@@ -1,6 +1,6 @@
 """Data that a file holds: fill=file:PATH#KEY is what `opproof capture --data` saw, in a safetensors file.
 
-The file holds KEY.NAME for each tensor NAME of the case, floats in float32 or float64, whole numbers in int64. Another
+The file holds KEY.NAME for each tensor NAME of the case, floats in float32 or float64, integers in int64. Another
 seed, or a second call with other data, has the same numbers in another order.
 """
 

@@ -1,6 +1,6 @@
 """Rows in the dtypes beside floats: of the rows that an operator has anyway a few, in one or two of these dtypes each.
 
-whole numbers   odd extents, whole tiles, strides, a broadcast layout, nothing at all; the ends of the range, and
+integers        odd extents, whole tiles, strides, a broadcast layout, nothing at all; the ends of the range, and
                 numbers of one digit more than float32 has
 float8          odd extents, whole tiles, strides; NaN and infinities
 """

@@ -1,4 +1,4 @@
-"""How whole numbers are drawn, in dtypes that hold no others: small ones, any, and those at the ends of the range."""
+"""How integers are drawn, in dtypes that hold no others: small ones, any, and those at the ends of the range."""
 
 from __future__ import annotations
 

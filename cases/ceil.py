@@ -1,4 +1,4 @@
-"""Cases of ceil: whole numbers and halves of both signs, rounded up."""
+"""Cases of ceil: integers and halves of both signs, rounded up."""
 
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows

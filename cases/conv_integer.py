@@ -70,4 +70,4 @@ LONG += of_types(
 )
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight_zero_point.first": ONE_AXIS}
 FULL = ["x=1x1x3x1031;weight=2x1x3x3;type=u8;weight_type=i8;f32"]
-WITHOUT = {"16-bit sums": "sums are of whole numbers, and in no float dtype"}
+WITHOUT = {"16-bit sums": "sums are of integers, and in no float dtype"}

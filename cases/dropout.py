@@ -3,8 +3,8 @@
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import lengths
 
-# Not 0.9: where results of 16 bits lie halfway between two numbers, as those of 10 x do, p kept in float32 decides for
-# one side. Not 0.99, of which float32 keeps few digits of 1 - p, but 127/128.
+# Not 0.9: where results in f16 and bf16 lie halfway between two numbers, as those of 10 x do, p kept in float32 decides
+# for one side. Not 0.99, of which float32 keeps few digits of 1 - p, but 127/128.
 SMOKE = ["x=33x65;p=0.3;key=7"]
 STANDARD = [
     "x=33x65;p=0.4",

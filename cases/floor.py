@@ -1,4 +1,4 @@
-"""Cases of floor: whole numbers and halves of both signs, rounded down."""
+"""Cases of floor: integers and halves of both signs, rounded down."""
 
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows

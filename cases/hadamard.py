@@ -1,4 +1,4 @@
-"""Cases of hadamard: rows of every power of two to 4096 and beyond, scales, whole numbers bit for bit."""
+"""Cases of hadamard: rows of every power of two to 4096 and beyond, scales, integers bit for bit."""
 
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._long import Limit, lengths

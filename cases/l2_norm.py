@@ -58,7 +58,7 @@ FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",
 ]
-WITHOUT = {"heavy": "its gradient is below the normal range of f16"}
+WITHOUT = {"heavy": "its gradient is subnormal in f16"}
 PAIRED = [
     "x=7x5;dim=0;eps=2.5",
 ]

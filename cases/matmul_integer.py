@@ -70,4 +70,4 @@ FULL = [
     "a=4x12289;b=12289x5;a_zero_point=0d;b_zero_point=0d;type=u8;b_type=u8;f32",
     "a=65537x3;b=3x2;type=u8;b_type=i8;f32",
 ]
-WITHOUT = {"16-bit sums": "sums are of whole numbers, and in no float dtype"}
+WITHOUT = {"16-bit sums": "sums are of integers, and in no float dtype"}

@@ -86,4 +86,4 @@ LONG += of_types(
 )
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight_scale.first": ONE_AXIS, "weight_zero_point.first": ONE_AXIS}
 FULL = [_row("1x1x3x1031", "2x1x3x3", "type=u8;weight_type=i8;f32")]
-WITHOUT = {"16-bit sums": "sums are of whole numbers, and in no float dtype"}
+WITHOUT = {"16-bit sums": "sums are of integers, and in no float dtype"}

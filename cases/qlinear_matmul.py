@@ -77,4 +77,4 @@ LONG, LONGEST = (
 )
 SHORT = {"b_scale.first": ONE_AXIS, "b_zero_point.first": ONE_AXIS}
 FULL = [_row("4x12289", "12289x5", "type=i8;b_type=i8;f32"), _row("65537x3", "3x2", "type=u8;b_type=i8;f32")]
-WITHOUT = {"16-bit sums": "sums are of whole numbers, and in no float dtype"}
+WITHOUT = {"16-bit sums": "sums are of integers, and in no float dtype"}

@@ -22,4 +22,4 @@ SHAPES = [
     "grad=1031x67;x=1031x67;f32",
 ]
 FULL = full("grad", "x")
-WITHOUT = {"heavy": "its results are below the normal range of f16"}
+WITHOUT = {"heavy": "its results are subnormal in f16"}

@@ -1,4 +1,4 @@
-"""Cases of round: halves of both signs go to the even neighbour; whole numbers."""
+"""Cases of round: halves of both signs go to the even neighbour; integers."""
 
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows

@@ -50,7 +50,7 @@ STANDARD = [
     "x=2x4128;weight=3x4128;scale=3x129;type=i8",
     "x=3x130;weight=2x130;scale=2x1;type=f8e5m2",
 ]
-#: Scales of f32 beside data of 16 bits, as checkpoints keep them.
+#: Scales of f32 with f16 or bf16 data, as checkpoints keep them.
 MIXED = mixed(
     "scale",
     NORMS,
@@ -85,7 +85,7 @@ LONG, LONGEST = lengths(
 FULL = ["x=8x12289;weight=4x12289;scale=4x1;type=i8", "x=65537x3;weight=2x3;scale=2x1;type=f8e4m3"]
 WITHOUT = {
     **PRODUCTS,
-    "growing": "its weights are whole numbers, which have no gradient",
+    "growing": "its weights are integers, which have no gradient",
     "NaN, inf": "a special number meets every code of a row, and no result of it is finite",
 }
 SHAPES = [

@@ -1,4 +1,4 @@
-"""Cases of trunc: whole numbers and halves of both signs, rounded toward zero."""
+"""Cases of trunc: integers and halves of both signs, rounded toward zero."""
 
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows

@@ -4,7 +4,7 @@ Functions of one output or several: how they give and take their values.
 
 An interval whose ends are among its numbers: what a domain says of targets, weights, gates and moments.
 
-Whole numbers that are the data of an operator, not places that it reads at: what a domain says of such a tensor.
+Integers that are the data of an operator, not places that it reads at: what a domain says of such a tensor.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Closed:
 
 @dataclass(frozen=True)
 class Whole:
-    """int64 of `allowed` in a case of floats; in a case of whole numbers, numbers of its dtype.
+    """int64 of `allowed` in a case of floats; in a case of integers, numbers of its dtype.
 
     `places`: how far bits are moved, which is at least 0 and less than the dtype's bits.
     """

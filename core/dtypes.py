@@ -19,7 +19,7 @@ class Kind(StrEnum):
 
     FLOAT = "floats"
     FLOAT8 = "float8"  # what is stored, and widened to compute
-    SIGNED = "signed"  # whole numbers, in two's complement
+    SIGNED = "signed"  # integers, in two's complement
     UNSIGNED = "unsigned"
 
 
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 class Dtype:
     """A format of numbers. `digits` counts a float's hidden bit, and no sign; `u` is the unit roundoff 2^-digits.
 
-    Whole numbers round nothing: their u is 0, and exponents do not apply.
+    Integers round nothing: their u is 0, and exponents do not apply.
     """
 
     name: str
@@ -115,7 +115,7 @@ DECLARED = tuple(name for name in DTYPES if name not in FLOATS)
 def round_to(values: Any, dtype: Dtype) -> Any:
     """float64 `values` rounded to `dtype`, ties to even, returned as float64.
 
-    Overflow is infinite, or NaN where there is no infinity; whole numbers end at the largest and the least.
+    Overflow is infinite, or NaN where there is no infinity; integers end at the largest and the least.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Whole numbers whose bits are the data: int64 of 32 bits, which every library has, or of a case's own dtype.
+"""Integers whose bits are the data: int64 of 32 bits, which every library has, or of a case's own dtype.
 
 The reference holds the latter in float64, which has a place for every one of 32 bits.
 """

@@ -26,6 +26,6 @@ def half_adjoint(g: tuple[Array, Array], n: int, dim: int, norm: str) -> Array:
 
 
 def wide(*tensors: Any) -> None:
-    """Raises NotImplementedError for tensors of 16 bits, of which PyTorch has no complex numbers on a CPU."""
+    """Raises NotImplementedError for f16 and bf16 tensors, of which PyTorch has no complex numbers on a CPU."""
     if any(t.element_size() < 4 for t in tensors):
-        raise NotImplementedError("PyTorch has no such complex numbers of 16 bits")
+        raise NotImplementedError("PyTorch has no complex numbers of f16 or bf16")

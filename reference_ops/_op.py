@@ -67,7 +67,7 @@ class Op:
     unless BEYOND.
     `independent(shapes, **params)` gives, by tensor and output, the axes (counted from the last, -1) along which slices
     are independent: evaluated one by one and joined they are the whole. Pointwise operators need not say so.
-    `partials(*tensors, **params)` yields what arithmetic in whole numbers passes through on its way to the results, in
+    `partials(*tensors, **params)` yields what arithmetic in integers passes through on its way to the results, in
     any order, the largest and the least of it: data are drawn so that a case's dtype holds these too.
     """
 

@@ -1,4 +1,4 @@
-"""What arithmetic in whole numbers passes through: sums of the positive terms alone, and of the negative ones.
+"""What arithmetic in integers passes through: sums of the positive terms alone, and of the negative ones.
 
 Every sum of some of the terms, in whatever order they are added, lies between the two.
 """

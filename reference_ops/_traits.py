@@ -13,8 +13,8 @@ class Trait(StrEnum):
     SHARES = "shares"  # it weighs the elements of a row by their exponentials
     LONG_SUM = "long sum"  # values or gradients add up as many terms as the caller likes, broadcast axes apart
     ORDERED = "ordered"  # it ranks elements: of equal ones, some come first
-    INDEXED = "indexed"  # whole numbers say where it reads or adds, and may say one place twice
-    ROUNDING = "rounding"  # values are whole numbers
+    INDEXED = "indexed"  # integers say where it reads or adds, and may say one place twice
+    ROUNDING = "rounding"  # values are integers
     MULTIPLIES = "multiplies"  # it multiplies matrices: kernels for it work in tiles
     CHANNELS = "channels"  # it slides a kernel of its own over each channel
     POOLS = "pools"  # it makes one number of every window of its first tensor

@@ -1,6 +1,6 @@
 """cast: x copied into the dtype `to` and back, so rounded to it, to even, and overflowing to inf.
 
-Shapes: x any; y as x, in the dtype of x. `to` is a float of 8, 16 or 32 bits; of whole numbers also i8, i16 or i32.
+Shapes: x any; y as x, in the dtype of x. `to` is a float of 8, 16 or 32 bits; of integers also i8, i16 or i32.
 Gradient: g through the same two copies, as it comes back in `to` (the staircase itself has none).
 What is past the largest number of 8 bits is that number in f8e4m3, which has no infinity, and infinite in f8e5m2, as
 PyTorch has them; NaN and the largest one are as right (there are saturating conversions and others, both in use).

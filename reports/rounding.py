@@ -23,7 +23,7 @@ class StoredRounding:
     dtype: str
     rounding: str  # truncate or away
     records: int  # that say so
-    telling: int  # that say anything
+    telling: int  # decisive records
 
 
 def find_not_nearest(results: Sequence[Result]) -> list[StoredRounding]:

@@ -15,12 +15,16 @@ from opproof.reference_ops import load
 OF_NUMBERS = {"PASS", "WRONG_VALUE", "WRONG_GRADIENT", "VACUOUS", "INCONCLUSIVE"}
 
 
-def attempted(backend, text, mode="forward", op=None, *, alone=False, **rules):
+def attempted(backend, text, mode="forward", op=None, *, single_call=False, **rules):
     """The attempt of the case `text`; `rules` are fields of Task."""
     case = Case.parse(text)
     task = Task("made here", str(case), mode, **rules)
     return run_task(
-        InProcessHost(resolve_members(backend, "made here")), task, op or load(case.op), math.inf, alone=alone
+        InProcessHost(resolve_members(backend, "made here")),
+        task,
+        op or load(case.op),
+        math.inf,
+        single_call=single_call,
     )
 
 

@@ -162,7 +162,7 @@ def cross_entropy(
 
 def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: float) -> Tensor:
     if max_period != int(max_period):
-        raise Unsupported("ggml_timestep_embedding takes a whole number as max_period")
+        raise Unsupported("ggml_timestep_embedding takes an integer as max_period")
     shape = (timesteps.shape[0], dim)
     return g.call("ggml_timestep_embedding", ensure_rows(g, timesteps), dim, int(max_period), shape=shape)
 

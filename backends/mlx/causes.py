@@ -269,7 +269,7 @@ def _weight_of_far(t: Any) -> Any:
 
 
 def lose_a_tap(x: Any, *, size: tuple[int, int], align_corners: bool) -> Any:
-    """Take the floor of a place and of the place + 1 in float32: just below a whole number they are 2 apart."""
+    """Take the floor of a place and of the place + 1 in float32: just below an integer they are 2 apart."""
     return resize(x, *(_make_weights(n, out, align_corners, x) for n, out in zip(x.shape[2:], size, strict=True)))
 
 

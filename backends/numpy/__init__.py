@@ -1,4 +1,4 @@
-"""numpy: the references themselves, evaluated in the case's dtype (16-bit ones in float32, whole numbers in float64).
+"""numpy: the references themselves, evaluated in the case's dtype (16-bit ones in float32, integers in float64).
 
 What an honest, simple implementation looks like: it passes everything, and shows how far rounding
 alone carries a result.
@@ -23,7 +23,7 @@ from opproof.reference_ops import Op, gradients_of, load
 #: Floats that are evaluated in float32.
 _NARROW_DTYPES = ("f16", "bf16", "f8e4m3", "f8e5m2")
 _WHOLE = frozenset(d.numpy for d in DTYPES.values() if d.whole)
-#: How a result, a float32 or float64 array or whole numbers, is stored in the float dtype of the inputs.
+#: How a result, a float32 or float64 array or integers, is stored in the float dtype of the inputs.
 Store = Callable[[Any, np.dtype[Any]], Array]
 
 
@@ -115,7 +115,7 @@ def _list_capabilities() -> dict[str, dict[str, str]]:
 
 
 def _whole_dtype_of(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:
-    """The dtype of whole numbers that are data; None where there are none: int64 are places, and bytes may be codes."""
+    """The dtype of integers that are data; None where there are none: int64 are places, and bytes may be codes."""
     given = {x.dtype for x in inputs if x is not None}
     if _WHOLE.isdisjoint(given):
         return None

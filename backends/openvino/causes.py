@@ -174,7 +174,7 @@ def multiply_by_beta_of_nothing(x: Any, a: Any, b: Any, *, beta: float, alpha: f
 
 
 def read_bits_as_a_number(x: Any, *, value: float) -> Any:
-    """Take the bits of a bfloat16 number for a whole number."""
+    """Take the bits of a bfloat16 number for an integer."""
     bits = np.array(value, dtype=DTYPES["bf16"].numpy).view(np.uint16)
     return np.full_like(x, float(bits))
 

@@ -155,7 +155,7 @@ def take_results(
 ) -> list[WireResult | None]:
     """What came back, copied to its places as far as these reach; one more or one less is for the judge to tell.
 
-    Whole numbers in a wider type than `narrow` ones, which the inputs have, come as these where they fit.
+    Integers in a wider type than `narrow` ones, which the inputs have, come as these where they fit.
     """
     arrays = list(returned) if isinstance(returned, tuple | list) else [returned]
     results: list[WireResult | None] = []

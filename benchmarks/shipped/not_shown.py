@@ -24,7 +24,7 @@ APART = [
     Apart("rms_norm_mul_add", "ggml-org/llama.cpp/pull/14817", "a weight of one number is not broadcast",
           "its weight is as long as a row"),
     Apart("mean", "tensorflow/tensorflow/issues/125978", "the sum of 32-bit integers wraps",
-          "it has no meaning in whole numbers"),
+          "it has no meaning in integers"),
     Apart("quantize", "intel/auto-round/pull/1909", "a block of zeros in q6_k: a scale of NaN",
           "the gguf package encodes no q6_k"),
     Apart("quantize", "ggml-org/llama.cpp/pull/20460", "a block near 1e-11 in iq4_nl: NaN",

@@ -1,4 +1,4 @@
-"""Chainer on the CPU, which is NumPy, each operator by Chainer's own function, gradients by chainer.grad; for the soak.
+"""Chainer on the CPU, which is NumPy, each operator by Chainer's own function, gradients by chainer.grad.
 
     pip install --no-deps chainer==7.8.1
     opproof run -b benchmarks/soak/on_chainer.py

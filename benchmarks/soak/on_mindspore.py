@@ -1,4 +1,4 @@
-"""MindSpore on the CPU, each operator by MindSpore's own function, gradients by mindspore.ops.vjp; for the soak.
+"""MindSpore on the CPU, each operator by MindSpore's own function, gradients by mindspore.ops.vjp: for the study.
 
     pip install mindspore==2.10.0
     opproof run -b benchmarks/soak/on_mindspore.py

@@ -1,4 +1,4 @@
-"""PaddlePaddle on the CPU, each operator by Paddle's own function, gradients by paddle.grad; for the soak.
+"""PaddlePaddle on the CPU, each operator by Paddle's own function, gradients by paddle.grad; for the false-alarm study.
 
     pip install paddlepaddle==3.3.1
     opproof run -b benchmarks/soak/on_paddle.py

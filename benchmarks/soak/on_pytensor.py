@@ -1,4 +1,4 @@
-"""PyTensor on the CPU, each operator by PyTensor's own function, gradients by pytensor.grad; for the soak.
+"""PyTensor on the CPU, each operator by PyTensor's own function, gradients by pytensor.grad; for the false-alarm study.
 
     pip install pytensor==3.0.7
     opproof run -b benchmarks/soak/on_pytensor.py                              # compiled by numba, its default

@@ -1,4 +1,4 @@
-"""TensorFlow on the CPU, each operator by TensorFlow's own function, gradients by its tape; for the soak.
+"""TensorFlow on the CPU, each operator by TensorFlow's own function, gradients by its tape; for the false-alarm study.
 
     pip install tensorflow-cpu==2.21.0
     opproof run -b benchmarks/soak/on_tensorflow.py

@@ -26,7 +26,7 @@ def table(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def row(cells: Iterable[object]) -> str:
-    """Return a row: whole numbers with commas, bars escaped."""
+    """Return a row: integers with commas, bars escaped."""
     return "| " + " | ".join(_shown(cell).replace("\\|", "|").replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -100,8 +100,8 @@ def _measure_case(tasks: Sequence[Task], plan: Plan, desk: Session, workers: _Wo
         except TooLarge as error:
             why, right = dict.fromkeys(why, str(error)), []
     if right:
-        wanted = wanted_of(pair.asked, pair.outputs)
-        facts, calls = facts_of(pair.asked, wanted, pair.outputs), calls_of(pair, wanted)
+        wanted = wanted_of(pair.case_data, pair.outputs)
+        facts, calls = facts_of(pair.case_data, wanted, pair.outputs), calls_of(pair, wanted)
         for caches in plan.caches:
             yield from _measure_tasks(_with_cost(blank, facts, caches), right, _Call(calls, asked), plan, workers, desk)
     for backend, reason in why.items():

@@ -66,12 +66,12 @@ def draw_unseen(case: Case, op: Op, mode: Mode, chance: Random, memory: int = DE
     if op.drawn_from and mode is Mode.GRADIENT:
         return None
     pair = make_fitting_question(case.with_seed(chance.randrange(1, _SEEDS)), op, mode, memory)
-    wanted = wanted_of(pair.asked, pair.outputs)
-    values = inputs_of(pair.asked), cotangents_of(pair.asked)
+    wanted = wanted_of(pair.case_data, pair.outputs)
+    values = inputs_of(pair.case_data), cotangents_of(pair.case_data)
     look = SpotCheck(*values, [None if w is None else _poison_of(w) for w in wanted])
     near = replace(look, moved=[_by(s, op, chance) for group in values for s in group if s is not None])
     places, size = plan_room([None if w is None else (name_of(w.dtype), w.shape) for w in wanted])
-    return Unseen(Request(pair.asked, wanted), pair.room, (near, look), places, size)
+    return Unseen(Request(pair.case_data, wanted), pair.room, (near, look), places, size)
 
 
 def _by(stored: StoredArray, op: Op, chance: Random) -> int:
@@ -151,13 +151,13 @@ def _describe_judgement(judgement: Judgement) -> str:
 
 def calls_of(pair: LargeQuestionPair, wanted: Sequence[Wanted | None]) -> TimedCalls:
     """The call with both sets of values, and the results to make room for."""
-    asked = pair.asked
+    asked = pair.case_data
     return TimedCalls(
         op=asked.op.name,
         params=dict(asked.params),
         gradient=asked.mode is Mode.GRADIENT,
-        inputs=(inputs_of(asked), inputs_of(pair.other)),
-        cotangents=(cotangents_of(asked), cotangents_of(pair.other)),
+        inputs=(inputs_of(asked), inputs_of(pair.decoy_data)),
+        cotangents=(cotangents_of(asked), cotangents_of(pair.decoy_data)),
         results=[None if w is None else (name_of(w.dtype), w.shape) for w in wanted],
         needs=list(asked.needs),
     )

@@ -166,9 +166,9 @@ def bound_of(reference: Callable[..., Any], tensors: Sequence[Any], dtype: str |
     return Bound(values[0], bounds[0]) if len(values) == 1 else Bound(values, tuple(bounds))
 
 
-def failure_message_of(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], compute: str | None) -> str:
-    """Why `actual` is not `like(*inputs)`; empty where it is."""
-    expected, found = _evaluate_expected(like, inputs, None, compute)
+def failure_message_of(actual: Any, reference: Callable[..., Any], inputs: Sequence[Any], compute: str | None) -> str:
+    """Why `actual` is not `reference(*inputs)`; empty where it is."""
+    expected, found = _evaluate_expected(reference, inputs, None, compute)
     got = flatten_outputs(actual)
     if len(got) != len(expected):
         return f"{len(got)} tensors came, the reference has {len(expected)}"

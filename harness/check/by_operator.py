@@ -102,7 +102,7 @@ def _find_torch_support(candidate: Callable[..., Any], op: str) -> tuple[bool, b
 
     truth = load(op)
     case = next(c for c in cases_of(op, "smoke") if c.dtype == "f32")
-    posed = make_question(case, truth, Mode.FORWARD).other
+    posed = make_question(case, truth, Mode.FORWARD).decoy_data
     arrays = [None if x is None else to_dtype(x, case.dtype) for x in posed.inputs]
     seen: list[Any] = []
 

@@ -46,17 +46,17 @@ def make_records(
     candidate: str,
     *,
     in_process: bool,
-    beside: Mapping[Mode, Sequence[WrongTensor]] | None,
+    in_all_variants: Mapping[Mode, Sequence[WrongTensor]] | None,
     until: Allowed = ENDLESS,
 ) -> list[Result]:
-    """A record a mode that was judged; failures with a diagnosis where there is `beside`.
+    """A record a mode that was judged; failures with a diagnosis where there is `in_all_variants`.
 
-    `beside`: by mode what came in all variants. `until`: when a diagnosis is to end.
+    `in_all_variants`: by mode what came in all variants. `until`: when a diagnosis is to end.
     """
     made = []
     for mode, judgement in tried.judgements.items():
         case = case_of(tried, name)
-        asked = judgement.verdict in FAILED and beside is not None and not until.over
+        asked = judgement.verdict in FAILED and in_all_variants is not None and not until.over
         posed = posed_of(tried, case, reference, mode, until) if asked else None
         result = Result(
             case=str(case),
@@ -69,7 +69,7 @@ def make_records(
             in_process=in_process,
             **fields_of_judgement(judgement),
         )
-        others = [w for m in dict.fromkeys((mode, Mode.FORWARD)) for w in (beside or {}).get(m, ())]
+        others = [w for m in dict.fromkeys((mode, Mode.FORWARD)) for w in (in_all_variants or {}).get(m, ())]
         made.append(result if posed is None else _add_diagnosis(result, posed, judgement, tried, others))
     return made
 
@@ -105,7 +105,7 @@ _MAX_EVALUATION_SECONDS = 5.0
 
 def case_of(tried: VariantResult, name: str) -> Case:
     """The case that stands for a variant in a record."""
-    tensors = tried.variant.asked
+    tensors = tried.variant.case_data
     floats = [t.kind for t in tensors if t.kind and not t.param] or [t.kind for t in tensors if t.kind] or ["f32"]
     shapes = tuple((_label(t.name), t.shape) for t in tensors if not t.param)
     return Case(name, shapes, dtype=floats[0], fill=tried.variant.fill, layout=tried.variant.layout)

@@ -134,7 +134,7 @@ def _compare_sides(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, *
     called = name_of(like), name_of(candidate)
     draw = _Redraw(like, inputs, names, reference, wish)
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * DRAWS_PER_BRANCH)}
-    space = _make_space(draw, draws, by_shape=by_shape, apart=apart)
+    space = _make_space(draw, draws, by_shape=by_shape, isolated=apart)
     rounds = _search(candidate, reference, space, wish)
     same = (
         (*describe_unvaried(space.pairs), *describe_unvaried_arguments(draws, names, rounds.names))
@@ -162,7 +162,7 @@ def _check_kinds(candidate: Any, like: Any) -> None:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
 
 
-def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, apart: bool) -> SearchSpace:
+def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, isolated: bool) -> SearchSpace:
     """Make what is tried, by the first draws and what is drawn later."""
     names, reference, seed = draw.names, draw.reference, draw.wish.seed
     own, arguments = callable(draw.inputs), reference.form.arguments
@@ -185,9 +185,9 @@ def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, apa
         kept,
         by_shape,
         own,
-        apart,
+        isolated,
         otherwise=others,
-        exchanged=swap_numbers(draws, names) if apart and own else (),
+        exchanged=swap_numbers(draws, names) if isolated and own else (),
         further=generate_judged_draws(*after),
         later=generate_later_draws(*after),
         numbered=chain(numbers_of_others(draws, names), swept),
@@ -229,7 +229,9 @@ def _add_modes(
             if mode is Mode.JVP and first.variant.layout == "broadcast":
                 continue
             one = try_derivative(first, mode, reference, candidate, manner, wish.device)
-            made = make_records(one, reference, report.reference, report.candidate, in_process=True, beside=None)
+            made = make_records(
+                one, reference, report.reference, report.candidate, in_process=True, in_all_variants=None
+            )
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
             notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]

@@ -162,8 +162,8 @@ def _ask_reference_twice(
     reference: Reference, variant: Variant, manner: JudgingOptions, once: TruthCache
 ) -> tuple[ReferenceReply, ReferenceReply] | VariantResult:
     """What the reference makes of what is asked and of the other data; the result where it declines one."""
-    asked = once.asked(reference, variant, variant.asked, manner)
-    other = asked if isinstance(asked, str) else once.asked(reference, variant, variant.other, manner)
+    asked = once.asked(reference, variant, variant.case_data, manner)
+    other = asked if isinstance(asked, str) else once.asked(reference, variant, variant.decoy_data, manner)
     if isinstance(asked, str) or isinstance(other, str):
         return by_reference(variant, str(asked if isinstance(asked, str) else other))
     if not variant.one:
@@ -327,7 +327,7 @@ def _judge_as_one(
     reference: Reference, ask: CallFn, variant: Variant, manner: JudgingOptions, once: TruthCache
 ) -> Judgement | None:
     """What is wrong with the gradients of tensors that are one."""
-    asked = once.asked(reference, variant, variant.asked, manner)
+    asked = once.asked(reference, variant, variant.case_data, manner)
     if isinstance(asked, str) or not asked.request.cotangents:
         return None
     question = _make_question(reference, asked, manner)
@@ -342,10 +342,10 @@ def _judge_as_one(
     return None if own.error or own.failed else wrong
 
 
-def _call_three_times(ask: CallFn, asked: ReferenceReply, other: ReferenceReply) -> list[Reply]:
+def _call_three_times(ask: CallFn, asked: ReferenceReply, decoy: ReferenceReply) -> list[Reply]:
     """The replies to other data, to what is asked, and to the other data again; who hangs or ends is asked once."""
     replies = list[Reply]()
-    for f in (other, asked, other):
+    for f in (decoy, asked, decoy):
         gone = next((r for r in replies if r.error and r.cause in _GONE), None)
         replies.append(gone or ask(f.request))
     return replies

@@ -84,8 +84,8 @@ class SearchSpace:
     pairs: Sequence[Pair]
     kept: Sequence[Sequence[Property]]  # what each tensor is in every draw, and in every variant
     by_shape: bool
-    own: bool  # a factory's, each of which then has data of its own
-    apart: bool = False  # the candidate has a process of its own, where it may read past a tensor that is too short
+    is_factory: bool  # a factory's, each of which then has data of its own
+    isolated: bool = False  # the candidate has a process of its own, where it may read past a tensor that is too short
     otherwise: Sequence[Variant] = ()  # draws with other plain arguments
     exchanged: Sequence[Variant] = ()  # with two of them exchanged, tried at no other size
     further: Iterable[Variant] = ()  # what is drawn and tried last
@@ -112,8 +112,8 @@ class VariantSearch:
         self.bounded = reference if wish.only else replace(reference, patience=_REFERENCE_TIME_SHARE * wish.seconds)
         self.drawn = {tuple(list_shapes(draw)) for pair in space.pairs for draw in pair}
 
-    def run(self, alone: Unwatched | None = None) -> SearchResult:
-        """Try the variants. `alone` is what asks the candidate where nobody judges.
+    def run(self, standalone: Unwatched | None = None) -> SearchResult:
+        """Try the variants. `standalone` asks the candidate from a standalone script.
 
         Raises UsageError where the reference declines the inputs as given, or where none has the name asked for.
         """
@@ -128,7 +128,7 @@ class VariantSearch:
         asked = len(found)
         if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
             found, not_asked = run_final_pass(
-                found, self.ask, self.bounded, wish, self.clock, apart=self.space.apart, alone=alone
+                found, self.ask, self.bounded, wish, self.clock, isolated=self.space.isolated, standalone=standalone
             )
             self.left[:0] = not_asked
         if not found:
@@ -145,12 +145,12 @@ class VariantSearch:
         def make() -> Iterator[tuple[Variant, ...]]:
             """Make others, which take longer than one call, once the inputs as given were tried."""
             yield take_as_given(space.pairs)
-            others = list_sizes(space.first, numbers, parted=space.apart) if space.own else []
+            others = list_sizes(space.first, numbers, parted=space.isolated) if space.is_factory else []
             marks, floors = marks_of(self.reference.subject), floors_of(*named)
             form = space.pairs, space.kept, space.by_shape, others, space.otherwise, floors, numbers, marks
             yield from variants_of(*form, space.exchanged)[1:]
 
-        turned = take_in_turn(make()) if space.own else make()
+        turned = take_in_turn(make()) if space.is_factory else make()
         last = takewhile(lambda _: self.clock.spent < self.wish.seconds, space.further)
         return chain(turned, ((v,) for v in chain(last, *self._generate_odd(numbers))))
 
@@ -168,19 +168,21 @@ class VariantSearch:
         )
         draws = (v for v in space.later if wanted(v.name))
         bears = partial(can_bear, self.bounded, self.ask, wish.manner)
-        long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.apart else ()
+        long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.isolated else ()
         for variants, share in ((draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE)):
             seconds = math.inf if wish.only else share * wish.seconds
             yield find_differing(self.bounded, self.ask, variants, wish.manner, seconds)
 
     def _is_wanted(self, name: str) -> bool:
         """Say whether a name was not judged already: the same size may be among the others."""
-        return self.space.own and self.wish.only in (None, name) and all(t.variant.name != name for t in self.found)
+        return (
+            self.space.is_factory and self.wish.only in (None, name) and all(t.variant.name != name for t in self.found)
+        )
 
     def _try_in_time(self, same: Sequence[Variant], begun: float) -> bool:
         """Try a variant taken up at `begun`, and say whether it has a result: what there is no time for is left."""
         first = same[0]
-        if self.found and not first.seen and begun + self.pace.seconds(first.asked) > self.wish.seconds:
+        if self.found and not first.seen and begun + self.pace.seconds(first.case_data) > self.wish.seconds:
             self.left.append(first.name)
             return False
         try:
@@ -190,7 +192,7 @@ class VariantSearch:
             return False
         given_up = bool(one.declined) and one.by is DeclinedBy.REFERENCE  # which tells nothing of the others
         if self.found and not given_up:  # the first has the start of a process in it
-            self.pace.took(first.asked, self.clock.spent - begun)
+            self.pace.took(first.case_data, self.clock.spent - begun)
         if not self.found and one.declined and self.wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         self.found.append(one)
@@ -204,7 +206,7 @@ class VariantSearch:
         usual = self.found[0] if self.found else None
         side = self.reference
         if usual is not None:
-            side = _limit_patience(self.bounded, usual, self.pace.growth(same[0].asked))
+            side = _limit_patience(self.bounded, usual, self.pace.growth(same[0].case_data))
         once = self.late if seen else self.once
         return _of_some(side, self.ask, same, self.space.first, self.drawn, wish.manner, once, usual)
 
@@ -254,8 +256,8 @@ def _of_some(
     `drawn`: shapes that draws have, which mean what they mean.
     """
     for variant in same:
-        is_drawn = variant.drawn or tuple(list_shapes(variant.asked)) in drawn
-        with threads_for(variant.asked):
+        is_drawn = variant.drawn or tuple(list_shapes(variant.case_data)) in drawn
+        with threads_for(variant.case_data):
             said = None if is_drawn else of_reference(reference, given, variant, manner)
             one = said or of_candidate(run_variant(reference, ask, variant, manner, once), given, usual, drawn=is_drawn)
         if not _open(one):
@@ -290,7 +292,7 @@ def find_differing(
     """
     other = 0.0
     for variant in take_in_time(seconds, variants):
-        asked = ask_reference(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
+        asked = ask_reference(reference, variant.case_data, manner.seed, manner.gradients, variant.rest)
         if isinstance(asked, str):
             continue
         other = other or _estimate_rounding(variant, asked.outputs)
@@ -305,7 +307,7 @@ def find_differing(
 
 def _estimate_rounding(variant: Variant, outputs: Sequence[ReplyTensor]) -> float:
     """What is more than rounding, of the largest element."""
-    kinds = {*(t.kind for t in variant.asked), *(kind_of(y.dtype) for y in outputs)}
+    kinds = {*(t.kind for t in variant.case_data), *(kind_of(y.dtype) for y in outputs)}
     return _ROUNDING_SHARE_OF_16_BITS if kinds & _NARROW_DTYPES else _ROUNDING_SHARE_OF_FLOAT32
 
 

@@ -31,7 +31,7 @@ from opproof.reports.advice import withdraw_refuted
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 MAX_DIAGNOSED = 3
 DIAGNOSIS_TIME_SHARE = 0.5
-#: So many times what is allowed is no rounding of 16 bits.
+#: Multiples of the bound that no f16 or bf16 rounding reaches.
 MIN_FAR_RATIO = 1024.0
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
@@ -96,7 +96,7 @@ def _record_variants(
         if one.declined:
             continue
         told = beside if sum(r.result.verdict in FAILED for r in made) < MAX_DIAGNOSED else None
-        some = make_records(one, reference, name, candidate, in_process=in_process, beside=told, until=end)
+        some = make_records(one, reference, name, candidate, in_process=in_process, in_all_variants=told, until=end)
         made += [Recorded(one.variant.name, r, one.advice.get(r.mode, "")) for r in some]
     return made
 

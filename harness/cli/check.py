@@ -63,7 +63,7 @@ def check_command(
         eager=against is not None, only=only,
         again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
-    report = check_candidate(sides.candidate, sides.like, sides.inputs, wish)
+    report = check_candidate(sides.candidate, sides.reference, sides.inputs, wish)
     if not reference.is_file() or reference.read_bytes() != before:
         raise UsageError(
             f"{reference} is not what it was when the check began: nothing is proved, and by what stands there now "

@@ -188,7 +188,7 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
     op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     dtype = DTYPES[case.dtype]
     mode = mode_of(case, folders, asked)
-    posed = make_question(case, op, mode).asked
+    posed = make_question(case, op, mode).case_data
     arrays: dict[str, Array] = {
         f"input {n}": v for n, v in zip(posed.names, posed.inputs, strict=True) if v is not None
     }

@@ -156,8 +156,8 @@ def iter_swaps(w: WrongTensor) -> Iterator[Swap]:
             if w.explained(which=other):
                 said = f"{w.what} is that of {w.names[other]}"
                 gradients = Swap(f"{said}: the gradients are swapped", "the gradients were swapped")
-                yield gradients if other in w.beside else Swap(said)
-            if other in w.beside and w.explained(inputs=moved, which=other):
+                yield gradients if other in w.all_wrong else Swap(said)
+            if other in w.all_wrong and w.explained(inputs=moved, which=other):
                 yield both
         if w.explained(inputs=moved):
             yield both

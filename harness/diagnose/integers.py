@@ -1,4 +1,4 @@
-"""Whole numbers: off by one or by a constant, wrapped around or saturated at fewer bits, without their sign.
+"""Integers: off by one or by a constant, wrapped around or saturated at fewer bits, without their sign.
 
 They are compared exactly, so what explains all wrong ones is no matter of rounding. Bytes that stand for numbers of 8
 bits with a sign are looked at as these numbers.
@@ -9,7 +9,7 @@ How a number was before it was rounded, no result says; but the same call with a
 moves every half away from zero, and with one a hair smaller towards it, and nothing else. And with an input of a
 sixteenth, or of minus that, nothing is too large, and every code is a sixteenth of what it would be, to half a code.
 
-Right for inputs of whole numbers whose highest bit is no sign, or whose sign is left out.
+Right for inputs of integers whose highest bit is no sign, or whose sign is left out.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ def find_lost_sign(w: WrongTensor) -> str | None:
 
 
 def is_whole(w: WrongTensor) -> bool:
-    """Whether results are whole numbers, not truth values."""
+    """Whether results are integers, not truth values."""
     return w.whole and w.expected.dtype.kind != "b" and w.got.dtype.kind in "iuf"
 
 
 def read_numbers(w: WrongTensor, values: Array) -> Numbers:
-    """What results of whole numbers stand for, wide enough to count with."""
+    """What results of integers stand for, wide enough to count with."""
     wide = np.asarray(values).astype(np.int64)
     return _interpret_signed(wide, 8) if _of_signed_codes(w) else wide
 

@@ -160,7 +160,7 @@ def _is_none(w: WrongTensor, name: str) -> bool:
 
 
 def suggest_other_value(w: WrongTensor) -> str | None:
-    """Another value that explains numbers of 16 bits no better than its neighbours do: other records may tell it."""
+    """Another value that explains f16 and bf16 numbers no better than its neighbours do: other records may tell it."""
     found = _find_value(w)
     return _said_of(w, *found) if found is not None and _is_blurred(w, *found) else None
 
@@ -175,7 +175,7 @@ def _find_value(w: WrongTensor) -> tuple[str, Any] | None:
 
 
 def _is_blurred(w: WrongTensor, name: str, value: Any) -> bool:
-    """Whether numbers of 16 bits leave open which value it is, as one beside it explains them too."""
+    """Whether f16 and bf16 numbers leave open which value it is, as one beside it explains them too."""
     if not DTYPES[w.dtype].narrow:
         return False
     beside = (v for v in _list_neighbours(value, w.params[name]) if not is_same(v, w.params[name]))
@@ -183,7 +183,7 @@ def _is_blurred(w: WrongTensor, name: str, value: Any) -> bool:
 
 
 def _list_neighbours(value: Any, now: Any) -> tuple[Any, ...]:
-    """Of a whole number those next to it, of another the two that are nearer to what was asked for, and farther."""
+    """Of an integer those next to it, of another the two that are nearer to what was asked for, and farther."""
     if not (is_number(value) and is_number(now)) or not (math.isfinite(value) and math.isfinite(now)):
         return ()
     if isinstance(value, int) and isinstance(now, int):
@@ -254,7 +254,7 @@ def find_rounded_parameter(w: WrongTensor) -> str | None:
 
 
 def _is_stored(w: WrongTensor, candidate: Array | None) -> bool:
-    """Whether elements of 16 bits that are another number in `candidate` are that one."""
+    """Whether f16 and bf16 elements that are another number in `candidate` are that one."""
     if candidate is None or candidate.shape != w.got.shape or not DTYPES[w.dtype].narrow:
         return False
     this, other = (round_to(v, DTYPES[w.dtype]) for v in (candidate, w.expected))

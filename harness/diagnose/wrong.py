@@ -41,7 +41,7 @@ class WrongTensor:
     failing: NDArray[np.bool_]
     units: Array
     stale: Array | None
-    beside: frozenset[int] = frozenset()  # positions of all that are wrong in the record
+    all_wrong: frozenset[int] = frozenset()  # positions of all that are wrong in the record
     others: tuple[WrongTensor, ...] = ()  # what came beside it: of the same answer, and of other calls of the backend
 
     @property
@@ -127,7 +127,7 @@ class WrongTensor:
 
     @property
     def whole(self) -> bool:
-        """Whether its elements are truth values or whole numbers: nothing rounds them, and they are met or not."""
+        """Whether its elements are truth values or integers: nothing rounds them, and they are met or not."""
         return self.expected.dtype.kind != "f" or DTYPES[self.dtype].whole
 
     def tolerance_of(self, candidate: Array, units: float, through: Array | float = 0.0) -> Array:
@@ -243,7 +243,7 @@ class WrongTensor:
 
     def before(self) -> Array | None:
         """The right answer to the call before, which had other data."""
-        other = make_question(self.case, self.op, self.mode).other
+        other = make_question(self.case, self.op, self.mode).decoy_data
         return self.again(inputs=other.inputs, cotangents=other.cotangents)
 
 
@@ -262,7 +262,7 @@ def list_wrong_tensors(
     tensors = list_all_tensors(posed, answer, judgement, together=together)
     wrong = [w for w in tensors if w.failing.any()]
     which = frozenset(w.which for w in wrong)
-    return [replace(w, beside=which, others=(*(v for v in tensors if v is not w), *others)) for w in wrong]
+    return [replace(w, all_wrong=which, others=(*(v for v in tensors if v is not w), *others)) for w in wrong]
 
 
 def list_all_tensors(

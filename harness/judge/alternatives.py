@@ -1,6 +1,6 @@
 """Answers as right as the reference's: flushed zeros, other conventions, coarse arithmetic, draws, ties in any order.
 
-Where arithmetic of 16 bits is declared and an element fails, the reference is evaluated in noise of the declared size:
+Where f16 or bf16 arithmetic is declared and an element fails, the reference is evaluated in noise of the declared size:
 scores of attention near 10^5 are rounded by hundreds in bfloat16, and then another key is the largest. The gradients of
 equal elements may stand in any order, and may be shared (Clarke's generalised gradient): Rado's theorem says which
 vectors are averages of orders. The k largest never sum to more than the k largest expected, and all sum to the same.

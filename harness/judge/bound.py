@@ -120,7 +120,7 @@ def _bound_computed(expected: Expected, scale: Array, size: Array) -> NDArray[np
 def _find_held(expected: Expected, dtype: Dtype, size: Array) -> NDArray[np.bool_] | None:
     """Which elements are to be met exactly, None for none: storing changes no number of the dtype, nor does anything.
 
-    floor(7 / 2) is 3 in every format; 2.998, which is 2 units of bf16 away, is no whole number at all.
+    floor(7 / 2) is 3 in every format; 2.998, which is 2 units of bf16 away, is no integer at all.
     """
     if not expected.held:
         return None
@@ -218,10 +218,10 @@ def _limit(expected: Expected, size: Array, honest: Array, held: Array | None) -
 
 
 def _find_flushed(value: Array, size: Array, dtype: Dtype) -> NDArray[np.bool_] | None:
-    """Zero for a result below the normal range, and a number below it for a truth that is nearer to zero than any.
+    """Zero for a subnormal result, and a subnormal for a truth that is nearer to zero than any.
 
     Zero up to FLUSHED times the least normal number, since what is flushed may be a part: asin(x) as 2 atan(x / 2).
-    A part may be left: any number below the normal range is right that is no larger than such a truth. None for none.
+    A part may be left: any subnormal is right that is no larger than such a truth. None for none.
     In f16 alone that would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic holds them all. In 8
     bits any of it would: nothing that has these numbers flushes them.
     """

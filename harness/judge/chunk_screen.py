@@ -34,7 +34,7 @@ class Screen:
     """What was seen of one tensor so far."""
 
     dtype: str
-    strict: bool = False  # numbers below the normal range are not to be flushed
+    strict: bool = False  # subnormals are not to be flushed
     kept: list[SuspectElement] = field(default_factory=list)  # a heap: the least share first
     suspects: int = 0
     out: int = 0  # beyond the wide bound as well

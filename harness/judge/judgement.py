@@ -281,7 +281,7 @@ def _by_shape(posed: Question, declared: str | None, seed: int) -> set[str]:
     if posed.mode is Mode.GRADIENT and posed.op.vjp is None:
         return set()
     plain = replace(posed.case, fill="normal", seed=posed.case.seed + seed)
-    again = make_question(plain, posed.op, posed.mode).asked
+    again = make_question(plain, posed.op, posed.mode).case_data
     return _find_passing(again, evaluate_expected(again, declared), (*again.inputs, *again.cotangents))
 
 
@@ -293,7 +293,7 @@ def _make_trivial_answers(expected: Expected, tensors: Sequence[Array]) -> Itera
         yield "constant", np.array(expected.values.flat[0])
     for v in tensors:
         if v.size > 1 and v.shape == shape and not (v.dtype.kind == "f" and expected.values.dtype.kind in "iu"):
-            yield "copy", v  # one number that is near another is none; nor are floats, truncated to whole numbers
+            yield "copy", v  # one number that is near another is none; nor are floats, truncated to integers
 
 
 def _passes(dtype: str, expected: Expected, answer: Array, far: Callable[[Array], bool]) -> bool:

@@ -359,7 +359,7 @@ def store_variance_of_gradient(g: Any, y: Any, x: Any, *tensors: Any, **params: 
 
 
 def floor_rounded_quotient(a: Any, b: Any) -> Any:
-    """Floor the quotient after it is rounded: one too many where it is just below a whole number."""
+    """Floor the quotient after it is rounded: one too many where it is just below an integer."""
     return np.floor(a / b)
 
 
@@ -369,7 +369,7 @@ def _find_cells(n: int, out: int) -> Any:
 
 
 def find_cells_in_float32(x: Any, *, size: tuple[int, int]) -> Any:
-    """Read the cell at i times the scale, which float32 rounds below a whole number."""
+    """Read the cell at i times the scale, which float32 rounds below an integer."""
     h, w = (_find_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
     return x[:, :, h[:, None], w]
 

@@ -201,7 +201,8 @@ def _make_row(group: list[Measured]) -> PrecisionRow:
 def _find_needed(grounds: Sequence[Twice]) -> Declaration:
     """The least by which all pass, or of precisions most; where there is none, what each needs, together.
 
-    A few sums of thousands of terms are no reason to judge all others by the precision of 16 bits: they are defects.
+    A few sums of thousands of terms are no reason to judge all others by the precision of f16 or bf16: they are
+    defects.
     """
     passing = Counter(by for r in grounds for by in r.passing)
     rounded = [by for by, count in passing.items() if by.rounding is not None and count == len(grounds)]

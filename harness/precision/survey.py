@@ -65,7 +65,7 @@ def _measure_task(host: Host, task: Task, timeout: float) -> tuple[Measured | No
     dtypes = "+".join(case.dtypes)
     if dtypes == "f32" and support.declared.compute is None and support.declared.rounding is None:
         return None, host  # full precision, and nothing less is claimed
-    made = run_task(host, task, op, timeout, alone=True)
+    made = run_task(host, task, op, timeout, single_call=True)
     record = judge_twice(made)
     found = None
     if record is not None:

@@ -48,7 +48,7 @@ def fill_parameters(case: Case, op: Op) -> dict[str, Any]:
 def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     """Values of every tensor by name: float64 rounded to its dtype, or int64.
 
-    Whole numbers of the case's dtype are float64 too; their results fit it. Floats keep MIN_KINK_DISTANCE from kinks
+    Integers of the case's dtype are float64 too; their results fit it. Floats keep MIN_KINK_DISTANCE from kinks
     unless the fill sits on them, which "kink" always does; a broadcast layout repeats its first slice. `variant` draws
     other data for the same case.
     """
@@ -163,7 +163,7 @@ def order_arguments(case: Case, op: Op, values: dict[str, Array]) -> list[Array 
 
 
 def find_differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[bool]:
-    """Which arguments have a gradient that the case asks for: floats of 16 bits or more, in `needs` where given."""
+    """Which arguments have a gradient that the case asks for: floats of f16, bf16 or wider, in `needs` where given."""
     names = list_arguments(case, op)
     return [
         v is not None
@@ -201,7 +201,7 @@ def _with_rows_of_zeros(g: Array) -> Array:
 
 
 def _make_uneven(g: Array) -> Array:
-    """`g`; where whole numbers drawn for a few elements came out alike, 0 or 1, the first becomes another."""
+    """`g`; where integers drawn for a few elements came out alike, 0 or 1, the first becomes another."""
     if g.size and (g == g.flat[0]).all() and (g.size > 1 or g.flat[0] in (0, 1)):
         g.flat[0] = 2 if g.flat[0] == -2 else -2
     return g

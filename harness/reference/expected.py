@@ -172,7 +172,8 @@ def _expect_scaled(
 def _has_no_constant(posed: Question) -> bool:
     """Whether results are sums of products of operands alone.
 
-    A number of 16 bits times a constant of 16 bits, such as 1 / 6, is stored to one side more often than to the other.
+    An f16 or bf16 number times a constant of its dtype, such as 1 / 6, is stored to one side more often than to the
+    other.
     """
     return posed.op.multilinear and not any(isinstance(v, float) for v in posed.params.values())
 

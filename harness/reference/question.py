@@ -1,6 +1,6 @@
 """A case as it is posed: what the operator is given, and what is asked of it; drawn once and handed on.
 
-And what is as right where zero stands for numbers below the normal range, read, computed or both, as processors and
+And what is as right where zero stands for subnormals, read, computed or both, as processors and
 compilers may have it (flush-to-zero and denormals-are-zero of x86 and ARM; XLA and CUDA's -ftz=true).
 """
 
@@ -158,7 +158,7 @@ class Question:
 
     @cached_property
     def flushed(self) -> tuple[Sequence[Array | None], ...]:
-        """What is as right where zero stands for numbers below the normal range; asked for where an answer fails."""
+        """What is as right where zero stands for subnormals; asked for where an answer fails."""
         return tuple(evaluate_flushed(self))
 
     def given(self, **changes: Any) -> Question:
@@ -170,25 +170,25 @@ class Question:
 class QuestionPair:
     """The question that is judged, and the same of other data, which is asked before and after it."""
 
-    asked: Question
-    other: Question
+    case_data: Question
+    decoy_data: Question
 
 
-def make_question(case: Case, op: Op, mode: Mode, beside: QuestionPair | None = None) -> QuestionPair:
+def make_question(case: Case, op: Op, mode: Mode, other_mode: QuestionPair | None = None) -> QuestionPair:
     """Draw the data of `case`. Shapes, dtypes and needs are found out on the other data, which are not judged.
 
-    What the question of the other mode, `beside`, has of them already is taken from there.
+    What the question of the other mode, `other_mode`, has of them already is taken from there.
     """
     names = tuple(list_arguments(case, op))
-    if beside is None or _by_mode(case):
+    if other_mode is None or _by_mode(case):
         inputs, others = (tuple(order_arguments(case, op, _draw_values(case, op, mode, variant))) for variant in (0, 1))
-        beside = None
+        other_mode = None
     else:
-        inputs, others = beside.asked.inputs, beside.other.inputs
+        inputs, others = other_mode.case_data.inputs, other_mode.decoy_data.inputs
     asked = Question(case, op, mode, names, inputs, (), tuple(find_differentiable(case, op, inputs)))
     other = asked.given(case=draw_other_case(case, op), inputs=others)
-    if beside is not None:
-        asked, other = _keep_evaluated(beside.asked, asked), _keep_evaluated(beside.other, other)
+    if other_mode is not None:
+        asked, other = _keep_evaluated(other_mode.case_data, asked), _keep_evaluated(other_mode.decoy_data, other)
     if mode is Mode.FORWARD:
         return QuestionPair(asked, other)
     needs = tuple(needs_of(case, op, others, other.outputs))
@@ -287,7 +287,7 @@ def _flush(values: Array, tiny: float) -> Array:
 
 
 def evaluate_flushed(posed: Question) -> Iterator[Sequence[Array | None]]:
-    """Outputs, or gradients, with numbers below the normal range taken for zero: read, computed, or both."""
+    """Outputs, or gradients, with subnormals taken for zero: read, computed, or both."""
     kind = DTYPES[posed.case.dtype]
     interior = least_normal_of(kind)
     own = [DTYPES[posed.case.dtype_of(name)].tiny for name in posed.names] if posed.case.mixed else repeat(kind.tiny)

@@ -94,7 +94,7 @@ def _mode_of(case: Case, op: Op, results: Sequence[Result]) -> Mode:
     if all(r.mode != Mode.FORWARD for r in results):
         return Mode.GRADIENT
     try:
-        own, other = (make_question(case, op, mode).asked.inputs for mode in (Mode.FORWARD, Mode.GRADIENT))
+        own, other = (make_question(case, op, mode).case_data.inputs for mode in (Mode.FORWARD, Mode.GRADIENT))
     except Exception:  # a user's own reference that cannot take the case, which is what its record says
         return Mode.GRADIENT
     pairs = ((a, b) for a, b in zip(own, other, strict=True) if a is not None and b is not None)
@@ -120,7 +120,7 @@ def _write_standalone(case: Case, op: Op, mode: Mode) -> str | None:
     """Inputs and reference; None where they are too large."""
     if sum(math.prod(shape) for shape in case.shapes.values()) > MAX_PROGRAM_NUMBERS:
         return None
-    posed = make_question(case, op, mode).asked
+    posed = make_question(case, op, mode).case_data
     outputs = posed.outputs
     if sum(y.size for y in outputs) > MAX_PROGRAM_NUMBERS:
         return None

@@ -102,10 +102,10 @@ def run_task(
     timeout: float,
     *,
     posing: Posing = make_fitting_question,
-    soft: bool = False,
-    alone: bool = False,
+    readable_guards: bool = False,
+    single_call: bool = False,
 ) -> Attempt:
-    """Run and judge `task`. `soft` makes guards readable; `alone` makes only the judged call.
+    """Run and judge `task`. `readable_guards` makes guards readable; `single_call` makes only the judged call.
 
     `posing` draws the question; that of run/cache keeps it, with what is expected, for the next who is asked.
 
@@ -114,7 +114,9 @@ def run_task(
     clock, fault, started = _Clock(), None, time.perf_counter()
     try:
         with with_memory_limit(limit_of(host, task)):
-            judgement = _judge_task(host, task, op, timeout, clock, posing, soft=soft, alone=alone)
+            judgement = _judge_task(
+                host, task, op, timeout, clock, posing, readable_guards=readable_guards, single_call=single_call
+            )
     except EarlyVerdict as settled:
         judgement = Judgement(settled.verdict, settled.message)
     except HostFault as error:
@@ -136,7 +138,15 @@ def run_task(
 
 
 def _judge_task(
-    host: Host, task: Task, op: Op, timeout: float, clock: _Clock, posing: Posing, *, soft: bool, alone: bool
+    host: Host,
+    task: Task,
+    op: Op,
+    timeout: float,
+    clock: _Clock,
+    posing: Posing,
+    *,
+    readable_guards: bool,
+    single_call: bool,
 ) -> Judgement:
     """Pose a task, ask for its answers and judge them. Raises Settled, HostFault, TooLarge."""
     case, mode = Case.parse(task.case), Mode(task.mode)
@@ -147,18 +157,20 @@ def _judge_task(
         check_fits(task, clock.needs)
     check_free(case, task.judge_memory)
     pair = posing(case, op, mode, sys.maxsize if task.is_by_itself else task.judge_memory)
-    clock.posed, clock.rules, clock.declared = pair.asked, rules, str(support.declared)
-    if mode is Mode.GRADIENT and not any(pair.asked.needs):
+    clock.posed, clock.rules, clock.declared = pair.case_data, rules, str(support.declared)
+    if mode is Mode.GRADIENT and not any(pair.case_data.needs):
         raise EarlyVerdict(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
     if task.threads and not host.about.threads:
         raise EarlyVerdict(Verdict.UNSUPPORTED, UNTOLD)
-    wanted = wanted_of(pair.asked, pair.outputs)
-    clock.needs = bytes_of(Request(pair.asked, wanted))
+    wanted = wanted_of(pair.case_data, pair.outputs)
+    clock.needs = bytes_of(Request(pair.case_data, wanted))
     if host.shares_memory:
         check_fits(task, clock.needs)
     check_free(case, task.judge_memory, wanted)
     varies = support.declared.bits is not None
-    posed = _PosedTask(host, task, op, timeout, clock, case, mode, pair, wanted, rules, varies, soft, alone)
+    posed = _PosedTask(
+        host, task, op, timeout, clock, case, mode, pair, wanted, rules, varies, readable_guards, single_call
+    )
     return with_each(task.threads, posed.judge, wanted) if task.threads else posed.judge(0)[0]
 
 
@@ -166,8 +178,8 @@ def _judge_task(
 class _Answers:
     """What came of the calls of a task with one number of threads."""
 
-    asked: Request
-    other: Request
+    request: Request
+    decoy: Request
     answer: Outputs  # to the judged call, with those to the calls before it
     last: Sequence[Array | None]  # to the last call: of other data, unless the judged one is alone
     leading: Sequence[Array | None] | None  # to the judged question, where it was asked first of all
@@ -190,8 +202,8 @@ class _PosedTask:
     wanted: tuple[Wanted | None, ...]
     rules: Rules
     varies: bool  # the bits of its answers, as is declared
-    soft: bool
-    alone: bool
+    readable_guards: bool
+    single_call: bool
 
     @property
     def is_same(self) -> bool:
@@ -201,10 +213,12 @@ class _PosedTask:
     def judge(self, threads: int) -> tuple[Judgement, Outputs]:
         """Ask with a number of threads, 0 for that of the host, and judge the answers."""
         given = self._ask(threads)
-        if not self.alone and self.is_same and not are_same_answers(given.answer.before, given.last):
+        if not self.single_call and self.is_same and not are_same_answers(given.answer.before, given.last):
             unlike = [given.answer.before, given.last]
-            on_end_of_other, room = self._repeat(given.other), self.pair.room
-            return judge_unrepeatable(self.pair.other, unlike, on_end_of_other, "after", self.rules, room), given.answer
+            on_end_of_other, room = self._repeat(given.decoy), self.pair.room
+            return judge_unrepeatable(
+                self.pair.decoy_data, unlike, on_end_of_other, "after", self.rules, room
+            ), given.answer
         self.clock.answer = given.answer
         judgement = self._compare(given, threads)
         judgement = self._check_repeatability(judgement, given)
@@ -213,23 +227,23 @@ class _PosedTask:
 
     def _ask(self, threads: int) -> _Answers:
         """Make the calls, as they are arranged."""
-        pair, wanted, op, soft, plan = self.pair, self.wanted, self.op, self.soft, arrange_calls(self.task)
-        asked = Request(pair.asked, wanted, at_end=plan.at_end, soft=soft, threads=threads)
-        other = Request(pair.other, wanted, at_end=not plan.at_end, soft=soft, threads=threads)
-        around = [] if self.alone else [other]
-        early = [asked] if plan.leads and around and op.deterministic else []
-        first = [_make_forward(asked, pair.outputs)] if op.drawn_from and self.mode is Mode.GRADIENT else []
-        given = list(self._generate_answers(*early, *around, *first, asked, *around))
+        pair, wanted, op, soft, plan = self.pair, self.wanted, self.op, self.readable_guards, arrange_calls(self.task)
+        request = Request(pair.case_data, wanted, at_end=plan.at_end, readable_guards=soft, threads=threads)
+        decoy = Request(pair.decoy_data, wanted, at_end=not plan.at_end, readable_guards=soft, threads=threads)
+        around = [] if self.single_call else [decoy]
+        early = [request] if plan.leads and around and op.deterministic else []
+        first = [_make_forward(request, pair.outputs)] if op.drawn_from and self.mode is Mode.GRADIENT else []
+        given = list(self._generate_answers(*early, *around, *first, request, *around))
         leading = given.pop(0) if early else None
-        can_be_judged = pair.room is None and is_held(pair.asked)
+        can_be_judged = pair.room is None and is_held(pair.case_data)
         stays = plan.stays and around and self.is_same and not self.host.about.once
-        by_halves = call_with_halves(self._call, asked, other, late=plan.late) if stays and can_be_judged else []
-        again = call_in_reused_memory(self._call, asked, other) if stays else None
+        by_halves = call_with_halves(self._call, request, decoy, late=plan.late) if stays and can_be_judged else []
+        again = call_in_reused_memory(self._call, request, decoy) if stays else None
         answer = Outputs(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
         once = self.host.about.once
-        if self.alone and op.drawn_from and self.mode is Mode.FORWARD and not once:  # two draws are compared
-            answer = replace(answer, before=self._call(other))
-        return _Answers(asked, other, answer, given[-1], leading, by_halves, again)
+        if self.single_call and op.drawn_from and self.mode is Mode.FORWARD and not once:  # two draws are compared
+            answer = replace(answer, before=self._call(decoy))
+        return _Answers(request, decoy, answer, given[-1], leading, by_halves, again)
 
     def _generate_answers(self, *questions: Request) -> Iterator[list[Array | None]]:
         """Ask several questions, and count the seconds of each."""
@@ -253,47 +267,52 @@ class _PosedTask:
         """Judge the answer by itself, as the task says, or by the reference."""
         if self.task.is_by_itself:
             forward = _forward_of(self.host, self.case, self.op, self.timeout, threads)
-            return judge_by_self(forward, self.pair.asked, given.answer)
-        return by_reference(self.pair.asked, given.answer, self.rules, self.pair.room)
+            return judge_by_self(forward, self.pair.case_data, given.answer)
+        return by_reference(self.pair.case_data, given.answer, self.rules, self.pair.room)
 
     def _check_repeatability(self, judgement: Judgement, given: _Answers) -> Judgement:
         """Make a judgement that nothing is wrong NOT_REPEATABLE where other calls show that the answer is not."""
-        answer, asked, leading = given.answer, given.asked, given.leading
+        answer, request, leading = given.answer, given.request, given.leading
         if judgement.verdict is Verdict.PASS and leading is not None and self.is_same:
-            repeated = partial(self._repeat, asked)
+            repeated = partial(self._repeat, request)
             judgement = judge_repeatability(judgement, self.pair, leading, answer, self.rules, repeated)
-        if judgement.verdict is Verdict.PASS and self.alone and self.is_same and has_differences(self._repeat(asked)):
+        if (
+            judgement.verdict is Verdict.PASS
+            and self.single_call
+            and self.is_same
+            and has_differences(self._repeat(request))
+        ):
             message = f"the same call gave other bits {ON_END}"
             judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=message)
-        if judgement.verdict is not Verdict.PASS or not self.op.deterministic or self.alone:
+        if judgement.verdict is not Verdict.PASS or not self.op.deterministic or self.single_call:
             return judgement
         changed = self._find_changed(given)
         return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed) if changed else judgement
 
     def _find_changed(self, given: _Answers) -> str:
         """Find what shows in further calls that an answer is kept or varies, in words; empty where nothing does."""
-        asked, other, arrays, repeat = given.asked, given.other, given.answer.arrays, self.task.repeat
+        request, decoy, arrays, repeat = given.request, given.decoy, given.answer.arrays, self.task.repeat
         if self.varies:
-            more = chain(filter(None, [given.leading]), (self._call(asked) for _ in range(1, repeat)))
+            more = chain(filter(None, [given.leading]), (self._call(request) for _ in range(1, repeat)))
             changed = find_wrong_answer(self.pair, more, [given.answer.before, given.last], self.rules)
         else:
-            changed = find_unrepeated(self._call, asked, other, arrays, repeat)
-            changed = changed or find_stale_bits(self._call, asked, other, arrays, given.again)
+            changed = find_unrepeated(self._call, request, decoy, arrays, repeat)
+            changed = changed or find_stale_bits(self._call, request, decoy, arrays, given.again)
             changed = changed or find_partial_key(given.by_halves, arrays, self._is_wrong)
         if not changed and self.task.batch_invariant and self.is_same:
-            changed = find_dependent_rows(self._call, asked, arrays)
+            changed = find_dependent_rows(self._call, request, arrays)
         return changed
 
     def _is_wrong(self, one: Answered) -> bool:
         """Whether the answer to a question beside the judged one is wrong by the reference."""
         posed, answer = one[0].posed, Outputs(one[1])
-        return by_reference(posed, answer, self.rules, self.pair.room, self.pair.asked).verdict in WRONG
+        return by_reference(posed, answer, self.rules, self.pair.room, self.pair.case_data).verdict in WRONG
 
 
-def _make_forward(asked: Request, outputs: Sequence[Array]) -> Request:
+def _make_forward(request: Request, outputs: Sequence[Array]) -> Request:
     """The forward of the call whose gradients are asked for."""
-    posed = asked.posed.given(mode=Mode.FORWARD, cotangents=(), case=asked.posed.case.apart)
-    return replace(asked, posed=posed, wanted=wanted_of(posed, outputs))
+    posed = request.posed.given(mode=Mode.FORWARD, cotangents=(), case=request.posed.case.apart)
+    return replace(request, posed=posed, wanted=wanted_of(posed, outputs))
 
 
 def rules_of(task: Task, support: Support) -> Rules:
@@ -336,10 +355,10 @@ def _check_declared(declared: Declaration) -> None:
 def _forward_of(host: Host, case: Case, op: Op, timeout: float, threads: int):  # type: ignore[no-untyped-def] # noqa: ANN202
     """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
     pair = make_fitting_question(replace(case.apart, layout="contiguous"), op, Mode.FORWARD, sys.maxsize)
-    wanted = wanted_of(pair.asked, pair.outputs)
+    wanted = wanted_of(pair.case_data, pair.outputs)
 
     def forward(inputs: Sequence[Array | None]) -> list[Array | None]:
-        return host.call(Request(pair.asked.given(inputs=tuple(inputs)), wanted, threads=threads), timeout)
+        return host.call(Request(pair.case_data.given(inputs=tuple(inputs)), wanted, threads=threads), timeout)
 
     return forward
 

@@ -56,12 +56,12 @@ def judge_repeatability(
     `on_end`: answers to the question with no other call between.
     """
     if not are_same_answers(leading, answer.arrays):
-        changed = judge_unrepeatable(pair.asked, [leading], on_end(), "before", rules, pair.room)
+        changed = judge_unrepeatable(pair.case_data, [leading], on_end(), "before", rules, pair.room)
         return replace(judgement, verdict=changed.verdict, message=changed.message)
     if are_same_answers(leading, answer.before) and is_held(
-        pair.other
+        pair.decoy_data
     ):  # two questions with one answer: right for both, or kept
-        other = by_reference(pair.other, Outputs(answer.before), rules, pair.room, pair.asked)
+        other = by_reference(pair.decoy_data, Outputs(answer.before), rules, pair.room, pair.case_data)
         if other.verdict in WRONG:
             return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=STALE, stale=True)
     return judgement
@@ -88,14 +88,14 @@ def judge_unrepeatable(
 
 def find_wrong_answer(
     pair: LargeQuestionPair,
-    asked: Iterable[Sequence[Array | None]],
-    other: Iterable[Sequence[Array | None]],
+    case_answers: Iterable[Sequence[Array | None]],
+    decoy_answers: Iterable[Sequence[Array | None]],
     rules: Rules,
 ) -> str:
     """Which of several answers to the two questions is wrong, in words; empty where all are right: bits may vary."""
-    if not is_held(pair.asked):
+    if not is_held(pair.case_data):
         return ""
-    for posed, answers in ((pair.asked, asked), (pair.other, other)):
+    for posed, answers in ((pair.case_data, case_answers), (pair.decoy_data, decoy_answers)):
         for some in answers:
             judgement = by_reference(posed, Outputs(some), rules, pair.room)
             if judgement.verdict in WRONG:
@@ -110,14 +110,14 @@ def is_held(posed: Question) -> bool:
 
 
 def by_reference(
-    posed: Question, answer: Outputs, rules: Rules, room: ChunkPlan | None, beside: Question | None = None
+    posed: Question, answer: Outputs, rules: Rules, room: ChunkPlan | None, case_data: Question | None = None
 ) -> Judgement:
-    """The verdict of the reference: of the whole, or of slices as the judge's memory allows. `beside`: see judged."""
+    """The verdict of the reference: of the whole, or of slices as memory allows. `case_data`: of the case."""
 
     def anew() -> Judgement:
         return _judge_whole(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
 
-    return judge_or_recall(posed, answer, rules, anew, beside)
+    return judge_or_recall(posed, answer, rules, anew, case_data)
 
 
 def _judge_whole(posed: Question, answer: Outputs, rules: Rules) -> Judgement:

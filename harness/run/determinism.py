@@ -27,82 +27,82 @@ Call = Callable[[Request], Sequence[Array | None]]
 class RequestPart:
     """Some of the slices of a question along one axis: the question of them alone, and where its results lie."""
 
-    asked: Request
+    request: Request
     results: tuple[Region | None, ...]  # in each result of the whole; None where all slices share it
     words: str
 
 
-def find_unrepeated(call: Call, asked: Request, other: Request, answer: Sequence[Array | None], repeat: int) -> str:
+def find_unrepeated(call: Call, request: Request, decoy: Request, answer: Sequence[Array | None], repeat: int) -> str:
     """Which of `repeat` calls, with calls of other data between, gave other bits, in words; empty where none did."""
     for k in range(2, repeat + 1):
-        call(other)
-        if where := describe_difference(answer, call(asked), asked.wanted):
+        call(decoy)
+        if where := describe_difference(answer, call(request), request.wanted):
             return f"call {k} of {repeat} gave other bits than the first: {where}"
     return ""
 
 
-def call_in_reused_memory(call: Call, asked: Request, other: Request) -> Sequence[Array | None]:
+def call_in_reused_memory(call: Call, request: Request, decoy: Request) -> Sequence[Array | None]:
     """The answer once more, where other data have just lain in its memory, and their results in that of its own.
 
     What is kept of a tensor by its address, weights that were packed, is then that of the other data, and who looks
     whether results are poisoned, or pages beside tensors closed, sees what a program's memory holds.
     """
-    call(replace(other, at_end=asked.at_end))
-    return call(replace(asked, as_left=True).with_soft_guards())
+    call(replace(decoy, at_end=request.at_end))
+    return call(replace(request, as_left=True).with_soft_guards())
 
 
 def find_stale_bits(
-    call: Call, asked: Request, other: Request, answer: Sequence[Array | None], again: Sequence[Array | None] | None
+    call: Call, request: Request, decoy: Request, answer: Sequence[Array | None], again: Sequence[Array | None] | None
 ) -> str:
     """Which bits were others where other data had lain in the memory of the call, in words; empty where none were.
 
     That this is the cause is said where it has the same effect once more, and the call alone gives the same bits.
     """
-    where = "" if again is None else describe_difference(answer, again, asked.wanted)
+    where = "" if again is None else describe_difference(answer, again, request.wanted)
     if not where or again is None:
         return ""
-    if has_differences([again, call_in_reused_memory(call, asked, other)]) or has_differences(on_end(call, asked)):
+    if has_differences([again, call_in_reused_memory(call, request, decoy)]) or has_differences(on_end(call, request)):
         return f"the same call gave other bits {ON_END}: {where}"
     why = "as of what is kept by address, or where no memory is poisoned or closed"
     return f"other bits where other data had lain in its memory, {why}: {where}"
 
 
-def on_end(call: Call, asked: Request) -> Sequence[Sequence[Array | None]]:
+def on_end(call: Call, request: Request) -> Sequence[Sequence[Array | None]]:
     """Answers to one question with no other call between: where they differ, nothing that was kept is to blame.
 
     Those that are alike are one: a large answer is held as often as it differs.
     """
-    call(asked)  # it may have what a call before it left
+    call(request)  # it may have what a call before it left
     answers: list[Sequence[Array | None]] = []
     for _ in range(_ON_END - 1):
-        answer = call(asked)
+        answer = call(request)
         answers.append(next((one for one in answers if not has_differences([one, answer])), answer))
     return answers
 
 
-def find_dependent_rows(call: Call, asked: Request, answer: Sequence[Array | None]) -> str:
+def find_dependent_rows(call: Call, request: Request, answer: Sequence[Array | None]) -> str:
     """Which rows give other bits without the rows beside them, in words; empty where none do."""
-    for part in iterate_parts(asked):
+    for part in iterate_parts(request):
         whole = [None if a is None or r is None else a[r] for a, r in zip(answer, part.results, strict=True)]
-        got = [None if r is None else g for g, r in zip(call(part.asked), part.results, strict=True)]
-        if where := describe_difference(whole, got, part.asked.wanted):
+        got = [None if r is None else g for g, r in zip(call(part.request), part.results, strict=True)]
+        if where := describe_difference(whole, got, part.request.wanted):
             return f"{part.words}, evaluated without the others, give other bits than among them: {where}"
     return ""
 
 
-def iterate_parts(asked: Request) -> Iterator[RequestPart]:
+def iterate_parts(request: Request) -> Iterator[RequestPart]:
     """One row in the middle, and all but the first, along every axis whose slices are independent."""
-    posed = asked.posed
+    posed = request.posed
     for axis in axes_of(posed.case, posed.op):
         if posed.op.independent is None and -1 in axis.of.values():
             continue  # single elements are beside others in their row as well
         if all(axis.count_sharing(n, shape) in (1, axis.extent) for n, shape in posed.case.shapes.items()):
             for block in ((axis.extent // 2, axis.extent // 2 + 1), (1, axis.extent)):
-                yield _make_part(asked, axis, block)
+                yield _make_part(request, axis, block)
 
 
-def _make_part(asked: Request, axis: Axis, block: tuple[int, int]) -> RequestPart:
-    posed = asked.posed
+def _make_part(request: Request, axis: Axis, block: tuple[int, int]) -> RequestPart:
+    posed = request.posed
 
     def place(name: str | None, shape: tuple[int, ...]) -> Region | None:
         whole = name is None or axis.count_sharing(name, shape) == axis.extent
@@ -112,23 +112,23 @@ def _make_part(asked: Request, axis: Axis, block: tuple[int, int]) -> RequestPar
         where = None if x is None else place(name, x.shape)
         return x if x is None or where is None else x[where].copy()
 
-    outputs = name_outputs(posed.op, len(posed.cotangents) or len(asked.wanted))
+    outputs = name_outputs(posed.op, len(posed.cotangents) or len(request.wanted))
     inputs = tuple(taken(n, x) for n, x in zip(posed.names, posed.inputs, strict=True))
     cotangents = tuple(taken(n, g) for n, g in zip(outputs[: len(posed.cotangents)], posed.cotangents, strict=True))
     given = zip(posed.names, inputs, strict=True)
     shapes = {n: x.shape for n, x in given if n is not None and x is not None}
     case = replace(posed.case, tensors=tuple((name, shapes[name]) for name, _ in posed.case.tensors))
     names = outputs if posed.mode is Mode.FORWARD else posed.names
-    results = tuple(None if w is None else place(n, w.shape) for n, w in zip(names, asked.wanted, strict=True))
+    results = tuple(None if w is None else place(n, w.shape) for n, w in zip(names, request.wanted, strict=True))
     wanted = tuple(
         w if w is None or r is None else replace(w, shape=tuple(s.stop - s.start for s in r))
-        for w, r in zip(asked.wanted, results, strict=True)
+        for w, r in zip(request.wanted, results, strict=True)
     )
     few = posed.given(case=case, inputs=inputs, cotangents=cotangents)
     first, last = block
     rows = f"slice {first}" if last == first + 1 else f"slices {first} to {last - 1}"
     along = ", ".join(f"axis {at} of {name}" for name, at in axis.of.items() if name in shapes)
-    return RequestPart(replace(asked, posed=few, wanted=wanted), results, f"{rows} along {along}")
+    return RequestPart(replace(request, posed=few, wanted=wanted), results, f"{rows} along {along}")
 
 
 def describe_difference(
@@ -151,14 +151,14 @@ Answered = tuple[Request, Sequence[Array | None]]
 
 
 def call_with_halves(
-    call: Callable[[Request], Sequence[Array | None]], asked: Request, other: Request, *, late: bool
+    call: Callable[[Request], Sequence[Array | None]], request: Request, decoy: Request, *, late: bool
 ) -> list[Answered]:
-    """The questions that share half of every tensor with `asked`, and their answers.
+    """The questions that share half of every tensor with `request`, and their answers.
 
     A backend that cannot take such data, a matrix that is no longer what it has to be, has said nothing.
     """
     answered = []
-    for question in make_halves(asked, other, late=late):
+    for question in make_halves(request, decoy, late=late):
         try:
             answered.append((question, call(question)))
         except EarlyVerdict:
@@ -166,14 +166,14 @@ def call_with_halves(
     return answered
 
 
-def make_halves(asked: Request, other: Request, *, late: bool) -> Iterator[Request]:
-    """Questions of which every second element of a float tensor is that of `asked`, or one end is; the rest `other`'s.
+def make_halves(request: Request, decoy: Request, *, late: bool) -> Iterator[Request]:
+    """Questions with every second element of a float tensor from `request`, or one end; the rest is `decoy`'s.
 
     `late`: it is the odd elements, and the end.
     """
-    posed = asked.posed
+    posed = request.posed
     layouts = layouts_of(posed.case)
-    pairs = list(zip(posed.names, posed.inputs, other.posed.inputs, strict=True))
+    pairs = list(zip(posed.names, posed.inputs, decoy.posed.inputs, strict=True))
     for alternate in (True, False):
         mixed: dict[int, Array] = {}  # one array given twice stays one
         for name, x, y in pairs:
@@ -185,7 +185,7 @@ def make_halves(asked: Request, other: Request, *, late: bool) -> Iterator[Reque
                 mixed[id(x)] = np.where(own, x, y)
         if mixed:
             inputs = tuple(x if x is None else mixed.get(id(x), x) for _, x, _ in pairs)
-            yield replace(asked, posed=posed.given(inputs=inputs))
+            yield replace(request, posed=posed.given(inputs=inputs))
 
 
 def find_partial_key(

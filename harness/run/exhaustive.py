@@ -114,7 +114,7 @@ def _range_of(result: Result, tried: int, of: int, folders: tuple[str, ...]) -> 
     case = Case.parse(result.case)
     op, x, low = op_of(result.op, folders), math.nan, _low_of(case)
     if result.worst is not None:
-        given = make_question(case, op, Mode(result.mode)).asked.inputs[0]
+        given = make_question(case, op, Mode(result.mode)).case_data.inputs[0]
         assert given is not None
         x = float(given[tuple(result.worst.index)])
     failed, units = _error_size_of(result)

@@ -142,7 +142,7 @@ def is_asked(case: Case, op: Op, mode: str) -> bool:
 
 
 def has_gradient(case: Case, op: Op) -> bool:
-    """Whether the case has a gradient to ask for: none of whole numbers, and of 8 bits, which hold no gradients.
+    """Whether the case has a gradient to ask for: none of integers, and of 8 bits, which hold no gradients.
 
     And none at NaN and infinity, whose conventions differ.
     """

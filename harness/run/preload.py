@@ -15,5 +15,5 @@ __all__ = ["special", "worker"]
 
 harden_process()
 restrict_connections(os.getppid())
-take_orphans()  # what is left of the hosts of a judge that was killed: keepers, as a rule, about to end
+take_orphans()  # what is left of the hosts of a judge that was killed: supervisors, as a rule, about to end
 warnings.filterwarnings("ignore", "forkserver: waitpid returned unexpected pid")  # when they do

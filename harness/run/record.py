@@ -57,7 +57,7 @@ def causes_of(task: Task, attempt: Attempt) -> tuple[str, ...]:
         from opproof.harness.judge.causes import find_causes
 
         case, mode = Case.parse(task.case), Mode(task.mode)
-        posed = attempt.posed or make_question(case, op_of(case.op, task.ops), mode).asked
+        posed = attempt.posed or make_question(case, op_of(case.op, task.ops), mode).case_data
         attempt.causes[key] = find_causes(task.known, posed, attempt.judgement, attempt.rules or Rules())
     return attempt.causes[key]
 
@@ -85,9 +85,9 @@ def _round_units(units: float | None) -> float | None:
     return None if units is None else round(units, 4)
 
 
-def fields_of_diagnosis(label: str, said: str, beside: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def fields_of_diagnosis(label: str, said: str, others: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """A diagnosis, and what fits beside it, each with its label, as the fields of a record."""
-    also = [(of, text) for of, text in beside if text != said]
+    also = [(of, text) for of, text in others if text != said]
     return {"diagnosis": said, "also": tuple(s for _, s in also), "patterns": (label, *(p for p, _ in also))}
 
 
@@ -114,7 +114,7 @@ def _diagnose(attempt: Attempt) -> dict[str, Any]:
         return CachedDiagnosis(label, said, find_other_patterns(posed, answer, judgement, said))
 
     known = judgements.explain_or_recall(posed, answer, attempt.rules, explain)
-    return fields_of_diagnosis(known.label, known.said, known.beside)
+    return fields_of_diagnosis(known.label, known.said, known.also)
 
 
 def _collect_evidence(attempt: Attempt) -> Evidence | None:

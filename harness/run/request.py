@@ -23,7 +23,7 @@ class Wanted:
     name: str  # "output y", "gradient of x"
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    of_any_width: bool = False  # whole numbers, which count by their values
+    of_any_width: bool = False  # integers, which count by their values
     on_request: bool = False  # None will do
 
 
@@ -43,13 +43,13 @@ class Request:
     posed: Question
     wanted: tuple[Wanted | None, ...]
     at_end: bool = True  # buffers end at a guard; else they begin at one
-    soft: bool = False  # guards can be read and written, and are looked at afterwards
+    readable_guards: bool = False  # guards can be read and written, and are looked at afterwards
     threads: int = 0  # that the backend is to compute with; 0: as many as it likes
     as_left: bool = False  # results lie in memory that holds what the call before left there, as a program's do
 
     def with_soft_guards(self) -> Request:
         """The same with soft guards."""
-        return replace(self, soft=True)
+        return replace(self, readable_guards=True)
 
 
 def wanted_of(posed: Question, templates: Sequence[Array]) -> tuple[Wanted | None, ...]:

@@ -230,7 +230,7 @@ def _check(case: Case, op: Op, mode: Mode) -> None:
     if mode is Mode.GRADIENT and op.vjp is None:
         return
     try:
-        evaluate_expected(make_question(case, op, mode).asked)
+        evaluate_expected(make_question(case, op, mode).case_data)
     except OpError as error:
         raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
     except Exception:  # noqa: S110 - what else goes wrong is told by the records

@@ -210,7 +210,7 @@ def _end(executor: ProcessPoolExecutor) -> None:
 
 
 def _end_orphans(server: int) -> None:
-    """End what is left of hosts whose keeper was killed, and their judge too; they have sessions of their own."""
+    """End what is left of hosts whose supervisor was killed, and their judge too; they have sessions of their own."""
     with suppress(OSError):
         session = os.getsid(server)
         for process in supervisor.list_children(server):

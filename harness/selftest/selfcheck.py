@@ -1,6 +1,6 @@
 """The references prove each other, in float64, at every parameter set of the registry.
 
-    values     NumPy's forward against the PyTorch twin's, in whole numbers too, bit for bit
+    values     NumPy's forward against the PyTorch twin's, in integers too, bit for bit
     autograd   the vjp against PyTorch's autograd (at kinks too: our conventions are PyTorch's)
     finite     the vjp against central differences of the forward, Richardson-extrapolated
     complex    the vjp against the complex step, where the operator is analytic
@@ -72,7 +72,7 @@ class Disagreement:
 
 
 def cases_to_check(cases: Sequence[Case]) -> list[Case]:
-    """Each shape, parameter set and fill once, in float64 and contiguous; whole numbers in their own dtypes."""
+    """Each shape, parameter set and fill once, in float64 and contiguous; integers in their own dtypes."""
     plain = dict.fromkeys(
         replace(c.apart.uniform, dtype=c.dtype if DTYPES[c.dtype].whole else "f64", layout="contiguous") for c in cases
     )

@@ -65,7 +65,7 @@ def make_vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: 
     if count_elements(case) * DTYPES[case.dtype].numpy.itemsize > largest:
         raise NotExportable(f"its inputs alone are larger than {largest} bytes")
     pair = posing(case, op, mode, task.judge_memory)
-    posed = pair.asked
+    posed = pair.case_data
     if pair.room is not None:
         raise NotExportable("it is so large that it is judged in slices")
     if mode is Mode.GRADIENT and not any(posed.needs):

@@ -63,7 +63,7 @@ def check(
     torch.library, a symbol of C ("c:./libmine.so:my_kernel", or a ctypes function); with `op` also a backend.
 
     With `op`, `candidate(*tensors, **params)` is judged by the operator's standard cases. With `like`, by what that
-    function or module computes in float64, for `inputs`: a list of shapes (tuples of whole numbers, drawn normally in
+    function or module computes in float64, for `inputs`: a list of shapes (tuples of integers, drawn normally in
     `dtype`), of tensors and other arguments, or a function `make(seed, dtype)` that returns such a list. The bound is
     measured: the reference is evaluated under noise, values and gradients. Of modules, parameters are inputs.
 

@@ -105,7 +105,7 @@ def is_explained(entry, case, mode, made):
         judgement = judged(Changed(entry, made), case, mode)
     assert judgement.verdict in ("WRONG_VALUE", "WRONG_GRADIENT"), (judgement.verdict, judgement.message)
     parsed = Case.parse(case)
-    return explains(entry, make_question(parsed, load(parsed.op), Mode(mode)).asked, judgement, Rules())
+    return explains(entry, make_question(parsed, load(parsed.op), Mode(mode)).case_data, judgement, Rules())
 
 
 @pytest.mark.parametrize(("case", "mode"), [*((c, "forward") for c in FORWARD), *((c, "gradient") for c in GRADIENT)])

@@ -60,7 +60,7 @@ def test_a_place_of_another_tensor_is_told_from_the_layout():
 
     def rows(case):
         parsed = Case.parse(case)
-        return elsewhere(make_question(parsed, load(parsed.op), Mode.FORWARD).asked)
+        return elsewhere(make_question(parsed, load(parsed.op), Mode.FORWARD).case_data)
 
     assert not rows("leaky_relu[x=2x3x65;negative_slope=1.5;f32]").any()
     assert not rows("leaky_relu[x=2x3x65;negative_slope=1.5;f32;layout=gapped]").any()  # rows are as far apart

@@ -21,10 +21,10 @@ from opproof.reference_ops import load, names
 backend = create()
 for name in ["gelu", *(n for n in names() if n.startswith(("opt_step", "lbfgs")) or n.endswith("_back"))]:
     pair = make_question(cases_of(name, "smoke")[0], load(name), "forward")
-    given = [None if x is None else x.astype("f4") if x.dtype.kind == "f" else x for x in pair.asked.inputs]
-    (first, *_) = backend.forward(name, given, pair.asked.params)
+    given = [None if x is None else x.astype("f4") if x.dtype.kind == "f" else x for x in pair.case_data.inputs]
+    (first, *_) = backend.forward(name, given, pair.case_data.params)
     needs = [x is not None and x.dtype.kind == "f" for x in given]
-    name == "gelu" and backend.vjp(name, given, pair.asked.params, [first], needs)
+    name == "gelu" and backend.vjp(name, given, pair.case_data.params, [first], needs)
 print([m for m in ("torch._dynamo", "sympy") if m in sys.modules])
 """
 

@@ -1,4 +1,4 @@
-"""The soak's adapters: found by their file, refused in one sentence without the library, right where it is there."""
+"""The study's adapters: found by their file, refused in one sentence without the library, right where it is there."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Kernels that are wrong at an end of what whole numbers may be: an ignored class, a late row."""
+"""Kernels that are wrong at an end of what integers may be: an ignored class, a late row."""
 
 import numpy as np
 import pytest

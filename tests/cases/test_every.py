@@ -1,4 +1,4 @@
-"""fill=every: each number of 16 bits once, one of every stretch of longer dtypes, in parts that make the whole."""
+"""fill=every: each f16 and bf16 number once, one of every stretch of longer dtypes, in parts that make the whole."""
 
 from dataclasses import replace
 
@@ -58,7 +58,9 @@ def test_a_malformed_part_is_refused(fill):
 
 def test_gradients_are_asked_for_where_they_are_defined():
     case = Case.parse("log[x=256x256;f16;fill=every]")
-    whole, gradient = (make_question(case, load("log"), mode).asked.inputs[0] for mode in (Mode.FORWARD, Mode.GRADIENT))
+    whole, gradient = (
+        make_question(case, load("log"), mode).case_data.inputs[0] for mode in (Mode.FORWARD, Mode.GRADIENT)
+    )
     assert np.isnan(whole).any()
     assert (whole < 0).any()
     assert (np.isfinite(gradient) & (gradient > 0)).all()
@@ -68,14 +70,14 @@ def test_gradients_are_asked_for_where_they_are_defined():
 def test_zero_is_left_out_where_the_operator_divides_by_it():
     gradient = make_question(
         Case.parse("reciprocal[x=256x256;f16;fill=every]"), load("reciprocal"), Mode.GRADIENT
-    ).asked
+    ).case_data
     assert np.isfinite(gradient.inputs[0]).all()
     assert (gradient.inputs[0] != 0).all()
 
 
 def test_no_cotangent_is_zero():
     """Times a derivative past the largest number it is none, which tells nothing of the derivative."""
-    g = make_question(Case.parse("cosh[x=256x256;f16;fill=every]"), load("cosh"), Mode.GRADIENT).asked.cotangents[0]
+    g = make_question(Case.parse("cosh[x=256x256;f16;fill=every]"), load("cosh"), Mode.GRADIENT).case_data.cotangents[0]
     assert (g != 0).all()
 
 
@@ -99,9 +101,9 @@ def forward(x):
 def test_numbers_outside_of_a_domain_are_replaced_unless_they_are_judged_too(tmp_path, mode):
     (tmp_path / "confined.py").write_text(CONFINED, encoding="utf-8")
     op = load_file(tmp_path / "confined.py")
-    x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), op, mode).asked.inputs[0]
+    x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), op, mode).case_data.inputs[0]
     inside = every("every", (256, 256), DTYPES["f16"])
     assert set(x.flat) == set(inside[(inside > 1) & (inside < 9)].flat)
     beyond = replace(op, facts={**op.facts, "BEYOND": True})
-    x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), beyond, mode).asked.inputs[0]
+    x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), beyond, mode).case_data.inputs[0]
     assert bool((x < 1).any()) is (mode is Mode.FORWARD)

@@ -57,9 +57,9 @@ def test_ends_of_the_range_are_met(dtype):
         ("neg[x=4,;u8]", "neg has no meaning in u8: expected one of f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32"),
         (
             "neg[x=4,;i8;fill=wide]",
-            "fill 'wide' draws no whole numbers in neg[x=4,;i8;fill=wide]: expected one of normal",
+            "fill 'wide' draws no integers in neg[x=4,;i8;fill=wide]: expected one of normal",
         ),
-        ("neg[x=4,;f32;fill=ends]", "fill 'ends' draws whole numbers, and neg[x=4,;f32;fill=ends] is of floats"),
+        ("neg[x=4,;f32;fill=ends]", "fill 'ends' draws integers, and neg[x=4,;f32;fill=ends] is of floats"),
     ],
 )
 def test_what_has_no_meaning_is_said(case, said):

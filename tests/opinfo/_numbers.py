@@ -74,7 +74,7 @@ def new_full(x: T, size: Any, value: Any, **given: Any) -> Reading:
 
 
 def arange(*args: Any, **given: Any) -> Reading:
-    unless(given.get("dtype") == torch.int64, "whole numbers")
+    unless(given.get("dtype") == torch.int64, "integers")
     numbers = [*args, *(given[n] for n in ("end", "step") if n in given)]
     start, end, step = [*((0,) if len(numbers) == 1 else ()), *numbers, *((1,) if len(numbers) < 3 else ())]
     return Reading(

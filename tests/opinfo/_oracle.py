@@ -438,7 +438,7 @@ def _not_ours(sample: Any, result: Any, dtype: str) -> str:
         mixed = any(v.is_floating_point() and v.dtype != torch.float64 for v in values)
         return "dtypes that are promoted" if mixed else ""
     results = [y for y in tuple_of(result) if isinstance(y, torch.Tensor)]
-    return "whole numbers, computed in float32" if any(y.dtype == torch.float32 for y in results) else ""
+    return "integers, computed in float32" if any(y.dtype == torch.float32 for y in results) else ""
 
 
 def _values(sample: Any) -> list[Any]:

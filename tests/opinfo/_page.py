@@ -83,7 +83,7 @@ def page() -> str:
         "Written by `tests/opinfo/_page.py`; do not edit.",
         "",
         "PyTorch tests its operators on samples that it calls OpInfo: `op_db`, of torch 2.13.0. `tox -e opinfo` puts",
-        "them through our NumPy references, values and gradients, in float64 and in whole numbers, and compares with",
+        "them through our NumPy references, values and gradients, in float64 and in integers, and compares with",
         "what PyTorch computes. The samples are drawn anew each time, from the same seed. It takes a",
         "minute of one core.",
         "",

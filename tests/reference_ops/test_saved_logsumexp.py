@@ -22,7 +22,7 @@ VALUE_CACHE = 2  # of the gradients
 
 def scale(fill):
     case = Case.parse(PAGED.format(fill))
-    return evaluate_expected(make_question(case, load(case.op), Mode.GRADIENT).asked)[VALUE_CACHE].scale
+    return evaluate_expected(make_question(case, load(case.op), Mode.GRADIENT).case_data)[VALUE_CACHE].scale
 
 
 def test_two_equal_shares_are_too_large_together():

@@ -36,7 +36,7 @@ def install_import_guard(private: Iterable[str] = ()) -> None:
     for path in with_compiled(private):
         if path.exists():
             files[_identity_of(path.stat())] = str(path)
-    own |= {"_files": files, "_folders": folders, "_keeper": getppid()}
+    own |= {"_files": files, "_folders": folders, "_supervisor": getppid()}
     sys.addaudithook(own["_hook"])
 
 
@@ -47,7 +47,7 @@ _Identity: TypeAlias = tuple[int, int]
 #: one.
 _files: dict[_Identity, str] = {}
 _folders: dict[_Identity, str] = {}
-_keeper = 0
+_supervisor = 0
 
 #: The folder of the references.
 REFERENCES = Path(__file__).resolve().parents[3] / "reference_ops"
@@ -203,9 +203,9 @@ def _refuse_process(process: int) -> None:
     target = abs(process)  # of a group, its leader
     if target in {0, getpid()}:
         return
-    while target not in {_keeper, _INIT_PID, _UNKNOWN_PID}:
+    while target not in {_supervisor, _INIT_PID, _UNKNOWN_PID}:
         target = _parent_of(target)
-    if target == _INIT_PID or abs(process) == _keeper:
+    if target == _INIT_PID or abs(process) == _supervisor:
         raise PermissionError(f"a backend cannot signal process {process}: it is not one that the backend has started")
 
 

@@ -2,7 +2,7 @@
 
 An audit hook sees what Python announces, and nothing of C, of other programs or of another Python. Here the paths are
 covered in a mount namespace of the process's own. Linux lets root do so, and any user where no container and no rule
-of the machine's forbids namespaces: that is tried in a copy of the process first. The keeper alone imports it, from
+of the machine's forbids namespaces: that is tried in a copy of the process first. The supervisor alone imports it, from
 its folder: nothing here is of opproof.
 """
 

@@ -83,14 +83,14 @@ def main() -> None:
     os.set_blocking(wakeup, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakeup)
-    host = _start_host(command, hidden, sealed, int(control), int(status), own=own == "1")
+    host = _start_host(command, hidden, sealed, int(control), int(status), is_builtin=own == "1")
     line = _watch_host(host, int(control), deaths, int(memory))
     _kill_all(host)
     os.write(int(status), f"{line}\n".encode())
 
 
 def _start_host(
-    command: list[str], hidden: list[str], sealed: list[str], control: int, status: int, *, own: bool
+    command: list[str], hidden: list[str], sealed: list[str], control: int, status: int, *, is_builtin: bool
 ) -> int:
     host = os.fork()
     if host:
@@ -103,7 +103,7 @@ def _start_host(
     covered = bool(hidden) and not _needs_a_program_of_roots() and _cover_paths(hidden, sealed)
     os.close(control)
     os.close(status)
-    confine(own=own, covered=covered)
+    confine(is_builtin=is_builtin, covered=covered)
     try:
         os.execvp(command[0], command)  # noqa: S606 - the command is the user's own
     except OSError as error:
@@ -111,7 +111,7 @@ def _start_host(
         os._exit(127)
 
 
-def confine(*, own: bool, covered: bool = False) -> None:
+def confine(*, is_builtin: bool, covered: bool = False) -> None:
     """Let this process, and what takes its place, end with its parent, and reach no process outside of its family.
 
     Who is not root gives up for the latter that programs with the set-user-ID bit gain anything. So there is none of it
@@ -123,12 +123,12 @@ def confine(*, own: bool, covered: bool = False) -> None:
     # command of the user's may be one that needs to mount something.
     every = (_CAP_SYS_PTRACE, _CAP_PERFMON, _CAP_SYS_NICE, _CAP_SYS_RESOURCE)
     ways_round = (_CAP_DAC_READ_SEARCH, _CAP_MKNOD) if covered else ()  # a file by its number, a disk as a whole
-    for capability in (*every, *ways_round, *([_CAP_SYS_ADMIN] if own else [])):
+    for capability in (*every, *ways_round, *([_CAP_SYS_ADMIN] if is_builtin else [])):
         _call_prctl(_PR_CAPBSET_DROP, capability)
-    if os.geteuid() and (not own or _needs_a_program_of_roots()):
+    if os.geteuid() and (not is_builtin or _needs_a_program_of_roots()):
         return
     with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
-        _set_apart(own=own, covered=covered)
+        _set_apart(is_builtin=is_builtin, covered=covered)
     with contextlib.suppress(OSError, AttributeError):
         _leave_limits()
 
@@ -149,14 +149,14 @@ def _needs_a_program_of_roots() -> bool:
     return _has_path("/proc/driver/nvidia") and not _has_path("/dev/nvidia-uvm")
 
 
-def _set_apart(*, own: bool, covered: bool) -> None:
+def _set_apart(*, is_builtin: bool, covered: bool) -> None:
     """Make a Landlock domain of this process and all that it starts. Files stay as open to it as they were.
 
     What is `covered` stays so: in a domain that is about files nothing is mounted. Raises OSError where the kernel has
     no Landlock.
     """
     version = _call(_LANDLOCK_CREATE_RULESET, None, 0, 1)
-    if version < _MIN_REFER_ABI or (version < _MIN_SIGNAL_ABI and not own):
+    if version < _MIN_REFER_ABI or (version < _MIN_SIGNAL_ABI and not is_builtin):
         return
     scope = (0, _SCOPE_SIGNAL) if version >= _MIN_SIGNAL_ABI else ()
     if scope and not covered:

@@ -1,4 +1,4 @@
-"""floor_divide is the floor of the rounded quotient: one too many just below a whole number
+"""floor_divide is the floor of the rounded quotient: one too many just below an integer
 
 Ledger: floor_divide forward
 Expected:

@@ -1,4 +1,4 @@
-"""LRN cuts its bias to a whole number, and a window of even size is one narrower
+"""LRN cuts its bias to an integer, and a window of even size is one narrower
 
 Ledger: local_response_norm forward
 Expected: 2.0000

@@ -1,4 +1,4 @@
-"""interpolate to the nearest takes i times a scale in float32, which may fall just below a whole number
+"""interpolate to the nearest takes i times a scale in float32, which may fall just below an integer
 
 Of 3 elements to 123 the scale is 1 / 41, rounded down, and 41 times it stays below 1: the element before is taken.
 

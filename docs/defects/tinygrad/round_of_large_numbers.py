@@ -1,4 +1,4 @@
-"""round of a whole number past 2^23 is another number
+"""round of an integer past 2^23 is another number
 
 Ledger: round forward
 Expected: 8388609.0

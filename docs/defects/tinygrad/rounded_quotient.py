@@ -1,6 +1,6 @@
 """Floors and remainders take a times 1 / b, rounded twice, for the quotient
 
-What should be just below a whole number is that number then, and the remainder is a whole b off.
+What should be just below an integer is that number then, and the remainder is a whole b off.
 
 Ledger: floor_divide forward, remainder forward, fmod forward
 Expected:

@@ -1,4 +1,4 @@
-"""The gradient of fmod is a whole number off where the quotient rounds to one
+"""The gradient of fmod is an integer off where the quotient rounds to one
 
 1 is 9 times 0.1 (a little more than a tenth) and 0.09999999999999995, but 1 / 0.1 rounds to 10. remainder's is right.
 

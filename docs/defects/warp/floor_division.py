@@ -1,4 +1,4 @@
-"""wp.floordiv is the floor of the rounded quotient: one too many just below a whole number
+"""wp.floordiv is the floor of the rounded quotient: one too many just below an integer
 
 1 / 0.0999756 is 10.0024, but 4.996 / 0.9995 of float16 is 4.9985, which rounds to 5.
 

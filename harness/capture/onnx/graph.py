@@ -2,7 +2,7 @@
 
 Every node whose operator is in the table that the ONNX oracle proves (onnx/table.py) is translated with arrays that
 have a shape and no memory; what our operators make of them is asked of their PyTorch twins on torch's meta device.
-Whole numbers that say shapes, axes and indices are worked out as the model goes.
+Integers that say shapes, axes and indices are worked out as the model goes.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _infer_shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> 
 
 
 def _make_meta(torch: Any, array: Any) -> Any:
-    """A tensor of the shape alone; of whole numbers, which may say shapes, with its values."""
+    """A tensor of the shape alone; of integers, which may say shapes, with its values."""
     values = np.asarray(array)
     if values.dtype.kind == "f":
         return torch.empty(values.shape, dtype=torch.float32, device="meta")

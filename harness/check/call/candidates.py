@@ -39,7 +39,7 @@ class Callee:
 
 
 def make_callee(
-    candidate: Any, vjp: Callable[..., Any] | None, like: Any, arguments: Arguments, tensors: Sequence[CallTensor],
+    candidate: Any, vjp: Callable[..., Any] | None, reference: Any, arguments: Arguments, tensors: Sequence[CallTensor],
     device: str,
 ) -> Callee:  # fmt: skip
     """`candidate` as a function of tensors. `tensors` are tried to find out whether it takes NumPy arrays instead.
@@ -53,7 +53,7 @@ def make_callee(
         return Callee(_name_function(function.apply, function.__name__), vjp)
     if is_symbol(candidate):
         symbol = load_symbol(candidate)
-        return Callee(_name_function(functools.partial(call, symbol, like), symbol.name), vjp)
+        return Callee(_name_function(functools.partial(call, symbol, reference), symbol.name), vjp)
     if is_module(candidate) or device != "cpu" or not _takes_arrays(torch, candidate, arguments, tensors):
         return Callee(candidate, vjp)
     name = getattr(candidate, "__name__", type(candidate).__name__)
@@ -166,7 +166,7 @@ def load_symbol(candidate: Any) -> Symbol:
     return Symbol(name, function, None)
 
 
-def call(symbol: Symbol, like: Callable[..., Any], *given: Any) -> Any:
+def call(symbol: Symbol, reference: Callable[..., Any], *given: Any) -> Any:
     """Call it with outputs shaped as the reference's, filled with NaN or the like beforehand."""
     import torch
 
@@ -174,7 +174,7 @@ def call(symbol: Symbol, like: Callable[..., Any], *given: Any) -> Any:
     if len(tensors) != len(given):
         raise UsageError(f"{symbol.name} is a symbol of C: expected tensors alone as inputs; wrap it in Python.")
     with torch.no_grad():
-        wanted = like(*(t.detach().clone() for t in tensors))
+        wanted = reference(*(t.detach().clone() for t in tensors))
     several = isinstance(wanted, tuple | list)
     outputs = [_make_poisoned(torch, y) for y in (wanted if several else [wanted])]
     rows = [t.detach().contiguous() for t in tensors]

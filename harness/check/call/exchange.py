@@ -213,7 +213,7 @@ def are_alike(a: Sequence[ReplyTensor | None], b: Sequence[ReplyTensor | None]) 
 
 
 def is_near(a: ReplyTensor | None, b: ReplyTensor | None, other: float = _MAX_ROUNDING_SHARE) -> bool:
-    """Whether rounding alone may part two tensors: by no `other` part of the largest; whole numbers in few places."""
+    """Whether rounding alone may part two tensors: by no `other` part of the largest; integers in few places."""
     if a is None or b is None or a.values.shape != b.values.shape:
         return a is b
     if a.values.dtype.kind != "f":

@@ -15,7 +15,7 @@ from typing import Any
 from opproof.backends.worker.memory import PAGE, Arena
 from opproof.harness.reference.torch.intercept import with_intercepted_operations
 
-#: What lies around: NaN in floats of any size, -1 in whole numbers.
+#: What lies around: NaN in floats of any size, -1 in integers.
 _FILL_BYTE = 0xFF
 #: Both ends of what is asked for are multiples of it, as of PyTorch's own memory: who reads whole lines of cache may.
 _LINE_BYTES = 64

@@ -155,7 +155,7 @@ def _ask_process(process: HostProcess, request: CallRequest, seconds: float) -> 
 class FilePair:
     """What is compared, and for which inputs."""
 
-    like: Any
+    reference: Any
     candidate: Located
     inputs: Callable[..., Any]
 

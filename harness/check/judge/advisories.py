@@ -1,4 +1,4 @@
-"""Whole numbers past all that is drawn, as positions and codes, where the reference goes on and the candidate does not.
+"""Integers past all that is drawn, as positions and codes, where the reference goes on and the candidate does not.
 
 It is told and no failure: a table may end where draws do, and codes of seven bits are drawn so for a kernel's sake.
 
@@ -54,7 +54,7 @@ _OTHER_ANSWER_TEXT = "the candidate gives something else than the reference ther
 
 
 def probe_far_numbers(first: PassedVariant, ask: CallFn, reference: Native, seconds: float) -> Iterator[VariantResult]:
-    """A variant, declined with what is told, for each tensor of whole numbers. The candidate may die of it."""
+    """A variant, declined with what is told, for each tensor of integers. The candidate may die of it."""
     request = first.asked.request.plain
     if request.after or first.asked.reply.draws:
         return
@@ -279,9 +279,9 @@ def _flip_masks(request: CallRequest) -> Iterator[tuple[str, CallRequest]]:
 
 
 def _vary_equal_tensors(first: PassedVariant, request: CallRequest) -> Iterator[tuple[str, CallRequest]]:
-    """Two tensors of whole numbers that are the same in both draws, the second with the other draw's."""
+    """Two tensors of integers that are the same in both draws, the second with the other draw's."""
     whole = [i for i, t in enumerate(request.tensors) if not t.kind and not t.param and t.values.size > 1]
-    other = first.variant.other
+    other = first.variant.decoy_data
     for i, j in combinations(whole, 2):
         same = all(np.array_equal(some[i].values, some[j].values) for some in (request.tensors, other))
         fits = request.tensors[j].values.shape == other[j].values.shape
@@ -304,7 +304,8 @@ def with_another_axis(first: PassedVariant, ask: CallFn, reference: Native, seco
         if allowed.over:
             return
         other = [
-            o if i in places else t for i, (t, o) in enumerate(zip(request.tensors, first.variant.other, strict=True))
+            o if i in places else t
+            for i, (t, o) in enumerate(zip(request.tensors, first.variant.decoy_data, strict=True))
         ]
         if any(t.values.shape != o.values.shape for t, o in zip(request.tensors, other, strict=True)):
             return

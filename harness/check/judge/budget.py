@@ -53,7 +53,7 @@ def can_bear(
     requests = list[CallRequest]()
     for m in _MEASURED_LENGTHS:
         variant = at(m)
-        asked = variant and ask_reference(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
+        asked = variant and ask_reference(reference, variant.case_data, manner.seed, manner.gradients, variant.rest)
         if not asked or isinstance(asked, str):
             return False
         requests.append(asked.request)

@@ -175,7 +175,7 @@ def _is_one_error(units: Array, squares: Array) -> bool:
 
 
 def _find_subnormals(got: Array, expected: Expected, kind: str) -> Array:
-    """Which elements round, and are below the normal range of their dtype, as the truth is; none of f16."""
+    """Which elements round and are subnormal, as the truth is; none of f16."""
     if expected.values.dtype.kind != "f" or kind == "f16" or DTYPES[kind].whole:
         return np.zeros(expected.values.shape, dtype=bool)
     tiny = DTYPES[kind].tiny
@@ -185,7 +185,7 @@ def _find_subnormals(got: Array, expected: Expected, kind: str) -> Array:
 def compare(got: Array, expected: Expected, kind: str) -> Comparison:
     """`bound.compare`; in 8 bits what passes lies between what the two ends of the roundoff are stored as.
 
-    Below the normal range of its dtype any number passes that is below it too: of a sum some terms may be flushed. Not
+    For a subnormal truth any subnormal passes: of a sum some terms may be flushed. Not
     in f16, whose subnormal numbers float32 holds.
     """
     comparison = bound.compare(got, expected, kind)

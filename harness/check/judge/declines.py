@@ -87,7 +87,7 @@ def _find_parted_sizes(one: VariantResult, given: Sequence[CallTensor]) -> tuple
     """Two sizes that no longer stand in the relation they had, at a variant whose results have other shapes."""
     if not _describe_shape(one):
         return None
-    return find_parted(*([() if t.param else t.shape for t in some] for some in (given, one.variant.asked)))
+    return find_parted(*([() if t.param else t.shape for t in some] for some in (given, one.variant.case_data)))
 
 
 def _describe_shape(one: VariantResult) -> str:
@@ -97,7 +97,7 @@ def _describe_shape(one: VariantResult) -> str:
 
 def _is_of_nothing(one: VariantResult) -> bool:
     """Whether a size is 0: PyTorch itself has a convolution of no channels give none, whatever its weights have."""
-    return any(0 in t.shape for t in one.variant.asked)
+    return any(0 in t.shape for t in one.variant.case_data)
 
 
 def _is_accident(message: str, variant: Variant, given: Sequence[CallTensor]) -> bool:
@@ -105,7 +105,7 @@ def _is_accident(message: str, variant: Variant, given: Sequence[CallTensor]) ->
 
     Such sizes have been answered, so there is memory for them, and a table is read past its end.
     """
-    alike = all((a.shape, a.dtype) == (b.shape, b.dtype) for a, b in zip(variant.asked, given, strict=True))
+    alike = all((a.shape, a.dtype) == (b.shape, b.dtype) for a, b in zip(variant.case_data, given, strict=True))
     return alike and variant.rest is None and message.partition(":")[0] in _ACCIDENTS
 
 
@@ -120,13 +120,13 @@ def of_reference(
     reference: Reference, given: Sequence[CallTensor], variant: Variant, manner: JudgingOptions
 ) -> VariantResult | None:
     """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
-    if not variant.asked:
+    if not variant.case_data:
         why = "no two draws can be brought to this size: inputs() draws others, or values that cannot be so there"
         return VariantResult(variant, declined=why)
-    pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
+    pairs = [(a, b) for a, b in zip(given, variant.case_data, strict=True) if a.shape != b.shape]
     if not pairs or variant.rest is not None or variant.stretched or variant.drawn:
         return None
-    before, after = (trace_broadcasts(reference, tuple(some), manner.seed) for some in (given, variant.asked))
+    before, after = (trace_broadcasts(reference, tuple(some), manner.seed) for some in (given, variant.case_data))
     name = find_stretched(before, after)  # of 3 a half is 1, as what is left of 8 and 3 beside eleven taps
     why = f"{name} stretches an axis of size 1, which it does not as given" if name else ""
     if is_uneven(before, after):

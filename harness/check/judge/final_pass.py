@@ -62,12 +62,12 @@ def run_final_pass(
     wish: CheckOptions,
     clock: Clock,
     *,
-    apart: bool,
-    alone: Unwatched | None = None,
+    isolated: bool,
+    standalone: Unwatched | None = None,
 ) -> tuple[list[VariantResult], tuple[str, ...]]:
     """What was tried, all of it right, with what turns out wrong, and what there was no time for.
 
-    `clock`: of the check. `apart`: the candidate is in a process of its own, which may die.
+    `clock`: of the check. `isolated`: the candidate is in a process of its own, which may die.
     """
     seconds = min(_MAX_QUESTION_SECONDS, _QUESTION_TIME_SHARE * clock.spent)
     few = max(seconds, _MIN_FEW_CALLS_SECONDS)
@@ -78,10 +78,10 @@ def run_final_pass(
         return [wrong, *found[1:]], ()
     if slow:
         return list(found), (LEFT,)
-    made = try_fenced_sizes(found, ask, few, apart=apart)
-    if alone is not None and all(t.right is not None or t.declined for t in made):
-        made = by_script(made, alone)
-    return [*made, *(() if first is None else _find_advisories(first, ask, reference, few, apart=apart))], ()
+    made = try_fenced_sizes(found, ask, few, isolated=isolated)
+    if standalone is not None and all(t.right is not None or t.declined for t in made):
+        made = by_script(made, standalone)
+    return [*made, *(() if first is None else _find_advisories(first, ask, reference, few, isolated=isolated))], ()
 
 
 #: What is asked of the inputs as given, and comes to a failure or to nothing.
@@ -105,7 +105,7 @@ def _make_questions(
 
 
 def _find_advisories(
-    first: PassedVariant, ask: CallFn, reference: Native, seconds: float, *, apart: bool
+    first: PassedVariant, ask: CallFn, reference: Native, seconds: float, *, isolated: bool
 ) -> Iterator[VariantResult]:
     """What is no failure, and told."""
     yield from probe_nonfinite(first, ask, reference, seconds)
@@ -115,7 +115,7 @@ def _find_advisories(
     yield from with_another_axis(first, ask, reference, seconds)
     yield from in_autocast(first, ask, reference)
     yield from probe_written_inputs(first, ask, reference)
-    if apart:
+    if isolated:
         yield from probe_far_numbers(first, ask, reference, seconds)
         yield from probe_related_inputs(first, ask, reference, seconds)
 
@@ -139,13 +139,13 @@ _OPEN = (Fence.BYTES,)
 _OF_NAN = "where memory that it has not written, and what lies beside its tensors, is NaN"
 
 
-def ask_between_fences(one: PassedVariant, ask: CallFn, *, apart: bool) -> VariantResult | None:
-    """What touches memory beside the tensors of a variant is out of bounds. `apart`: it may die of it."""
+def ask_between_fences(one: PassedVariant, ask: CallFn, *, isolated: bool) -> VariantResult | None:
+    """What touches memory beside the tensors of a variant is out of bounds. `isolated`: it may die of it."""
     if one.variant.layout != CONTIGUOUS:
         return None
     request = one.asked.request
     both = (request, request.plain) if request.cotangents else (request,)
-    for fence, asked in product(_CLOSED if apart else _OPEN, both):
+    for fence, asked in product(_CLOSED if isolated else _OPEN, both):
         reply = ask(replace(asked, fence=fence))
         if reply.error and reply.cause is Verdict.CRASH:
             text = f"{reply.error} where memory {fence} each tensor may not be touched: it reads or writes there"
@@ -219,7 +219,7 @@ def _judge_repeat(one: PassedVariant, reply: Reply) -> Iterator[tuple[Mode, Judg
 
 
 def try_fenced_sizes(
-    found: Sequence[VariantResult], ask: CallFn, seconds: float, *, apart: bool
+    found: Sequence[VariantResult], ask: CallFn, seconds: float, *, isolated: bool
 ) -> list[VariantResult]:
     """The variants, those of the given values at their sizes and at others asked between fences, until one fails."""
     allowed = Allowed(seconds)
@@ -227,7 +227,7 @@ def try_fenced_sizes(
         if allowed.over:
             break
         usual = one.variant.fill == "normal" and one.variant.rest is None
-        wrong = ask_between_fences(one.right, ask, apart=apart) if usual and one.right is not None else None
+        wrong = ask_between_fences(one.right, ask, isolated=isolated) if usual and one.right is not None else None
         if wrong is not None:
             return [*found[:i], wrong, *found[i + 1 :]]
     return list(found)
@@ -247,7 +247,7 @@ def ask_without_gradients(first: PassedVariant, ask: CallFn, seconds: float, *, 
     if not first.asked.request.cotangents:
         return None
     asked = first.asked.request.plain
-    other = replace(asked, tensors=first.variant.other)
+    other = replace(asked, tensors=first.variant.decoy_data)
     allowed = Allowed(seconds)
     for i, is_other in enumerate(c == "1" for c in _OTHER_DATA_CALLS):
         if i >= _MIN_CALLS and allowed.over:
@@ -295,7 +295,7 @@ def find_unrepeated(first: PassedVariant, ask: CallFn, seconds: float, *, reuses
     Of two calls, however far apart, some have other data: a ring of buffers shows. `reuses`: that it may is declared.
     """
     asked, allowed = first.asked.request, Allowed(seconds)
-    other = replace(asked, tensors=first.variant.other)
+    other = replace(asked, tensors=first.variant.decoy_data)
     for i in range(MAX_REPEATED_CALLS):
         is_other = i.bit_count() % 2 == 1
         reply = ask(other if is_other else asked)

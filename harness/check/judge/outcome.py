@@ -111,7 +111,7 @@ _MAX_INPUT_ROUNDINGS = 8.0
 def is_marginal(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:
     """Whether all that is wrong at a rare variant, or where inputs are large, is wrong by little."""
     wrong = [j for j in judgements.values() if j.verdict in WRONG]
-    narrow = any(DTYPES[t.kind].digits < FLOAT32_DIGITS for t in variant.asked if t.kind)
+    narrow = any(DTYPES[t.kind].digits < FLOAT32_DIGITS for t in variant.case_data if t.kind)
     if not wrong or narrow:
         return False
     most = _of_an_input(variant)
@@ -130,7 +130,7 @@ def _of_an_input(variant: Variant) -> float:
     """
     if not variant.fill.endswith(SATURATING):
         return 0.0
-    some = [(DTYPES[t.kind].u, np.abs(t.values)) for t in variant.asked if t.kind and t.values.size]
+    some = [(DTYPES[t.kind].u, np.abs(t.values)) for t in variant.case_data if t.kind and t.values.size]
     return _MAX_INPUT_ROUNDINGS * max((u * float(sizes.max()) for u, sizes in some), default=0.0)
 
 

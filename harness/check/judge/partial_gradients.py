@@ -223,7 +223,7 @@ def _sum_gradients(known: Truth, one: tuple[int, ...]) -> Truth:
 _MAX_BOUNDS = 8.0
 _MAX_ROUNDINGS = 16.0
 _MAX_LARGEST_ROUNDINGS = 4.0
-#: Cotangents are whole numbers of eighths, so that parts of them sum to the whole in every dtype.
+#: Cotangents are multiples of an eighth, so that parts of them sum to the whole in every dtype.
 _COTANGENT_STEP = 0.125
 #: Of so many rows one has a cotangent.
 _ROWS_PER_COTANGENT = 3

@@ -44,7 +44,7 @@ def by_beginnings(first: PassedVariant, ask: CallFn, reference: Native, seconds:
         where = f"where {change.what.format(request.tensors[i].name)}"
         if are_alike(reply.outputs, before.outputs):
             return _report_kept(first, reply, f"the answer stays {where}")
-        ask(replace(request, tensors=first.variant.other))
+        ask(replace(request, tensors=first.variant.decoy_data))
         if _is_off(first, reply, ask(changed)):
             return _report_kept(
                 first, reply, f"{where}, the answer is another one than after a call with other numbers"
@@ -118,7 +118,7 @@ def _change_tensors(
         return
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
     for change, i in take_in_time(seconds, [*product(changes, floats[:_MAX_CHANGED_TENSORS])]):
-        t, other = request.tensors[i], first.variant.other[i]
+        t, other = request.tensors[i], first.variant.decoy_data[i]
         values = change.of(t.values.reshape(-1), other.values.reshape(-1)).reshape(t.values.shape)
         kept = restore_properties(find_properties([t, other]), t, values)
         if kept is None:
@@ -159,7 +159,7 @@ _MAX_DISTANCE_SHARE = 2.0**-6
 
 
 def find_kept_input(
-    reference: Reference, asked: ReferenceReply, other: ReferenceReply, replies: Sequence[Reply]
+    reference: Reference, asked: ReferenceReply, decoy: ReferenceReply, replies: Sequence[Reply]
 ) -> str:
     """Which input of the call before a wrong answer is right for, in words; empty where it is right for none.
 
@@ -167,21 +167,21 @@ def find_kept_input(
     be one of a candidate that keeps, too, right for what it kept of either call before.
     """
     for i, t in enumerate(asked.request.tensors[:_MAX_INPUTS_TRIED]):
-        before = other.request.tensors[i]
+        before = decoy.request.tensors[i]
         if before.shape != t.shape or before.values is t.values:
             continue
-        mixed = reference.native(_with(asked, i, other)).outputs
+        mixed = reference.native(_with(asked, i, decoy)).outputs
         if not _explains(mixed, asked.outputs, replies[1].outputs):
             continue
-        later = reference.native(_with(other, i, asked)).outputs
-        if any(_is_near(some, replies[2].outputs) for some in (later, other.outputs)):
+        later = reference.native(_with(decoy, i, asked)).outputs
+        if any(_is_near(some, replies[2].outputs) for some in (later, decoy.outputs)):
             return f"it is right for {t.name} of the call before, which it seems to have kept"
     return ""
 
 
-def _with(asked: ReferenceReply, i: int, other: ReferenceReply) -> CallRequest:
+def _with(asked: ReferenceReply, i: int, decoy: ReferenceReply) -> CallRequest:
     """What was asked, the i-th tensor of another call in it; no gradients."""
-    tensors = tuple(other.request.tensors[i] if i == j else t for j, t in enumerate(asked.request.tensors))
+    tensors = tuple(decoy.request.tensors[i] if i == j else t for j, t in enumerate(asked.request.tensors))
     return replace(asked.request.plain, tensors=tensors)
 
 

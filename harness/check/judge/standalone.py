@@ -1,4 +1,4 @@
-"""A candidate where nobody judges: what was right is asked again by a program with no sign of a judge.
+"""A candidate called from a standalone script: what was right is asked again where no judge is near.
 
 A candidate that is right only where a judge is near (names on the stack, a fence, an audit hook) is wrong there. What
 it may read there is no matter: it is held against what it has answered before.

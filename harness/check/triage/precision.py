@@ -7,7 +7,7 @@ Where a reference rounds to 16 bits on its way by a cast of its own, a candidate
 Eager code casts the shares of a softmax to bfloat16 for the product with the values, and a weight that it unpacks.
 Who keeps float32 is judged by the sharper bound first: it passes by that.
 
-Whole numbers that are wrong by the truth, and that the reference itself has in the dtypes of the candidate: right.
+Integers that are wrong by the truth, and that the reference itself has in the dtypes of the candidate: right.
 
 In float64 the smallest shares of a softmax are in order; in float32 they are 0 and equal, and another one is the last.
 

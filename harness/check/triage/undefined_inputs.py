@@ -192,7 +192,7 @@ def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgeme
 def _of_nothing(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:
     """Whether a size became 0, and all that is wrong is NaN: an answer that says so, as an error would."""
     wrong = [j for j in judgements.values() if j.verdict in WRONG]
-    if variant.name == GIVEN or not wrong or not any(0 in t.shape for t in variant.asked):
+    if variant.name == GIVEN or not wrong or not any(0 in t.shape for t in variant.case_data):
         return False
     return all(
         j.tensors and all(np.isnan(t.got[~t.comparison.passed]).all() for t in j.tensors if t.got.dtype.kind == "f")

@@ -22,7 +22,7 @@ from opproof.harness.check.variants.variant import Variant, name_of
 #: Of so many others each is tried once.
 _MAX_OTHER_ARGUMENTS = 3
 #: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch; and
-#: where no tensor holds whole numbers, whose largest it may be.
+#: where no tensor holds integers, whose largest it may be.
 _MAX_OTHER_NUMBERS = 8
 _REDUCED_SHARE = 0.75
 _MIN_VARIED_INTEGER = 5
@@ -74,7 +74,7 @@ def change_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Var
 
 
 def replace_negative_by_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
-    """The first two draws with 0 for a number below 0 that is given beside tensors and among whole numbers in them.
+    """The first two draws with 0 for a number below 0 that is given beside tensors and among integers in them.
 
     It says what is left out there, -100 as a rule, and may be any: who takes 0 for none given leaves nothing out.
     """
@@ -96,7 +96,7 @@ def replace_negative_by_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tu
 
 
 def swap_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
-    """The first two draws with two whole numbers beside their tensors exchanged, of which one is less in every draw.
+    """The first two draws with two integers beside their tensors exchanged, of which one is less in every draw.
 
     Sinks may be more than a window is long, which a kernel that is made of the usual ones has not met.
     """
@@ -203,7 +203,7 @@ def floors_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
 
 
 def marks_of(subject: Any) -> frozenset[int]:
-    """Whole numbers that a reference asks numbers to be equal to, or not: -1 as a place that is none, 255 a label."""
+    """Integers that a reference asks numbers to be equal to, or not: -1 as a place that is none, 255 a label."""
     function = type(subject).forward if hasattr(subject, "modules") else getattr(subject, "__wrapped__", subject)
     globals_ = getattr(function, "__globals__", {})
     codes = _walk_codes(getattr(function, "__code__", None), globals_, set())
@@ -226,7 +226,7 @@ def _walk_codes(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeT
 
 
 def _find_compared_numbers(code: CodeType, globals_: dict[str, Any]) -> Iterator[int]:
-    """Whole numbers on the right of == and !=, as they stand or by a name of the module."""
+    """Integers on the right of == and !=, as they stand or by a name of the module."""
     for one, after in pairwise(dis.get_instructions(code)):
         value = globals_.get(one.argval) if one.opname == "LOAD_GLOBAL" else one.argval
         if after.opname == "COMPARE_OP" and _EQUALS.search(after.argrepr) and type(value) is int:

@@ -55,7 +55,7 @@ def variants_of(
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
 
     `otherwise`: draws with other arguments beside tensors; `exchanged`: with two of them exchanged. `floors`: small
-    numbers that the reference adds; `named`: all that it names; `marks`: whole numbers that it asks for. Seldom values
+    numbers that the reference adds; `named`: all that it names; `marks`: integers that it asks for. Seldom values
     and other sizes come by turns: a slow kernel uses the time up before all are tried.
     """
     zeros = list(generate_rare_fills(pairs[0][0], floors))
@@ -82,7 +82,7 @@ def _group_by_name(made: Iterable[Iterable[Variant]]) -> list[tuple[Variant, ...
 
 def _is_given(variant: Variant, draw: Sequence[CallTensor]) -> bool:
     """Whether nothing could be changed: shares of 1 that are all equal are none, say, so that these stay."""
-    return all(t is one for t, one in zip(variant.asked, draw, strict=True))
+    return all(t is one for t, one in zip(variant.case_data, draw, strict=True))
 
 
 def find_held_properties(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
@@ -131,12 +131,12 @@ def _select_few(sized: Sequence[tuple[Variant, ...]]) -> list[tuple[Variant, ...
 def _at_size(size: Size, sized: tuple[Variant, ...], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
     """What errs at a size alone: far from 0 where there are few rows, and all numbers alike where there are many."""
     news = set(size.new.values())
-    if len(news) != 1 or size.apart or not sized[0].asked:
+    if len(news) != 1 or size.apart or not sized[0].case_data:
         return
     if news <= {1, *SIZES_BELOW_WINDOWS}:
         yield from fill_otherwise(sized[0], kept, ("negative",))
     if news <= _ALL_ALIKE_SIZES:
-        yield from generate_all_alike([(v.asked, v.other) for v in sized], size.name)
+        yield from generate_all_alike([(v.case_data, v.decoy_data) for v in sized], size.name)
 
 
 def _add_other_arguments(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
@@ -162,7 +162,7 @@ def generate_sweep(
         if not wanted(size.name):
             continue
         variant = _apply_size_to_draws(pairs[:1], size, kept)[0]
-        if variant.asked:
+        if variant.case_data:
             yield variant
 
 
@@ -173,7 +173,7 @@ def generate_sweep_apart(
     for size in generate_swept_sizes(pair[0], named):
         if wanted(name := f"seed {seed} with {size.name}"):
             variant = _apply_size_to_draws([pair], size, kept)[0]
-            if variant.asked:
+            if variant.case_data:
                 yield replace(variant, name=name, group="", unless="")
 
 
@@ -189,7 +189,7 @@ def generate_long_axis(
 
         def sized(m: int, at: At) -> Variant | None:
             variant = _apply_size_to_draws([pair], at(m), kept)[0]
-            return replace(variant, vast=True) if variant.asked else None
+            return replace(variant, vast=True) if variant.case_data else None
 
         for new, at in sizes:
             if borne(partial(sized, at=at), new) and (variant := sized(new, at)):
@@ -206,7 +206,7 @@ def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
     by = i % DRAWS_PER_BRANCH if some[0].layout == CONTIGUOUS else 0
     turned = (*some[by:], *some[:by])
     swapped = i % 2 and some[0].fill != TIED and some[0].rest is None
-    return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
+    return tuple(replace(v, case_data=v.decoy_data, decoy_data=v.case_data) for v in turned) if swapped else turned
 
 
 def take_in_turn(made: Iterable[tuple[Variant, ...]]) -> Iterator[tuple[Variant, ...]]:
@@ -232,7 +232,7 @@ def _join_with_or(words: Sequence[str]) -> str:
 
 
 def describe_unvaried(pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
+    """What is to be said of integers, lengths or places, that a factory never draws otherwise."""
     draws = zip(*(draw for pair in pairs for draw in pair), strict=True)
     some = [d for d in draws if not d[0].kind and not d[0].param]
     same = [first.name for first, *rest in some if all(np.array_equal(first.values, t.values) for t in rest)]
@@ -248,7 +248,7 @@ _SCREENED_LATER_DRAWS = 2000
 def generate_judged_draws(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:
     """Those that are judged; each lies in memory before the next that has its shapes."""
     for variant in _generate_draws(first, draw, range(seed, seed + _JUDGED_LATER_DRAWS)):
-        if variant.asked is not variant.other:
+        if variant.case_data is not variant.decoy_data:
             yield variant
 
 

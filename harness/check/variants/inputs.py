@@ -32,7 +32,7 @@ _MAX_SHOWN_LETTERS = 60
 
 
 def is_shape(value: Any) -> bool:
-    """Whether it is a tuple of whole numbers: a tensor of floats of this shape."""
+    """Whether it is a tuple of integers: a tensor of floats of this shape."""
     return isinstance(value, tuple) and all(isinstance(n, int) and not isinstance(n, bool) for n in value)
 
 
@@ -41,7 +41,7 @@ def take_inputs(
 ) -> tuple[Arguments, tuple[CallTensor, ...], bool]:
     """Arguments, their tensors, and whether all are drawn by shape; other seeds draw other data.
 
-    What a function makes beside tensors is an argument, also a tuple of whole numbers (`stride=(2, 1)`); where it makes
+    What a function makes beside tensors is an argument, also a tuple of integers (`stride=(2, 1)`); where it makes
     some floats in `dtype` and others not, these stay as they are. Raises UsageError where `inputs` is none of what it
     may be.
     """

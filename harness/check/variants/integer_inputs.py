@@ -1,10 +1,10 @@
-"""Whole numbers that say which, as of experts, segments and rows: one that none has, all alike, a piece of nothing.
+"""Integers that say which, as of experts, segments and rows: one that none has, all alike, a piece of nothing.
 
 Few draws have a group without a member, or one with all of them; what runs over groups errs there first. Only where one
-tensor alone holds whole numbers: of two, as of indices and their counts, one may be made of the other. And some are
+tensor alone holds integers: of two, as of indices and their counts, one may be made of the other. And some are
 what a reference names as what is left out, -100, where no draw has it.
 
-Whole numbers, as lengths and positions, that are a whole number of blocks: 64, 128, 256 and so on in place of one.
+Integers, as lengths and positions, that are a whole number of blocks: 64, 128, 256 and so on in place of one.
 
 Who runs over blocks errs where the last of them is full, or empty. One of 320 lengths is 256, and few draws have it.
 """
@@ -24,7 +24,7 @@ from opproof.harness.check.variants.variant import Pair, Variant, of_both
 
 #: So many different numbers there are at least: the least and the largest stay, as many a reference counts by them.
 _MIN_DIFFERENT_LABELS = 3
-#: What is left out is a whole number like these: -1 is an axis, and less than these masks scores.
+#: What is left out is an integer like these: -1 is an axis, and less than these masks scores.
 _LEFT_OUT = range(-256, -9)
 #: Of so many numbers one is made what is left out.
 _ELEMENTS_PER_MARK = 3
@@ -81,7 +81,7 @@ def generate_all_alike(pairs: Sequence[Pair], size: str) -> Iterator[Variant]:
 def _list_changes(
     drawn: Sequence[Array], others: Sequence[Array], named: frozenset[float], *, divides: bool
 ) -> dict[str, _Change]:
-    """What is tried of a tensor, by its name as it is said; `others` hold whole numbers too.
+    """What is tried of a tensor, by its name as it is said; `others` hold integers too.
 
     `divides`: in every draw it says where pieces of an axis begin.
     """

@@ -270,7 +270,7 @@ def are_pieces(draws: Sequence[Sequence[CallTensor]], at: int) -> bool:
 
 
 def find_whole_numbers(tensors: Sequence[CallTensor]) -> list[int]:
-    """Positions of those that hold whole numbers, with or without a sign, and are no parameters."""
+    """Positions of those that hold integers, with or without a sign, and are no parameters."""
     return [i for i, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
 
 

@@ -203,7 +203,7 @@ def _lift_first(tensors: Sequence[CallTensor]) -> list[Array]:
 
 
 def _round_to_eighths(tensors: Sequence[CallTensor]) -> list[Array]:
-    """Whole numbers of eighths, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
+    """Multiples of an eighth, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
     return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
 
 

@@ -1,4 +1,4 @@
-"""Sizes and whole numbers one after the other: what is wrong at one in fifty, none that is picked is likely to meet.
+"""Sizes and integers one after the other: what is wrong at one in fifty, none that is picked is likely to meet.
 
 An output's places that are made by a float32 ratio, a whole number of blocks, a table as long as one of them.
 
@@ -71,7 +71,7 @@ def generate_swept_sizes(given: Sequence[CallTensor], named: frozenset[float]) -
 
 
 def generate_swept_numbers(pair: Pair, rest: Sequence[object], names: Sequence[str]) -> Iterator[Variant]:
-    """Every whole number up to twice a given one, where no tensor holds whole numbers, whose largest it may be."""
+    """Every integer up to twice a given one, where no tensor holds integers, whose largest it may be."""
     if not all(t.kind for t in pair[0]):
         return
     places = [i for i, v in enumerate(rest) if type(v) is int and v >= _MIN_SWEPT_NUMBER][:_MAX_SWEPT_NUMBERS]
@@ -136,16 +136,16 @@ def _make_size(old: int, rest: Mapping[int, int], places: Mapping[int, Sequence[
 
 
 def to_the_end(variant: Variant, given: Sequence[CallTensor], old: int, new: int) -> Variant | None:
-    """With whole numbers that point to places of an axis of `old` spread over its `new` ones; None where none do."""
+    """With integers that point to places of an axis of `old` spread over its `new` ones; None where none do."""
     spread = [i for i in find_whole_numbers(given) if _points_to(given[i], old)]
     if not spread:
         return None
     asked, other = (
         tuple(t.holding(_extend_values(t, old, new)) if i in spread else t for i, t in enumerate(some))
-        for some in (variant.asked, variant.other)
+        for some in (variant.case_data, variant.decoy_data)
     )
     name = f"{variant.name}, {' and '.join(given[i].name for i in spread)} up to its end"
-    return replace(variant, name=name, asked=asked, other=other, group="")
+    return replace(variant, name=name, case_data=asked, decoy_data=other, group="")
 
 
 def _points_to(tensor: CallTensor, size: int) -> bool:

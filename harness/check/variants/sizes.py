@@ -60,7 +60,7 @@ SIZES_BELOW_WINDOWS = (2, 3)
 _LARGE_BATCH = 9
 #: So many sizes are made as others are.
 _MAX_ALIKE_SIZES = 3
-#: Whole numbers that a reference names, as a window's or a block's length: a size is made one of them, and one more.
+#: Integers that a reference names, as a window's or a block's length: a size is made one of them, and one more.
 _NAMED_SIZES = range(4, 257)
 #: So many such sizes.
 _MAX_SIZES_ABOUT_NAMED = 6
@@ -318,7 +318,7 @@ def of_two(
 def fits(draw: Sequence[CallTensor], given: Sequence[CallTensor], size: Size) -> bool:
     """Whether a draw, whose shapes may be others than the given ones, can be brought to a size.
 
-    Not where one of its whole numbers, or of its labels, could then point past the end of an axis that has become
+    Not where one of its integers, or of its labels, could then point past the end of an axis that has become
     shorter.
     """
     for (i, axis), new in size.new.items():

@@ -66,8 +66,8 @@ class Variant:
     name: str
     fill: str
     layout: str
-    asked: tuple[CallTensor, ...]
-    other: tuple[CallTensor, ...]
+    case_data: tuple[CallTensor, ...]
+    decoy_data: tuple[CallTensor, ...]
     group: str = ""  # of which one is enough: the first that the reference takes
     unless: str = ""  # the group of which it is not needed either
     rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
@@ -87,7 +87,7 @@ Held = Sequence[Sequence[Property]]
 
 
 def generate_variants(
-    asked: Sequence[CallTensor], other: Sequence[CallTensor], held: Held, resized: bool, zeros: Sequence[Fill] = ()
+    data: Sequence[CallTensor], decoy: Sequence[CallTensor], held: Held, resized: bool, zeros: Sequence[Fill] = ()
 ) -> Iterator[Variant]:
     """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes.
 
@@ -95,42 +95,42 @@ def generate_variants(
     """
 
     def changed(fill: Fill) -> Variant:
-        a, b = (_keep_properties(some, fill.change(some), held) for some in (asked, other))
+        a, b = (_keep_properties(some, fill.change(some), held) for some in (data, decoy))
         return Variant(fill.name, fill.label, "contiguous", a, b, rare=fill.rare)
 
-    yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
-    ragged, rest = _list_sizes(asked) if resized else ([], [])
-    yield from (v for pair in ragged[:RAGGED_FIRST] for v in _change_size(asked, other, *pair))
-    yield from map(changed, generate_fills(asked))
+    yield Variant(GIVEN, "normal", "contiguous", tuple(data), tuple(decoy))
+    ragged, rest = _list_sizes(data) if resized else ([], [])
+    yield from (v for pair in ragged[:RAGGED_FIRST] for v in _change_size(data, decoy, *pair))
+    yield from map(changed, generate_fills(data))
     for layout in LAYOUTS:
-        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
+        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in data):
             yield Variant(
-                layout, "normal", layout, _apply_layout(asked, layout, held), _apply_layout(other, layout, held)
+                layout, "normal", layout, _apply_layout(data, layout, held), _apply_layout(decoy, layout, held)
             )
-    yield from _apply_layouts_apart(asked, other, held)
-    values = chain(_as_one(asked, other, held), map(changed, zeros))
-    sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _change_size(asked, other, *pair))
+    yield from _apply_layouts_apart(data, decoy, held)
+    values = chain(_as_one(data, decoy, held), map(changed, zeros))
+    sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _change_size(data, decoy, *pair))
     yield from by_turns(values, sized)
 
 
 def fill_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _EXTREME_FILLS) -> Iterator[Variant]:
     """Large values, or others, where other arguments are drawn: a limit may be one of an argument and of values."""
-    for fill in generate_fills(drawn.asked):
+    for fill in generate_fills(drawn.case_data):
         if fill.label in labels:
-            a, b = (_keep_properties(some, fill.change(some), held) for some in (drawn.asked, drawn.other))
+            a, b = (_keep_properties(some, fill.change(some), held) for some in (drawn.case_data, drawn.decoy_data))
             name = f"{drawn.name}, {fill.name}"
             fill_name = f"{drawn.fill}-{fill.label}"
             yield replace(
-                drawn, name=name, fill=fill_name, asked=a, other=b, group="", unless="", rare=True
+                drawn, name=name, fill=fill_name, case_data=a, decoy_data=b, group="", unless="", rare=True
             )  # fmt: skip
 
 
 def apply_other_layouts(drawn: Variant, held: Held) -> Iterator[Variant]:
     """Every layout where other arguments are drawn: one of two paths may take its tensors to be contiguous."""
     for layout in LAYOUTS:
-        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in drawn.asked):
-            a, b = (_apply_layout(some, layout, held) for some in (drawn.asked, drawn.other))
-            yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, asked=a, other=b, rare=True)
+        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in drawn.case_data):
+            a, b = (_apply_layout(some, layout, held) for some in (drawn.case_data, drawn.decoy_data))
+            yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, case_data=a, decoy_data=b, rare=True)
 
 
 def name_of(names: Sequence[str], place: int) -> str:
@@ -143,17 +143,17 @@ def by_turns(*some: Iterable[_T]) -> Iterator[_T]:
     yield from filter(None, chain.from_iterable(zip_longest(*some)))
 
 
-def _as_one(asked: Sequence[CallTensor], other: Sequence[CallTensor], held: Held) -> Iterator[Variant]:
+def _as_one(data: Sequence[CallTensor], decoy: Sequence[CallTensor], held: Held) -> Iterator[Variant]:
     """One tensor in the place of all that are as it is, as self attention is called."""
-    free = [i for i, t in enumerate(asked) if varies(t) and not t.param and not t.marks]
-    alike = ([i for i in free if (asked[i].shape, asked[i].dtype) == (asked[at].shape, asked[at].dtype)] for at in free)
+    free = [i for i, t in enumerate(data) if varies(t) and not t.param and not t.marks]
+    alike = ([i for i in free if (data[i].shape, data[i].dtype) == (data[at].shape, data[at].dtype)] for at in free)
     one = next((some for some in alike if len(some) > 1), [])
-    made = [[t.values if i not in one else some[one[0]].values for i, t in enumerate(some)] for some in (asked, other)]
-    if one and all(_is_kept(held[i], asked[i], made[0][i]) for i in one):
-        *names, last = [asked[i].name for i in one]
+    made = [[t.values if i not in one else some[one[0]].values for i, t in enumerate(some)] for some in (data, decoy)]
+    if one and all(_is_kept(held[i], data[i], made[0][i]) for i in one):
+        *names, last = [data[i].name for i in one]
         whole, before = (
             tuple(replace(t, values=v) for t, v in zip(some, values, strict=True))
-            for some, values in zip((asked, other), made, strict=True)
+            for some, values in zip((data, decoy), made, strict=True)
         )
         name = f"one tensor for {', '.join(names)} and {last}"
         yield Variant(name, "one", "contiguous", whole, before, rare=True, one=tuple(one))
@@ -176,11 +176,11 @@ def _apply_layout(tensors: Sequence[CallTensor], layout: str, held: Held) -> tup
     return tuple(made)
 
 
-def _apply_layouts_apart(asked: Sequence[CallTensor], other: Sequence[CallTensor], held: Held) -> Iterator[Variant]:
+def _apply_layouts_apart(data: Sequence[CallTensor], decoy: Sequence[CallTensor], held: Held) -> Iterator[Variant]:
     """Every second tensor alone with gaps, then the others: the strides of one may be taken for those of another."""
     for layout in _APART:
-        able = [i for i, t in enumerate(asked) if len(t.shape) >= _AXES[layout] and not t.param]
-        both = [(draw, _apply_layout(draw, layout, held)) for draw in (asked, other)]
+        able = [i for i, t in enumerate(data) if len(t.shape) >= _AXES[layout] and not t.param]
+        both = [(draw, _apply_layout(draw, layout, held)) for draw in (data, decoy)]
         for word, some in (("in places", able[::2]), ("elsewhere", able[1::2])) if len(able) > 1 else ():
             a, b = (
                 tuple(one if i in some else t for i, (t, one) in enumerate(zip(draw, laid, strict=True)))
@@ -211,20 +211,20 @@ def _list_sizes(tensors: Sequence[CallTensor]) -> tuple[list[tuple[int, int]], l
     return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 
-def _change_size(asked: Sequence[CallTensor], other: Sequence[CallTensor], old: int, new: int) -> Iterator[Variant]:
+def _change_size(data: Sequence[CallTensor], decoy: Sequence[CallTensor], old: int, new: int) -> Iterator[Variant]:
     """One size as another; and with those that stand in a relation to it, where nobody takes it alone."""
     rare = old == 1 or new > old + 2 or 1 < new < old
-    yield _with(asked, other, {old: new}, rare=rare)
-    shapes = shapes_of(asked)
+    yield _with(data, decoy, {old: new}, rare=rare)
+    shapes = shapes_of(data)
     together = keep_relations({old: new}, {n for s in shapes for n in s})
     if together and not is_too_large(shapes, [tuple(together.get(n, n) for n in s) for s in shapes]):
-        yield _with(asked, other, together, rare=True, instead=f"{old} as {new}")
+        yield _with(data, decoy, together, rare=True, instead=f"{old} as {new}")
 
 
 def _with(
-    asked: Sequence[CallTensor], other: Sequence[CallTensor], new: Mapping[int, int], *, rare: bool, instead: str = ""
+    data: Sequence[CallTensor], decoy: Sequence[CallTensor], new: Mapping[int, int], *, rare: bool, instead: str = ""
 ) -> Variant:
-    sized = _fill_new_sizes(asked, new, 0), _fill_new_sizes(other, new, 1)
+    sized = _fill_new_sizes(data, new, 0), _fill_new_sizes(decoy, new, 1)
     return Variant(text_of(new), "normal", "contiguous", *sized, rare=rare, instead=instead)
 
 

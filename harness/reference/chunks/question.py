@@ -47,14 +47,14 @@ class LargeQuestionPair(QuestionPair):
 
 
 def make_fitting_question(
-    case: Case, op: Op, mode: Mode, memory: int = DEFAULT_MEMORY_BYTES, beside: LargeQuestionPair | None = None
+    case: Case, op: Op, mode: Mode, memory: int = DEFAULT_MEMORY_BYTES, other_mode: LargeQuestionPair | None = None
 ) -> LargeQuestionPair:
-    """Draw the data of `case`, to be judged in `memory` bytes; `beside` is its question in the other mode.
+    """Draw the data of `case`, to be judged in `memory` bytes; `other_mode` is its question in the other mode.
 
     Raises TooLarge.
     """
     if count_elements(case) < MAX_UNMEASURED_ELEMENTS or fits_surely(count_elements(case), memory, op):
-        pair = _make_whole_question(case, op, mode, beside)
+        pair = _make_whole_question(case, op, mode, other_mode)
         made = sum(y.size for y in pair.outputs)
         if made <= max(MAX_UNMEASURED_ELEMENTS, count_elements(case)) or is_held_whole(made, memory):
             return pair
@@ -87,9 +87,9 @@ class Posing(Protocol):
         ...
 
 
-def _make_whole_question(case: Case, op: Op, mode: Mode, beside: LargeQuestionPair | None = None) -> LargeQuestionPair:
-    pair = make_question(case, op, mode, beside)
-    return LargeQuestionPair(pair.asked, pair.other, pair.other.outputs)
+def _make_whole_question(case: Case, op: Op, mode: Mode, other_mode: LargeQuestionPair | None = None) -> LargeQuestionPair:
+    pair = make_question(case, op, mode, other_mode)
+    return LargeQuestionPair(pair.case_data, pair.decoy_data, pair.decoy_data.outputs)
 
 
 def make_stored_question(case: Case, op: Op, mode: Mode, variant: int = 0) -> Question:

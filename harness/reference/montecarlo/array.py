@@ -247,7 +247,7 @@ def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any], source
         first = np.broadcast_to(np.asarray(exact) == exact_of(inputs[0]), np.shape(exact))
         a, b = (align_runs(v, ndim) for v in inputs)
         return NoisyArray(exact, np.where(first, *np.broadcast_arrays(a, b)), source)
-    if ufunc in (np.fmod, np.remainder):  # a - q b without rounding, the whole number q of the exact values
+    if ufunc in (np.fmod, np.remainder):  # a - q b without rounding, the integer q of the exact values
         a, b = inputs
         q = np.rint((exact_of(a) - exact) / exact_of(b))
         return NoisyArray(exact, align_runs(a, ndim) - q * align_runs(b, ndim), source)

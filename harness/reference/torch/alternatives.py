@@ -23,7 +23,7 @@ The noise of `truth` is that of the formula in which the reference is written. A
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
 - 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`torch/rounding.py`);
 - 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`torch/rounding.py`);
-- below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
+- some arithmetic takes subnormals of float32 for 0 between operations too, and x sigmoid(x) of -89 with it;
 - of elements that are equal, sort and topk may take any;
 - the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all
   are chosen from and divided by their sum, as routers do: it has a few roundoffs of the largest gradient.
@@ -224,7 +224,7 @@ class BranchEffect:
     def find_reached(self, off: Array, bound: Array) -> NDArray[np.bool_]:
         """Which elements that are `off` by so much are so by deciding otherwise, and by no more than a bound beside.
 
-        Where it is whole numbers that are decided, the bound is 0, and none but what came may come.
+        Where it is integers that are decided, the bound is 0, and none but what came may come.
         """
         with np.errstate(all="ignore"):
             beyond = np.where(bound > 0, bound + _SPANS_BEYOND * (self.high - self.low), 0.0)

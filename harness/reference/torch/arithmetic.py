@@ -78,7 +78,7 @@ class Algorithm(StrEnum):
 
     PLAIN = "plain"
     OTHER = "other"  # softmax as exp(x - logsumexp(x)), sigmoid(x) as 1 - sigmoid(-x) in its backward
-    FLUSHED = "flushed"  # what is below the normal range is 0, between operations too
+    FLUSHED = "flushed"  # subnormals are 0, between operations too
     LAST_OF_TIES = "last of ties"  # of equal elements, sort and topk take the last
     SEQUENTIAL = "sequential"  # sums in float32, term after term
     GIVEN = "given"  # inputs come without noise, and numbers that are equal are rounded alike

@@ -83,7 +83,7 @@ def evaluate_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[A
         return func(*args, **kwargs)
     if str(func) == "aten.view.dtype" and _is_float(args[0]):
         raise OpError(READS_BITS.format(args[1]))
-    if str(func) == "aten.view.dtype" and args[1].is_floating_point:  # whole numbers are bits as they are
+    if str(func) == "aten.view.dtype" and args[1].is_floating_point:  # integers are bits as they are
         return func(*args).to(noise.torch.float64)
     if (narrowed := dtype_leaks.to_eight_bits(noise, func, args, kwargs)) is not None:
         return narrowed
@@ -122,7 +122,7 @@ def _evaluate_functional(
         y = func(*args, **kwargs)
         if not _is_float(y):
             return y
-        if not floats:  # whole numbers with a factor: float32 elsewhere
+        if not floats:  # integers with a factor: float32 elsewhere
             dtype_leaks.keep_line(noise, y)
         if name in ("mul", "div") and any(rounding.is_power_of_two(v) for v in args[:2]):
             return y
@@ -151,7 +151,7 @@ def _round_sum(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
 
 
 def _decide_result(noise: Arithmetic, name: str, y: Any) -> Any:
-    """`y`; where it became whole numbers or booleans, those of the exact evaluation."""
+    """`y`; where it became integers or booleans, those of the exact evaluation."""
     return noise.decide(name, lambda: y) if hasattr(y, "shape") and not _is_float(y) else y
 
 

@@ -129,7 +129,7 @@ Casts = tuple[tuple[int, str], ...]
 
 @contextlib.contextmanager
 def with_recorded_casts(given: Container[int]) -> Iterator[dict[int, str]]:
-    """A block of which the casts between floats of 16 bits and wider ones are kept.
+    """A block of which the casts between f16 or bf16 and wider floats are kept.
 
     `given`: memory of what it is given, which is widened as it is, and has nothing to be rounded.
     """

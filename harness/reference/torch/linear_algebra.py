@@ -51,7 +51,7 @@ def norm_of(a: Any) -> Any:
 
 
 def factor_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
-    """A function of one matrix: inverse, determinant, Cholesky's factor; whole numbers stay as they come."""
+    """A function of one matrix: inverse, determinant, Cholesky's factor; integers stay as they come."""
     if noise.exact:
         return func(a, *args, **options)
     found = func(a if noise.scattered else a + draw_row_roundings(noise, a), *args, **options)
@@ -112,7 +112,7 @@ def map_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any)
 
 
 def fit_least_squares(noise: Arithmetic, func: Any, a: Any, b: Any, *args: Any, **options: Any) -> Any:
-    """linalg_lstsq: the solution, and what is told of it; a rank is a whole number."""
+    """linalg_lstsq: the solution, and what is told of it; a rank is an integer."""
     if noise.exact or noise.scattered:
         return func(a, b, *args, **options)
     found = func(a + draw_row_roundings(noise, a), b, *args, **options)

@@ -18,7 +18,7 @@ from opproof.harness.reference.torch.intercept import with_intercepted_functions
 #: Methods that make Python numbers of tensors; the first two keep their noise.
 _KEEP = ("item", "tolist")
 _TAKE = (*_KEEP, "__float__", "__int__", "__bool__", "__index__", "__complex__", "__format__", "__contains__")
-#: Of quotients and remainders in whole numbers there is the exact one alone: noise would step.
+#: Of quotients and remainders in integers there is the exact one alone: noise would step.
 _ARITHMETIC = "add radd sub rsub mul rmul truediv rtruediv pow rpow".split()
 
 

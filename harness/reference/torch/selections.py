@@ -156,7 +156,7 @@ def differentiate_shrink(noise: Arithmetic, func: Any, g: Any, x: Any, size: Any
 
 
 def compute_remainder(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
-    """Fmod and remainder: a - q b without rounding, the whole number q of the exact evaluation."""
+    """Fmod and remainder: a - q b without rounding, the integer q of the exact evaluation."""
     y = func(a, b)
     q = noise.decide("quotient", lambda: ((a - y) / b).round())
     return y if noise.exact else a - q * b

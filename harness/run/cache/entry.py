@@ -114,7 +114,7 @@ def of_question(pair: LargeQuestionPair, *, data: bool) -> bytes:
 
     Raises NotKept.
     """
-    asked, other = pair.asked, pair.other
+    asked, other = pair.case_data, pair.decoy_data
     asked.read()
     facts: dict[str, dict[str, Any]] = {}
     for name, fact in asked.facts.items():
@@ -157,7 +157,7 @@ _DTYPES = {np.dtype(n).name: np.dtype(n) for n in ("bool", "int64", "float64")} 
     np.dtype(d.numpy).name: np.dtype(d.numpy) for d in DTYPES.values()
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-#: Holds scales, of 8 digits, and many whole numbers.
+#: Holds scales, of 8 digits, and many integers.
 _SHORT = DTYPES["bf16"]
 #: Arrays begin at a multiple of so many bytes.
 _ALIGNED = 16

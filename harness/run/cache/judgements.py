@@ -38,15 +38,15 @@ class Passed:
 
 
 def judge_or_recall(
-    posed: Question, answer: Outputs, rules: Rules, judge: Callable[[], Judgement], beside: Question | None = None
+    posed: Question, answer: Outputs, rules: Rules, judge: Callable[[], Judgement], case_data: Question | None = None
 ) -> Judgement:
     """The judgement of the answer: that of the same answer before, or what `judge` says of it.
 
-    `beside`: the question of the case, with which what is said of this one, of other data, is kept.
+    `case_data`: the question of the case, with which what is said of this one, of other data, is kept.
     """
-    data = () if beside is None else (*posed.inputs, *posed.cotangents)
+    data = () if case_data is None else (*posed.inputs, *posed.cotangents)
     key = key_of(answer, rules, before=bool(posed.op.drawn_from), data=data)
-    passed = (beside or posed).passed
+    passed = (case_data or posed).passed
     known = passed.get(key)
     if known is not None:
         return Judgement(
@@ -81,7 +81,7 @@ class CachedDiagnosis:
 
     label: str
     said: str
-    beside: tuple[tuple[str, str], ...]  # label and sentence of each
+    also: tuple[tuple[str, str], ...]  # label and sentence of each
 
 
 def explain_or_recall(

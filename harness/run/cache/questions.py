@@ -57,7 +57,9 @@ class Questions:
         if key not in self.drawn:
             one = self._kept(case, op, mode, memory) or self._draw_anew(case, op, mode, memory)
             if one.pair.room is not None:
-                self.sliced += [] if one.name is None else [(one.name, one.answers, entry.answers_of(one.pair.asked))]
+                self.sliced += (
+                    [] if one.name is None else [(one.name, one.answers, entry.answers_of(one.pair.case_data))]
+                )
                 return one.pair
             self.drawn[key] = one
         return self.drawn[key].pair
@@ -88,11 +90,11 @@ class Questions:
             pair = self._make_question(*of, memory) if kept.data is None else entry.pair_of(found, kept.data, *of)
         except (NotKept, LookupError, TypeError, ValueError, msgspec.DecodeError):
             return None
-        pair.asked.unread.append(lambda: entry.facts_of(found, kept.facts))
-        pair.asked.passed.update(kept.passed)
-        pair.asked.told.update(kept.told)
+        pair.case_data.unread.append(lambda: entry.facts_of(found, kept.facts))
+        pair.case_data.passed.update(kept.passed)
+        pair.case_data.told.update(kept.told)
         seconds = 0.0 if kept.data is None else math.inf  # what was worth keeping is
-        return Drawn(pair, name, kept.count, entry.answers_of(pair.asked).count, seconds, whole=_is_whole(pair))
+        return Drawn(pair, name, kept.count, entry.answers_of(pair.case_data).count, seconds, whole=_is_whole(pair))
 
     def _draw_anew(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
         begun = time.process_time()
@@ -121,7 +123,7 @@ def _digest_of_sources(source: Path, torch: bool) -> bytes | None:
 
 def _has_grown(one: Drawn) -> bool:
     """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
-    asked = one.pair.asked
+    asked = one.pair.case_data
     return (one.whole and not asked.unread and len(asked.facts) > one.facts) or entry.answers_of(
         asked
     ).count > one.answers
@@ -129,12 +131,12 @@ def _has_grown(one: Drawn) -> bool:
 
 def _is_whole(pair: LargeQuestionPair) -> bool:
     """Whether noise has room for all its runs at once."""
-    return pair.room is None and pair.asked.together == pair.asked.runs == RUNS
+    return pair.room is None and pair.case_data.together == pair.case_data.runs == RUNS
 
 
 def _encode(one: Drawn) -> bytes:
     """All that is known of a question, as far as there is room for it. Raises NotKept."""
-    asked = one.pair.asked
+    asked = one.pair.case_data
     if not one.whole:
         return entry.of_answers(entry.answers_of(asked))
     elements = sum(v.size for v in asked.inputs if v is not None)

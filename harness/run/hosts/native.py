@@ -138,7 +138,7 @@ class NativeHost(ProcessHost):
         asked = [self._make_layout(question) for question in questions] if self._memory is not None else []
         together = len({question.posed.mode for question in questions}) == 1 < len(questions)
         part = max((layout.request.size for layout, _ in asked), default=_PART + 1)
-        if part > _PART or not together or one.soft or self._writes(one) or one.posed.case.destinations:
+        if part > _PART or not together or one.readable_guards or self._writes(one) or one.posed.case.destinations:
             yield from super().several(questions, timeout)
             return
         assert self._memory is not None

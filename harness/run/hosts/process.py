@@ -1,6 +1,6 @@
 """A host as a process: one exchange of frames at a time, limits from outside, and it never outlives its judge.
 
-A keeper (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the whole
+A supervisor (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the whole
 family and ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has
 read everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
 """
@@ -26,11 +26,11 @@ from opproof.core.arrays import Array
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Verdict
 
-KEEPER = Path(opproof.backends.worker.__file__).with_name("sandbox") / "supervisor.py"
+SUPERVISOR = Path(opproof.backends.worker.__file__).with_name("sandbox") / "supervisor.py"
 _CHUNK = 1 << 16
 #: Bytes of what the host prints that are kept for a message.
 _TAIL = 4096
-#: Seconds in which a keeper may tell how its host ended, and in which it may end itself.
+#: Seconds in which a supervisor may tell how its host ended, and in which it may end itself.
 _MAX_EXIT_REPORT_SECONDS = 2.0
 _MAX_SHUTDOWN_SECONDS = 8.0
 #: Milliseconds after which time is looked at again, however long the limit.
@@ -62,15 +62,17 @@ class HostFault(Exception):
 Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
 
 
-def keeper_of(control: int, status: int, memory: int, name: str, *, own: bool, hidden: Sequence[Path]) -> list[str]:
-    """The command line of a keeper (backends/worker/sandbox/supervisor.py), before the command that it keeps.
+def supervisor_command(
+    control: int, status: int, memory: int, name: str, *, is_builtin: bool, hidden: Sequence[Path]
+) -> list[str]:
+    """The command line of a supervisor (backends/worker/sandbox/supervisor.py), before the command that it keeps.
 
     Where anything is `hidden`, Python's libraries are not to be written.
     """
     paths = [str(path.resolve()) for path in hidden]
     sealed = [str(path) for path in find_libraries()] if paths else []
-    told = [str(control), str(status), str(memory), name, str(int(own))]
-    return [sys.executable, "-I", "-S", str(KEEPER), *told, str(len(paths)), *paths, str(len(sealed)), *sealed]
+    told = [str(control), str(status), str(memory), name, str(int(is_builtin))]
+    return [sys.executable, "-I", "-S", str(SUPERVISOR), *told, str(len(paths)), *paths, str(len(sealed)), *sealed]
 
 
 class HostProcess:
@@ -81,8 +83,8 @@ class HostProcess:
     system lets them be so. `variables` are set in the environment of the command, and in no other.
     """
 
-    #: The keepers of this process that have not been ended.
-    keepers: ClassVar[set[int]] = set()
+    #: The supervisors of this process that have not been ended.
+    supervisors: ClassVar[set[int]] = set()
 
     def __init__(
         self,
@@ -106,10 +108,14 @@ class HostProcess:
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         name = "opproof-trusted" if trusted else "opproof-keeper"
         hidden = [*hidden]
-        keeper = keeper_of(control, status, memory, name, own=apart or bool(hidden), hidden=hidden)
+        supervisor = supervisor_command(control, status, memory, name, is_builtin=apart or bool(hidden), hidden=hidden)
         try:
-            self._keeper = subprocess.Popen(
-                [*keeper, *make_env_prefix(variables), *(command(requests, answers) if callable(command) else command)],
+            self._supervisor = subprocess.Popen(
+                [
+                    *supervisor,
+                    *make_env_prefix(variables),
+                    *(command(requests, answers) if callable(command) else command),
+                ],
                 stdin=subprocess.DEVNULL if apart else requests,
                 stdout=chatter if apart else answers,
                 stderr=chatter,
@@ -131,7 +137,7 @@ class HostProcess:
         self._poll.register(self._chatter, select.POLLIN)
         self._poll.register(self._status, select.POLLIN)
         self._ended = ""
-        self.keepers.add(self._keeper.pid)
+        self.supervisors.add(self._supervisor.pid)
 
     def exchange(self, request: bytes, timeout: float, longest: int = LONGEST) -> bytes:
         """Send a frame, and return the next one, of at most `longest` bytes.
@@ -173,7 +179,7 @@ class HostProcess:
                         self._read_printed()
                     elif descriptor == self._status:
                         self._poll.unregister(self._status)  # ready ever after
-                        if self._read_status() == _NO_KEEPER:
+                        if self._read_status() == _NO_SUPERVISOR:
                             raise self._explain_death(wanted)
                     elif not self._read():
                         raise self._explain_death(wanted)
@@ -191,8 +197,8 @@ class HostProcess:
 
     @property
     def number(self) -> int:
-        """Of the process, its keeper's, below which the host and all that it starts are."""
-        return self._keeper.pid
+        """Of the process, its supervisor's, below which the host and all that it starts are."""
+        return self._supervisor.pid
 
     @property
     def alive(self) -> bool:
@@ -217,13 +223,13 @@ class HostProcess:
         alone = bool(self._ended)
         os.close(self._control)
         try:
-            self._keeper.wait(_MAX_SHUTDOWN_SECONDS)
+            self._supervisor.wait(_MAX_SHUTDOWN_SECONDS)
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._keeper.pid, signal.SIGKILL)
-            self._keeper.kill()
-            self._keeper.wait()
-        self.keepers.discard(self._keeper.pid)
+                os.killpg(self._supervisor.pid, signal.SIGKILL)
+            self._supervisor.kill()
+            self._supervisor.wait()
+        self.supervisors.discard(self._supervisor.pid)
         for descriptor in (self._answers, self._status, self._chatter):
             os.close(descriptor)
         return alone
@@ -297,7 +303,7 @@ class HostProcess:
         if not self._ended:
             try:
                 line = os.read(self._status, 64).decode("ascii", errors="replace").strip()
-                self._ended = line or _NO_KEEPER
+                self._ended = line or _NO_SUPERVISOR
             except BlockingIOError:
                 return ""
         return self._ended
@@ -312,7 +318,7 @@ class HostProcess:
             limit = f"{self.memory / 2**20:.0f} MiB"
             return HostFault(Verdict.OUT_OF_MEMORY, f"the process outgrew its limit of {limit}")
         if kind != "exit":
-            how = "the process closed what it answers on" if not kind else "the process's keeper was killed"
+            how = "the process closed what it answers on" if not kind else "the process's supervisor was killed"
             return HostFault(Verdict.CRASH, f"{how}; {self._read_bytes(wanted)}{self.last_line()}")
         status = int(number)
         part = f" before its answer was whole; {self._read_bytes(wanted)}" if self._buffer else ""
@@ -322,12 +328,12 @@ class HostProcess:
 
 
 def make_env_prefix(variables: Mapping[str, str] | None) -> list[str]:
-    """What stands before a command to set variables for it alone: its keeper must not read them."""
+    """What stands before a command to set variables for it alone: its supervisor must not read them."""
     return [shutil.which("env") or "/usr/bin/env", *(f"{n}={v}" for n, v in variables.items())] if variables else []
 
 
-#: A status that ends without a word: the keeper itself was killed.
-_NO_KEEPER = "no keeper"
+#: A status that ends without a word: the supervisor itself was killed.
+_NO_SUPERVISOR = "no supervisor"
 
 _GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if os.name == "posix" else set()
 

@@ -81,7 +81,7 @@ def make_layout(question: Request, alignment: int, guard: int = GUARD_PAGES) -> 
         into=bool(posed.case.destinations),
         needs=posed.needs,
         size=builder.size,
-        guards=() if question.soft else builder.guards,
+        guards=() if question.readable_guards else builder.guards,
         zones=[(b.low, b.high) for b in builder.buffers],
         threads=question.threads,
     )
@@ -168,7 +168,7 @@ class _Builder:
         inner = -(-room // PAGE) * PAGE
         start = self.size + (inner - room if self._question.at_end else 0)
         low, high = self.size, self.size + inner
-        if self._question.soft:
+        if self._question.readable_guards:
             low, high = low - self._guard // 2, high + self._guard // 2
         self.size += inner + self._guard
         self.guards.append((self.size - self._guard, self.size))

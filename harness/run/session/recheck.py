@@ -80,7 +80,7 @@ class Rechecks:
 
     def _at_wrong(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
-        alone = self._seats.fresh(task, alone=True)
+        alone = self._seats.fresh(task, single_call=True)
         if alone.judgement.verdict is Verdict.NOT_REPEATABLE:  # of itself: nothing that was kept is to blame
             return Recheck(with_verdict(first, Verdict.NOT_REPEATABLE, alone.judgement.message))
         if alone.judgement.verdict is Verdict.PASS:
@@ -93,7 +93,7 @@ class Rechecks:
 
     def _at_the_guard(self, task: Task, first: Attempt) -> Attempt:
         """Stopped by a signal that unreadable pages send: with soft guards a step out of bounds is survived."""
-        soft = self._seats.fresh(task, soft=True)
+        soft = self._seats.fresh(task, readable_guards=True)
         if soft.fault is not None:
             return first
         outside = soft.judgement.verdict is Verdict.OUT_OF_BOUNDS

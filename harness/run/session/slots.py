@@ -41,7 +41,7 @@ def call_task(host: Host, task: Task, timeout: float, known: Verdict) -> None:
     try:
         pair = make_fitting_question(case, op, Mode(task.mode), task.judge_memory)
         threads = max(task.threads, default=0)
-        host.call(Request(pair.asked, wanted_of(pair.asked, pair.outputs), threads=threads), timeout)
+        host.call(Request(pair.case_data, wanted_of(pair.case_data, pair.outputs), threads=threads), timeout)
     except HostFault:
         raise
     except EarlyVerdict as settled:
@@ -94,21 +94,29 @@ class Slots:
         for spec in list(self._seats):
             self.leave(spec)
 
-    def attempt(self, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
+    def attempt(self, task: Task, *, readable_guards: bool = False, single_call: bool = False) -> Attempt:
         """Ask a task where its backend sits. Raises BackendError when there is no host, and none can be started."""
         seat, op = self.slot_of(task.backend), op_of(op_name_of(task), task.ops)
-        alone = alone or seat.host.about.once
-        made = run_task(seat.host, task, op, self.limits.timeout, posing=self.questions, soft=soft, alone=alone)
+        single_call = single_call or seat.host.about.once
+        made = run_task(
+            seat.host,
+            task,
+            op,
+            self.limits.timeout,
+            posing=self.questions,
+            readable_guards=readable_guards,
+            single_call=single_call,
+        )
         if made.seconds > 0:  # a task that was declined beforehand called nothing, and did no harm
             seat.history.append(Candidate(task, made.judgement.verdict, time.monotonic()))
         if made.fault is not None:
             self.leave(task.backend)
         return made
 
-    def fresh(self, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
+    def fresh(self, task: Task, *, readable_guards: bool = False, single_call: bool = False) -> Attempt:
         """The same in a host that has had no task."""
         self.leave(task.backend)
-        return self.attempt(task, soft=soft, alone=alone)
+        return self.attempt(task, readable_guards=readable_guards, single_call=single_call)
 
     def is_wrong_after(self, task: Task, some: Sequence[Candidate]) -> bool:
         """Whether a task is wrong in a fresh host after calls of `some`."""

@@ -111,13 +111,13 @@ def _raise_too_long(*_: object) -> None:
 
 
 def _end_orphans() -> None:
-    """End what is left of a host whose keeper was killed: it has come to this process, whose children are keepers."""
-    for orphan in set(supervisor.list_children(os.getpid())) - HostProcess.keepers:
+    """End what is left of a host whose supervisor was killed: this process adopts it; its children are supervisors."""
+    for orphan in set(supervisor.list_children(os.getpid())) - HostProcess.supervisors:
         end(orphan)
 
 
 def _end_with_the_run() -> None:
-    """When the run is gone, killed for instance, nobody reads the records; the hosts' keepers see this process end."""
+    """When the run is gone, nobody reads the records; the hosts' supervisors see this process end."""
     run = multiprocessing.parent_process()
     if run is not None:
         run.join()

@@ -21,7 +21,7 @@ import numpy as np
 from opproof.backends.worker.protocol import dtype_of
 from opproof.backends.worker.sandbox.import_guard import REFERENCES, find_own_caches
 from opproof.core.arrays import Array
-from opproof.harness.run.hosts.process import keeper_of, make_env_prefix
+from opproof.harness.run.hosts.process import make_env_prefix, supervisor_command
 
 #: The folder of the program, which is copied beside its jobs.
 PROGRAM = Path(__file__).with_name("program")
@@ -111,7 +111,7 @@ def _read_array(path: Path, told: tuple[str, tuple[int, ...], str] | None) -> Ar
     return np.frombuffer(path.read_bytes(), dtype).reshape(shape)
 
 
-#: What `ps` calls its keeper: as others are called.
+#: What `ps` calls its supervisor: as others are called.
 _NAME = "python3"
 
 
@@ -122,15 +122,15 @@ def run(
 
     It runs in `folder`, which no word of its command line names, with `variables` in its environment. What lies there
     is not imported unless it says so.
-    What it has started ends with it: a keeper adopts it, as it does for hosts. No Python there looks at what it opens:
-    the references and the cache, with the user's key, are hidden where the system lets them be so.
+    What it has started ends with it: a supervisor adopts it, as it does for hosts. No Python there looks at what it
+    opens: the references and the cache, with the user's key, are hidden where the system lets them be so.
     """
     own = {name: value for name, value in os.environ.items() if "OPPROOF" not in name}
-    heard, control = os.pipe()  # at whose end the keeper ends all
+    heard, control = os.pipe()  # at whose end the supervisor ends all
     status, told = os.pipe()
-    keeper = keeper_of(heard, told, 0, _NAME, own=True, hidden=[REFERENCES, *find_own_caches()])
+    supervisor = supervisor_command(heard, told, 0, _NAME, is_builtin=True, hidden=[REFERENCES, *find_own_caches()])
     process = subprocess.Popen(
-        [*keeper, *make_env_prefix(variables), sys.executable, "-P", "-c", script, *arguments],
+        [*supervisor, *make_env_prefix(variables), sys.executable, "-P", "-c", script, *arguments],
         env=own, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         pass_fds=(heard, told), start_new_session=True,
     )  # fmt: skip
@@ -148,6 +148,6 @@ def run(
 
 
 def _parse_status(line: bytes) -> int | None:
-    """What a keeper says, as `exit STATUS`; None where it said nothing, for it was killed."""
+    """What a supervisor says, as `exit STATUS`; None where it said nothing, for it was killed."""
     word, _, number = line.partition(b" ")
     return int(number) if word == b"exit" else None

@@ -99,7 +99,7 @@ def iterate_passed(results: Iterable[Result], tasks: Mapping[tuple[str, str, str
         if mode is Mode.GRADIENT and (task.grad_oracle == "self" or op.vjp is None):
             continue
         pair = make_fitting_question(case, op, mode, task.judge_memory)
-        if pair.room is None and op.deterministic and is_held(pair.asked):
+        if pair.room is None and op.deterministic and is_held(pair.case_data):
             yield PassedTask(task, rules_of(task, Support("", Declaration.of(result.declared))), pair)
 
 
@@ -125,7 +125,7 @@ def _record(task: Task, where: str, made: Attempt) -> Result:
 
 
 def _make_attempt(one: PassedTask, verdict: Verdict, message: str) -> Attempt:
-    return Attempt(Judgement(verdict, message), one.pair.asked, rules=one.rules)
+    return Attempt(Judgement(verdict, message), one.pair.case_data, rules=one.rules)
 
 
 def judge_answer(one: PassedTask, asked: Question, arrays: Sequence[Array | None]) -> Attempt:
@@ -204,10 +204,10 @@ def describe_idle(backend: str, answers: Iterable[tuple[PassedTask, JobAnswer]])
     """Of which operators nothing that came needs the coarser precision that is declared, in words."""
     needed = defaultdict[str, list[bool]](list)
     for one, answered in answers:
-        case, declared = one.pair.asked.case, one.rules.declared
+        case, declared = one.pair.case_data.case, one.rules.declared
         if "called" in answered.ways and COMPUTE_U.get(declared or "", 0) > DTYPES[case.dtype].u:
             strict = replace(one, rules=replace(one.rules, declared=None))
-            made = judge_answer(strict, one.pair.asked, answered.ways["called"])
+            made = judge_answer(strict, one.pair.case_data, answered.ways["called"])
             needed[f"{case.op} ({case.dtype} as {declared})"].append(made.judgement.verdict in FAILED)
     some = ", ".join(what for what, of in needed.items() if not any(of))
     if not some:
@@ -218,6 +218,6 @@ def describe_idle(backend: str, answers: Iterable[tuple[PassedTask, JobAnswer]])
 
 def describe_not_at_once(backend: str, answers: Iterable[tuple[PassedTask, JobAnswer]]) -> str:
     """Of which operators two threads that called at once got answers that were not theirs, in words."""
-    some = dict.fromkeys(one.pair.asked.case.op for one, answered in answers if "at once" in answered.ways)
+    some = dict.fromkeys(one.pair.case_data.case.op for one, answered in answers if "at once" in answered.ways)
     said = f"{backend}: two threads that call at once get other bits than each alone, in {', '.join(some)}."
     return f"{said} Who serves several has to lock." * bool(some)

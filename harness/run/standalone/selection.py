@@ -124,15 +124,15 @@ def _to_native(posed: Question) -> tuple[list[Array | None], list[Array | None]]
 
 def data_of(pair: LargeQuestionPair) -> dict[str, Question]:
     """The questions of a record, by name."""
-    some = {"asked": pair.asked, "other": pair.other}
-    if pair.asked.op.domain is None:  # its numbers need not fit each other
-        some["element"] = pair.asked.given(inputs=tuple(map(_with_another_element, pair.asked.inputs)))
+    some = {"asked": pair.case_data, "other": pair.decoy_data}
+    if pair.case_data.op.domain is None:  # its numbers need not fit each other
+        some["element"] = pair.case_data.given(inputs=tuple(map(_with_another_element, pair.case_data.inputs)))
     return some
 
 
 def losses_of(pair: LargeQuestionPair) -> dict[str, Question]:
     """The question of a gradient with the cotangents of losses, by name; none of a forward."""
-    cotangents = pair.asked.cotangents
+    cotangents = pair.case_data.cotangents
     if not cotangents:
         return {}
     some = {
@@ -140,7 +140,7 @@ def losses_of(pair: LargeQuestionPair) -> dict[str, Question]:
         "cotangent of a mean": [None if g is None else np.full_like(g, _MEAN) for g in cotangents],
         "cotangent with rows of zeros": [_mask_some(g) for g in cotangents],
     }
-    return {name: pair.asked.given(cotangents=tuple(gs)) for name, gs in some.items()}
+    return {name: pair.case_data.given(cotangents=tuple(gs)) for name, gs in some.items()}
 
 
 def _with_another_element(x: Array | None) -> Array | None:

@@ -145,7 +145,7 @@ def _domain_of(case: Case, op: Op) -> Mapping[str, Any]:
 
 
 def find_truth_masks(op: Op) -> list[str]:
-    """Masks of whole numbers that are asked whether they are 0, and come back in no result."""
+    """Masks of integers that are asked whether they are 0, and come back in no result."""
     if op.domain is None:
         return []
     domains = [_domain_of(case, op) for case in cases_of(op.name, "standard")]

@@ -1,4 +1,4 @@
-"""Rules of parameters together, of products of ragged tiles, of long rows, and of resizes by whole numbers."""
+"""Rules of parameters together, of products of ragged tiles, of long rows, and of resizes by integers."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _rows(op: Op) -> bool:
 
 
 def _find_whole_sides(case: Case, op: Op) -> list[str]:
-    """Sides of a plane that is resized by whole numbers, one an axis, and a scale that f32 has no reciprocal of."""
+    """Sides of a plane that is resized by integers, one an axis, and a scale that f32 has no reciprocal of."""
     del op
     plane = case.shapes["x"][2:]
     sizes = [n for n in to_rank(case.kwargs["size"], 2) if isinstance(n, int)]
@@ -184,7 +184,7 @@ PAIRS = (
         lambda op, cases: ("long", "of one"),  # noqa: ARG005
     ),
     Rule(
-        *("whole resize", "a resize by whole numbers of a plane that is no square, and by 41", 0),
+        *("whole resize", "a resize by integers of a plane that is no square, and by 41", 0),
         lambda op: Trait.RESIZE in op.traits and op.tensors == ("x",) and "size" in op.params,
         _find_whole_sides,
         lambda op, cases: ("H > W, up", "W > H, up", "H > W, down", "1 / 41"),  # noqa: ARG005

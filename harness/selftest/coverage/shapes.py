@@ -313,7 +313,7 @@ WINDOWS = (
         list_side_parts,
     ),
     Rule("leftover", "(n + 2p - d(k-1) - 1) mod s other than 0", 9, on.has_params("padding"), find_leftover),
-    Rule("resize", "a resize by no whole number", 9, on.has_trait(Trait.RESIZE), make_parts(has_fraction)),
+    Rule("resize", "a resize by no integer", 9, on.has_trait(Trait.RESIZE), make_parts(has_fraction)),
     Rule("pads", "padding, asymmetric or not alike along the axes", 9, on.can_pad, make_parts(is_padded)),
     Rule(
         "ceil_mode", "ceil_mode", 9, on.has_params("ceil_mode"), make_parts(lambda case: case.kwargs.get("ceil_mode"))

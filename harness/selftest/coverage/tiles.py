@@ -28,7 +28,7 @@ _CLASSES = {
     "offset": "offset",
     "broadcast": "broadcast",
 }
-#: Tensors of whole numbers, of bytes, or of one number a head.
+#: Tensors of integers, of bytes, or of one number a head.
 _COUNTED = frozenset(
     "index indices ids target positions cu_seqlens_q cu_seqlens_k block_tables context_lens data sinks "
     "freq_factors".split()

@@ -151,7 +151,7 @@ VALUES = (
     Rule("masked large", "masked elements of 1e30 beside ordinary ones", 12, on.can_hide, fill("masked")),
     Rule("masked NaN", "masked elements that are NaN or infinite", 12, on.can_hide, fill("masked-special")),
     Rule(
-        *("every value", "every number of 16 bits, and one of each of 65536 stretches of f32", 0),
+        *("every value", "every number of f16 and bf16, and one of each of 65536 stretches of f32", 0),
         on.is_float_map,
         _find_every_number,
         _list_dtypes,
@@ -207,7 +207,7 @@ LIMITS = (
         _list_dtypes,
     ),
     Rule(
-        *("past int32", "quotients that no whole number of 32 bits holds", 0),
+        *("past int32", "quotients that no integer of 32 bits holds", 0),
         lambda op: Trait.ROUNDING in op.traits and "scale" in op.tensors,
         fill("past-int32"),
     ),

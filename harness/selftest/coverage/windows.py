@@ -143,7 +143,7 @@ def groups(case: Case) -> bool:
 
 
 def has_fraction(case: Case) -> bool:
-    """Some axis is resized by a factor that is no whole number either way."""
+    """Some axis is resized by a factor that is no integer either way."""
     sizes = to_tuple(case.kwargs["output_size"] if "output_size" in case.kwargs else case.kwargs["size"])
     plane = next(iter(case.shapes.values()))[2:]
     return any(n and m and n % m and m % n for n, m in zip(plane, to_rank(sizes, len(plane)), strict=True))

@@ -190,7 +190,7 @@ def parameter_mutants(profile: Profile) -> Iterator[Mutant]:
 
 
 def _narrow(dtype: str) -> tuple[str, ...]:
-    """The dtypes in which a parameter may be kept by mistake; beside whole numbers none."""
+    """The dtypes in which a parameter may be kept by mistake; beside integers none."""
     own = () if dtype == "f32" or DTYPES[dtype].whole else (dtype,)
     return (*own, *LOWER.get(dtype, ()))
 

@@ -42,7 +42,7 @@ class Profile:
     graded: frozenset[int]  # arguments with a gradient
     read: frozenset[int]  # arguments whose values the results depend on
     results: int  # how many outputs, or gradients, there are at most
-    discrete: bool  # some result is whole numbers or truth values
+    discrete: bool  # some result is integers or truth values
     moving: bool  # some result is a float other than zero
     rank: int  # the most axes that a result has
     cotangent_rank: int  # the most axes that an output has
@@ -96,7 +96,7 @@ class ReferenceCall:
 
     @property
     def exact(self) -> Arrays:
-        """The honest answer before it is stored in the dtype: in float32, of 16 bits too."""
+        """The honest answer before it is stored in the dtype: in float32, of f16 and bf16 too."""
         return self.again(store=to_unrounded) if self.unrounded is None else self.unrounded()
 
     def again(self, **changes: Any) -> Arrays:
@@ -150,12 +150,12 @@ def is_float(x: Array | None) -> bool:
 
 
 def is_number(x: Array | None) -> bool:
-    """Whether `x` holds floats, or whole numbers that may be data: places are int64."""
+    """Whether `x` holds floats, or integers that may be data: places are int64."""
     return x is not None and (is_float(x) or (x.dtype.kind in "iu" and x.dtype.itemsize < 8))
 
 
 def on_all(change: Change, arrays: Sequence[Array | None]) -> Arrays:
-    """Every non-empty array changed, whole numbers and truth values too."""
+    """Every non-empty array changed, integers and truth values too."""
     return [
         change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else apply_change(y, change)
         for y in arrays

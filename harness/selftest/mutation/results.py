@@ -180,7 +180,7 @@ def _return_stale_row(call: ReferenceCall) -> Arrays:
 
 
 def _make_discrete_mutants() -> Iterator[Mutant]:
-    """Whole numbers and truth values; a mutant is none where the results are floats."""
+    """Integers and truth values; a mutant is none where the results are floats."""
 
     def of(name: str, change: Change) -> Mutant:
         def results(call: ReferenceCall) -> Arrays:
@@ -197,11 +197,11 @@ def _make_discrete_mutants() -> Iterator[Mutant]:
         y.reshape(-1)[-1] = _change_discrete(y).reshape(-1)[-1]
         return y
 
-    yield of("whole numbers one more, truth inverted", _change_discrete)
-    yield of("one whole number or truth value other", one)
-    yield of("the last whole number or truth value other", last)
-    yield of("whole numbers zero, nothing true", np.zeros_like)
-    yield of("whole numbers one, everything true", np.ones_like)
+    yield of("integers one more, truth inverted", _change_discrete)
+    yield of("one integer or truth value other", one)
+    yield of("the last integer or truth value other", last)
+    yield of("integers zero, nothing true", np.zeros_like)
+    yield of("integers one, everything true", np.ones_like)
 
 
 def _change_discrete(y: Array | None) -> Array:

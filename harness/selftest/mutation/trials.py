@@ -51,9 +51,9 @@ class Trial:
         self.case, self.op, self.mode, self.judged_by = case, op, mode, judged_by
         self.rules = Rules(declared=declared)
         pair = make_question(case, op, mode)
-        self.posed = pair.asked
-        wanted = wanted_of(pair.asked, pair.other.outputs)
-        self.asked, self.other = Request(pair.asked, wanted), Request(pair.other, wanted)
+        self.posed = pair.case_data
+        wanted = wanted_of(pair.case_data, pair.decoy_data.outputs)
+        self.asked, self.other = Request(pair.case_data, wanted), Request(pair.decoy_data, wanted)
 
     def _call(self, question: Request) -> ReferenceCall:
         """The call with its tensors in memory, as a host has them."""

@@ -108,7 +108,7 @@ def test_a_large_gradient_in_its_hosts_memory_alone():
     pair = make_question(Case.parse("matmul[a=2048x2048;b=2048x2048;f32]"), load("matmul"), Mode.GRADIENT)
     host = start_host("torch", HostLimits(1, 300.0, 1 << 30))
     try:
-        gradients = host.call(Request(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 300.0)
+        gradients = host.call(Request(pair.case_data, wanted_of(pair.case_data, pair.decoy_data.outputs)), 300.0)
     finally:
         host.close()
     assert [g.shape for g in gradients] == [(2048, 2048), (2048, 2048)]

@@ -189,8 +189,8 @@ def test_a_backend_that_computes_in_one_of_the_calls_alone(tmp_path, how):
 TIMERS = """
 def slack(inputs):
     parent = lambda p: int(open(f"/proc/{p}/stat").read().rpartition(")")[2].split()[1])
-    keeper = os.getppid()
-    for process in (parent(keeper), keeper):
+    supervisor = os.getppid()
+    for process in (parent(supervisor), supervisor):
         with open(f"/proc/{process}/timerslack_ns", "w") as file:
             file.write(str(5 * 10**9))
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from _attacker import case_of, passed, run, written
 
-from opproof.harness.run.hosts.process import KEEPER, REFERENCES
+from opproof.harness.run.hosts.process import REFERENCES, SUPERVISOR
 from opproof.reports import read_results
 
 DOORS = """
@@ -123,7 +123,7 @@ ATTACKS = {"sin": attack(by_c), "cos": attack(by_a_program), "tanh": attack(unco
 def _covers(folder):
     """Whether this system lets files be covered."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); from mount_namespace import cover; print(cover(sys.argv[2:]))"
-    command = [sys.executable, "-c", code, str(KEEPER.parent), str(folder)]
+    command = [sys.executable, "-c", code, str(SUPERVISOR.parent), str(folder)]
     return "True" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 

@@ -109,8 +109,8 @@ def test_a_judge_that_is_killed(tmp_path, kind):
     mark = str(tmp_path)
     run = started(tmp_path, kind, mark)
     try:
-        (keeper, *_) = [p for p, line in marked(mark).items() if "supervisor.py" in line]
-        judge = psutil.Process(keeper).parent()
+        (supervisor, *_) = [p for p, line in marked(mark).items() if "supervisor.py" in line]
+        judge = psutil.Process(supervisor).parent()
         (tmp_path / "hangs").unlink()
         os.kill(judge.pid, signal.SIGKILL)
         assert run.wait(timeout=200) == 0

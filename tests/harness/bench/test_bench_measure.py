@@ -156,7 +156,7 @@ FACTS = [
 def test_bytes_and_operations(text, mode, moved, computed):
     case = Case.parse(text)
     pair = make_fitting_question(case, op_of(case.op, ()), mode)
-    facts = facts_of(pair.asked, wanted_of(pair.asked, pair.outputs), pair.outputs)
+    facts = facts_of(pair.case_data, wanted_of(pair.case_data, pair.outputs), pair.outputs)
     assert facts.bytes == moved
     assert computed <= facts.flops <= 1.5 * computed
 
@@ -165,7 +165,7 @@ def test_a_scale_that_is_no_array_is_read_too():
     zeros = "a_zero_point=0d;b=33x5;b_scale=0d;b_zero_point=0d;y_scale=0d;y_zero_point=0d"
     case = Case.parse(f"qlinear_matmul[a=7x33;a_scale=0d;{zeros};type=i8;b_type=i8;f32]")
     pair = make_fitting_question(case, op_of(case.op, ()), Mode.FORWARD)
-    facts = facts_of(pair.asked, wanted_of(pair.asked, pair.outputs), pair.outputs)
+    facts = facts_of(pair.case_data, wanted_of(pair.case_data, pair.outputs), pair.outputs)
     assert facts.bytes >= 7 * 33 + 33 * 5 + 7 * 5
 
 

@@ -52,7 +52,7 @@ _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, la
 
 @pytest.fixture(autouse=True)
 def usual_values(request, monkeypatch):
-    """No zeros, floors, NaN, other whole numbers, larger sizes, later draws, sizes one by one, but where asked for.
+    """No zeros, floors, NaN, other integers, larger sizes, later draws, sizes one by one, but where asked for.
 
     And few calls after another.
     """

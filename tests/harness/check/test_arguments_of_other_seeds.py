@@ -111,7 +111,7 @@ def scaled(x, scale, by=(1, 1)):
 
 @pytest.mark.parametrize("scale", [torch.float32, torch.bfloat16])
 def test_what_a_function_makes_is_as_it_made_it(scale):
-    """A tuple of whole numbers is an argument, and a scale in float32 beside bf16 stays one: the first call tells."""
+    """A tuple of integers is an argument, and a scale in float32 beside bf16 stays one: the first call tells."""
     seen = []
 
     def kernel(x, scale, by):

@@ -31,7 +31,7 @@ def test_an_input_that_equals_a_constant_is_no_matter_of_rounding():
 
 
 def quantised(x):
-    """Whole numbers, by a scale of each row."""
+    """Integers, by a scale of each row."""
     scale = x.abs().amax(-1, keepdim=True) / 127
     return (x / scale).round().to(torch.int8), scale
 

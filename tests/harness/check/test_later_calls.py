@@ -175,7 +175,7 @@ def test_a_hook_on_every_call_that_follows(tmp_path):
         file.write_text(text, encoding="utf-8")
     wish = CheckOptions(seconds=2, neighbours=False)
     some = load_pair(*files, 0)
-    report = check_candidate(some.candidate, some.like, some.inputs, wish)
+    report = check_candidate(some.candidate, some.reference, some.inputs, wish)
     assert failed(report) == {("INPUT_CHANGED", "forward")}
     assert "sys.setprofile was called" in str(report)
 

@@ -62,7 +62,7 @@ def test_members_of_groups_stay_as_many():
         return take_tensor("x", torch.zeros(16, 4)), take_tensor("n", torch.tensor(values))
 
     (one,) = generate_empty_groups([(drawn(3, 5, 1, 7), drawn(4, 4, 2, 6))], [(), ()])
-    assert one.asked[1].values.tolist() == [3, 5, 0, 8]
+    assert one.case_data[1].values.tolist() == [3, 5, 0, 8]
     assert one.excused is Excused.NOTHING
 
 

@@ -16,7 +16,7 @@ def reference(x):
     return torch.tanh(x) * 2
 
 
-judged = partial(opproof.check, like=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
+judged = partial(opproof.check, reference=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
 
 
 def report_of(folder, text):
@@ -24,7 +24,7 @@ def report_of(folder, text):
     file = folder / "both.py"
     file.write_text(text, encoding="utf-8")
     both = load_pair(file, file, 0)
-    return check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=0.5))
+    return check_candidate(both.candidate, both.reference, both.inputs, CheckOptions(seconds=0.5))
 
 
 def failed(report):
@@ -241,7 +241,7 @@ class Stream(torch.nn.Module):
 
 
 def test_a_stream_s_state_is_one_that_a_call_has_left():
-    streams = partial(opproof.check, like=Stream(), seconds=20, raises=False, dtype="f32")
+    streams = partial(opproof.check, reference=Stream(), seconds=20, raises=False, dtype="f32")
 
     def inputs(seed, dtype):
         return [torch.randn(2, 16, generator=torch.Generator().manual_seed(seed)).to(dtype)]

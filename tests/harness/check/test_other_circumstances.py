@@ -31,7 +31,7 @@ def relu(x):
     return torch.relu(x)
 
 
-judged = partial(opproof.check, like=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
+judged = partial(opproof.check, reference=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
 
 
 def failed(report):
@@ -226,7 +226,7 @@ def test_one_tensor_given_twice():
     def like(a, b):
         return a + b
 
-    twice = partial(judged, like=like, inputs=[(5, 24), (5, 24)], seconds=3)
+    twice = partial(judged, reference=like, inputs=[(5, 24), (5, 24)], seconds=3)
     report = twice(lambda a, b: a + b if a is not b else a.clone())
     assert failed(report) == {("WRONG_VALUE", "forward")}
     assert "lambda, one tensor for a and b" in str(report)
@@ -283,12 +283,12 @@ def candidate(x, i):
 """
     (tmp_path / "both.py").write_text(text)
     both = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=0.5))
+    report = check_candidate(both.candidate, both.reference, both.inputs, CheckOptions(seconds=0.5))
     assert not report.failures
     assert f"not judged: {said}: the candidate gives something else" in str(report)
     right = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
     same = check_candidate(
-        replace(right.candidate, label="reference"), right.like, right.inputs, CheckOptions(seconds=0.5)
+        replace(right.candidate, label="reference"), right.reference, right.inputs, CheckOptions(seconds=0.5)
     )
     assert said not in str(same)
 

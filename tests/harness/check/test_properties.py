@@ -70,9 +70,9 @@ def test_it_is_noticed_and_kept_in_every_variant(name, dtype):
     said = name.partition(", ")[0]
     assert said in {p.said for p in properties}
     for v in generate_variants(some[:1], some[1:2], [properties], resized=False):
-        for t in (*v.asked, *v.other):
+        for t in (*v.case_data, *v.decoy_data):
             assert said in {p.said for p in properties if p.bits(t.values, 2.0**-7)}, v.name
-    fills = {v.name: v.asked[0].values for v in generate_variants(some[:1], some[1:2], [properties], resized=False)}
+    fills = {v.name: v.case_data[0].values for v in generate_variants(some[:1], some[1:2], [properties], resized=False)}
     if said in ("in order", "symmetric", "triangular", "zero in places"):  # and values are others all the same
         assert not np.array_equal(fills["wide values"], fills["as given"])
 
@@ -113,7 +113,7 @@ def test_what_cannot_be_so_again_stays():
     assert restore_properties(find_properties(some), some[0], some[0].values - 100) is None
     assert restore_properties(find_properties(some), some[0], some[0].values * 6) is not None
     names = {
-        v.name: v.asked[0].values
+        v.name: v.case_data[0].values
         for v in generate_variants(some[:1], some[1:2], [find_properties(some)], resized=False)
     }
     assert np.array_equal(names["negative values"], names["as given"])

@@ -1,4 +1,4 @@
-"""Whole numbers that say which, and sizes at numbers that a reference names: what few draws have."""
+"""Integers that say which, and sizes at numbers that a reference names: what few draws have."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from opproof.harness.check.variants.integer_inputs import _keep_once, generate_m
 
 
 def variants(*draws):
-    """By name the whole numbers that are tried; of several draws, of numbers beside four rows of floats."""
+    """By name the integers that are tried; of several draws, of numbers beside four rows of floats."""
     draws = [[np.asarray(v) for v in d] for d in draws]
     pairs = [
         tuple((take_tensor("x", np.zeros((16, 4))), *(take_tensor(f"i{k}", v) for k, v in enumerate(d))) for d in draws)
     ]
-    return {v.name: [t.values for t in v.asked[1:]] for v in generate_missing_labels(pairs)}
+    return {v.name: [t.values for t in v.case_data[1:]] for v in generate_missing_labels(pairs)}
 
 
 def wrong_at(candidate, like, inputs, only=None):

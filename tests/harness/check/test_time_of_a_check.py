@@ -125,7 +125,7 @@ def test_the_candidates_own_process_counts(tmp_path):
 
     (tmp_path / "both.py").write_text(FILE.replace("def candidate(x):", "def candidate(x):\n    busy()") + BUSY)
     both = load_pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = check_candidate(both.candidate, both.like, both.inputs, CheckOptions(seconds=3.0, gradients=False))
+    report = check_candidate(both.candidate, both.reference, both.inputs, CheckOptions(seconds=3.0, gradients=False))
     assert not report.complete
 
 

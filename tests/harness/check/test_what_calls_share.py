@@ -218,7 +218,7 @@ def test_a_long_piece_is_of_the_longest_draws_unless_an_argument_says_how_long_t
         tuple((take_tensor("x", np.zeros((n, 4))), take_tensor("cu", np.array([0, 2, 4, n]))) for n in ends)
         for ends in ((9, 8), (30, 20))
     ]
-    made = {v.name: v.asked[1].values.tolist() for v in generate_missing_labels(draws)}
+    made = {v.name: v.case_data[1].values.tolist() for v in generate_missing_labels(draws)}
     assert made["one long piece in cu"] == [0, 1, 2, 30]
     assert "one long piece in cu" not in {v.name for v in generate_missing_labels(draws, frozenset((26.0,)))}
 

@@ -364,7 +364,7 @@ def test_show_has_the_data_of_the_mode_that_is_asked_for(capfd, tmp_path):
             inputs[mode] = file["input x"]
             assert ("gradient x" in file) is (mode == "gradient")
         np.testing.assert_array_equal(
-            inputs[mode], make_question(Case.parse(case), load("asin"), Mode(mode)).asked.inputs[0]
+            inputs[mode], make_question(Case.parse(case), load("asin"), Mode(mode)).case_data.inputs[0]
         )
     assert not np.array_equal(inputs["forward"], inputs["gradient"])
     assert call("show", case) == 0

@@ -1,4 +1,4 @@
-"""Results of whole numbers: what became of their bits, their sign, their halves; and nothing where it is otherwise."""
+"""Results of integers: what became of their bits, their sign, their halves; and nothing where it is otherwise."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from opproof.core.dtypes import DECLARED
 
 
 class Whole(Changed):
-    """The numpy backend, of whole numbers too; its first result is changed."""
+    """The numpy backend, of integers too; its first result is changed."""
 
     dtypes = DECLARED
 

@@ -29,7 +29,7 @@ def answered(text, inputs, *outputs, strict=False):
     """The judgement of `outputs` for a case whose data are `inputs`."""
     case = Case.parse(text)
     kind = DTYPES[case.dtype].numpy
-    posed = make_question(case, load(case.op), Mode.FORWARD).asked.given(inputs=tuple(map(np.asarray, inputs)))
+    posed = make_question(case, load(case.op), Mode.FORWARD).case_data.given(inputs=tuple(map(np.asarray, inputs)))
     stored = [np.asarray(y).astype(kind if np.asarray(y).dtype.kind == "f" else np.int64) for y in outputs]
     return judge(posed, Outputs(stored), Rules(strict_subnormals=strict)).verdict
 
@@ -48,9 +48,9 @@ def test_inputs_below_the_normal_range_may_be_taken_for_zero():
 
 
 def test_a_result_on_the_way_may_be_taken_for_zero():
-    """logsumexp of numbers far from the largest: their exponentials are below the normal range."""
+    """logsumexp of numbers far from the largest: their exponentials are subnormal."""
     case = Case.parse("logsumexp[x=33x3;dim=-1;f32;fill=extreme;seed=5]")
-    posed = make_question(case, load("logsumexp"), Mode.GRADIENT).asked
+    posed = make_question(case, load("logsumexp"), Mode.GRADIENT).case_data
     ways = list(question.evaluate_flushed(posed))
     assert ways
     for way in ways:
@@ -59,7 +59,7 @@ def test_a_result_on_the_way_may_be_taken_for_zero():
 
 
 class Flushed:
-    """Attention whose shares below the normal range are zero, and nothing else is; times `size` where it is small."""
+    """Attention whose subnormal weights are zero, and nothing else is; times `size` where it is small."""
 
     name = "flushed"
 
@@ -119,7 +119,7 @@ def test_what_is_left_of_a_number_below_the_normal_range():
 
 
 class Bf16:
-    """A reference in float32 whose results are stored in bf16; numbers below the normal range may be flushed."""
+    """A reference in float32 whose results are stored in bf16; subnormals may be flushed."""
 
     name = "bf16"
 
@@ -186,7 +186,7 @@ def test_a_flushed_zero_has_the_sign_of_the_number():
 
 
 def test_what_is_flushed_in_part_is_no_error_of_the_whole():
-    """A number below the normal range for one just above it passes, and is millions of its own roundings away."""
+    """A subnormal for a number just above it passes, and is millions of its own roundings away."""
     x = np.full((4, 128), 1.5 * TINY)
     comparison = compare(0.9 * x / 1.5, Expected(x, np.full(x.shape, 1e-50)), "f32")
     assert comparison.right
@@ -307,7 +307,7 @@ def test_conventions_differ_only_where_definitions_do(name):
     """On numbers all of an operator's conventions are its reference."""
     op = load(name)
     case = next(c for c in cases_of(name) if c.dtype == "f32" and c.fill == "normal")
-    posed = make_question(replace(case), op, Mode.FORWARD).asked
+    posed = make_question(replace(case), op, Mode.FORWARD).case_data
     for answer in op.conventions(*posed.inputs, **posed.params):
         outputs = answer if isinstance(answer, tuple) else (answer,)
         for y, e in zip(outputs, posed.outputs, strict=True):
@@ -317,7 +317,7 @@ def test_conventions_differ_only_where_definitions_do(name):
 @pytest.mark.parametrize(("step", "verdict"), [(0, "PASS"), (1, "PASS"), (3, "WRONG_GRADIENT")])
 def test_pointwise_gradients_may_round_once(step, verdict):
     """g sign(x) is g x / |x| to HIPS autograd, an ulp away from what the reference holds to be exact."""
-    posed = make_question(Case.parse("abs[x=3x5;f32]"), load("abs"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("abs[x=3x5;f32]"), load("abs"), Mode.GRADIENT).case_data
     d = (posed.cotangents[0] * np.sign(posed.inputs[0])).astype(np.float32)
     for _ in range(step):
         d = np.nextafter(d, np.float32(INF))
@@ -325,7 +325,7 @@ def test_pointwise_gradients_may_round_once(step, verdict):
 
 
 def test_movement_may_not():
-    posed = make_question(Case.parse("reshape[x=3x5;shape=(5,3);f32]"), load("reshape"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("reshape[x=3x5;shape=(5,3);f32]"), load("reshape"), Mode.GRADIENT).case_data
     d = posed.cotangents[0].reshape(3, 5).astype(np.float32)
     assert judge(posed, Outputs([d]), Rules()).verdict == "PASS"
     assert judge(posed, Outputs([np.nextafter(d, np.float32(INF))]), Rules()).verdict == "WRONG_GRADIENT"
@@ -335,7 +335,7 @@ def test_movement_may_not():
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_a_backward_may_use_the_saved_output(name, dtype):
     """g (y + alpha), with y as it was stored."""
-    posed = make_question(Case.parse(f"{name}[x=31x33;{dtype}]"), load(name), Mode.GRADIENT).asked
+    posed = make_question(Case.parse(f"{name}[x=31x33;{dtype}]"), load(name), Mode.GRADIENT).case_data
     kind = DTYPES[dtype].numpy
     x, g = posed.inputs[0], posed.cotangents[0]
     y = posed.outputs[0].astype(kind).astype(np.float32)
@@ -350,7 +350,7 @@ def test_a_backward_may_use_the_saved_output(name, dtype):
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_a_quotients_backward_may_too(dtype):
     """-g y / b, as Paddle has it; not 0.5 % off in 16 bits."""
-    posed = make_question(Case.parse(f"div[a=31x33;b=31x33;{dtype}]"), load("div"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse(f"div[a=31x33;b=31x33;{dtype}]"), load("div"), Mode.GRADIENT).case_data
     kind, g, b = DTYPES[dtype].numpy, posed.cotangents[0], posed.inputs[1]
     y = posed.outputs[0].astype(kind).astype(np.float32)
     for factor, verdict in [(1, "PASS"), (1.005, "WRONG_GRADIENT")]:
@@ -366,7 +366,7 @@ def _gradient_of_cholesky(posed, how):
 
 def test_the_gradient_of_a_symmetric_matrix_may_lie_in_one_triangle():
     """Of x and its transpose only the sum of what their gradients are shows; a part or a multiple of it is wrong."""
-    posed = make_question(Case.parse("cholesky[x=3x5x5;f32]"), load("cholesky"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("cholesky[x=3x5x5;f32]"), load("cholesky"), Mode.GRADIENT).case_data
     off = 1 - np.eye(5)
     for how, verdict in [
         (lambda d: d, "PASS"),
@@ -384,7 +384,7 @@ def test_the_gradient_of_a_symmetric_matrix_may_lie_in_one_triangle():
 
 
 def test_other_gradients_are_held_to_both_triangles():
-    posed = make_question(Case.parse("inverse[x=4x4;f32]"), load("inverse"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("inverse[x=4x4;f32]"), load("inverse"), Mode.GRADIENT).case_data
     assert not posed.op.symmetric
     (expected,) = expected_of(posed, None)
     got = np.asarray((expected.values + expected.values.T) / 2).astype(np.float32)

@@ -57,7 +57,7 @@ def test_at_zero_nothing_is_rounded_away():
 
 
 class Flushing(NumPy):
-    """Gradients of what was read with numbers below the normal range as zero."""
+    """Gradients of what was read with subnormals as zero."""
 
     def __init__(self, factor=1.0):
         self.factor = factor

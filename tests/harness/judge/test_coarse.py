@@ -1,4 +1,4 @@
-"""Declared arithmetic of 16 bits that rounds further than a slope tells: another key is the largest, and only then."""
+"""Declared f16 and bf16 arithmetic that rounds further than a slope tells: another key is largest, and only then."""
 
 import ml_dtypes
 import numpy as np

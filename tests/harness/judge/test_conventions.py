@@ -177,9 +177,9 @@ def test_the_backend_calls_pytorchs_own(text):
 def test_what_needs_a_gradient():
     case = Case.parse("scatter[x=4x5;index=1x5;src=1x5;dim=0;f32;needs=src]")
     op = load("scatter")
-    posed = make_question(case, op, Mode.FORWARD).asked
+    posed = make_question(case, op, Mode.FORWARD).case_data
     assert needs_of(case, op, posed.inputs, posed.outputs) == [False, False, True]
-    assert make_question(case, op, Mode.GRADIENT).asked.needs == (False, False, True)
+    assert make_question(case, op, Mode.GRADIENT).case_data.needs == (False, False, True)
 
 
 def pooled(x, **params):

@@ -15,7 +15,7 @@ from opproof.reference_ops import load
 @pytest.mark.parametrize("text", ["cumprod[x=3x32;dim=-1;f16;layout=offset]", "cumprod[x=16x256;dim=0;f16]"])
 def test_arithmetic_in_float16_has_its_exponents(text):
     """A product that passes through float16's subnormal numbers and grows again: what float16 lost it has lost."""
-    posed = make_question(Case.parse(text), load("cumprod"), Mode.FORWARD).asked
+    posed = make_question(Case.parse(text), load("cumprod"), Mode.FORWARD).case_data
     dim, x = posed.params["dim"], posed.inputs[0].astype(np.float16)
     honest = np.cumprod(x, axis=dim)
     assert (np.abs(honest) < DTYPES["f16"].tiny).any()

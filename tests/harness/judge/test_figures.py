@@ -29,7 +29,7 @@ def truncated(values, kind):
 def of(text, change, rules=None):
     """The judgement of the reference's own forward, changed and stored."""
     case = Case.parse(text)
-    posed = make_question(case, load(case.op), Mode.FORWARD).asked
+    posed = make_question(case, load(case.op), Mode.FORWARD).case_data
     stored = [change(y).astype(DTYPES[case.dtype].numpy) for y in posed.outputs]
     return judge(posed, Outputs(stored), rules or Rules())
 
@@ -38,7 +38,7 @@ def of(text, change, rules=None):
 def test_rows_that_are_one_in_memory_share_their_errors(layout, verdict):
     """Each row of the gradient of weight is the sum of cotangents times one row of x: nine elements, one error."""
     case = Case.parse(f"linear[x=5x9;weight=3x9;f32;layout={layout}]")
-    posed = make_question(case, load(case.op), Mode.GRADIENT).asked
+    posed = make_question(case, load(case.op), Mode.GRADIENT).case_data
     exact = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
     expected = expected_of(posed)
     off = [0 if e is None else e.scale * DTYPES["f32"].u for e in expected]
@@ -79,7 +79,7 @@ def test_a_factor_fails(text, factor):
 def test_a_factor_fails_where_intermediates_are_declared_to_be_stored(text, factor, mode):
     case = Case.parse(text)
     kind = DTYPES[case.dtype]
-    posed = make_question(case, load(case.op), mode).asked
+    posed = make_question(case, load(case.op), mode).case_data
     exact = posed.outputs
     if mode is Mode.GRADIENT:
         exact = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
@@ -97,7 +97,7 @@ def test_a_factor_fails_where_intermediates_are_declared_to_be_stored(text, fact
 def test_the_same_few_numbers_again_and_again_may_be_rounded_to_one_side():
     """Products of numbers beside 1, each stored in bf16: half the roundings are ties, and 65 of them lean one way."""
     case = Case.parse("prod[x=17x65;dim=-1;bf16;fill=close]")
-    posed = make_question(case, load("prod"), Mode.FORWARD).asked
+    posed = make_question(case, load("prod"), Mode.FORWARD).case_data
     y = posed.inputs[0][:, 0]
     for column in posed.inputs[0].T[1:]:
         y = round_to(y * column, BF16)
@@ -108,7 +108,7 @@ def test_the_same_few_numbers_again_and_again_may_be_rounded_to_one_side():
 def test_a_constant_that_is_stored_in_16_bits_moves_the_whole_as_far_as_it_is_ill_conditioned():
     """exp(x ln 2) with ln 2 in bf16, as JAX's exp2: at x near 10 all results are 1.7 % too small."""
     case = Case.parse("exp2[x=7x33;bf16;fill=offset]")
-    posed = make_question(case, load("exp2"), Mode.FORWARD).asked
+    posed = make_question(case, load("exp2"), Mode.FORWARD).case_data
     constant = round_to(np.log(2), BF16)
     y = round_to(np.exp(round_to(posed.inputs[0] * constant, BF16)), BF16)
     assert abs(np.median(y / posed.outputs[0]) - 1) > 4 * BF16.u
@@ -128,7 +128,7 @@ def test_the_message_names_the_factor():
 
 
 def test_of_several_gradients_the_one_that_is_wrong_as_a_whole_alone_is_named():
-    posed = make_question(Case.parse("mul[a=33x33;b=33x33;f32]"), load("mul"), Mode.GRADIENT).asked
+    posed = make_question(Case.parse("mul[a=33x33;b=33x33;f32]"), load("mul"), Mode.GRADIENT).case_data
     g_x, g_y = (e.values.astype(np.float32) for e in expected_of(posed, None))
     g_y[3, 4] *= 2
     found = judge(posed, Outputs([g_x * np.float32(1 + 2.0**-21), g_y]), Rules())
@@ -234,7 +234,7 @@ def test_gradients_from_a_saved_output_lean_to_no_side(text):
     """Rounding the output that was saved, and then the gradient: twice, but to either side alike."""
     case = Case.parse(text)
     kind, op = DTYPES[case.dtype], load(case.op)
-    posed = make_question(case, op, Mode.GRADIENT).asked
+    posed = make_question(case, op, Mode.GRADIENT).case_data
     u = kind.u
 
     def verdict(change, store=round_to, rules=None):
@@ -272,7 +272,7 @@ def _added_in_float16(x, weight):
 def test_few_sums_that_are_stored_often_have_a_slope_by_chance(seed):
     """24 results, whose sums of 1,152 terms are kept in 16 bits: that is told by their RMS, and no factor is."""
     case = Case.parse(f"conv2d[x=1x128x3x4;weight=2x128x3x3;padding=1;f16;seed={seed}]")
-    posed = make_question(case, load("conv2d"), Mode.FORWARD).asked
+    posed = make_question(case, load("conv2d"), Mode.FORWARD).case_data
     x, weight = (v.astype(np.float16) for v in posed.inputs[:2])
     found = judge(posed, Outputs([_added_in_float16(x, weight)]), Rules(declared="storage"))
     assert found.figures.slope == 0
@@ -281,7 +281,7 @@ def test_few_sums_that_are_stored_often_have_a_slope_by_chance(seed):
 
 def test_many_of_them_tell_a_factor():
     case = Case.parse("conv2d[x=2x16x9x11;weight=16x16x3x3;padding=1;f16]")
-    posed = make_question(case, load("conv2d"), Mode.FORWARD).asked
+    posed = make_question(case, load("conv2d"), Mode.FORWARD).case_data
     x, weight = (v.astype(np.float16) for v in posed.inputs[:2])
     off = (_added_in_float16(x, weight).astype(np.float64) * 1.002).astype(np.float16)
     found = judge(posed, Outputs([off]), Rules(declared="storage"))
@@ -300,7 +300,7 @@ def _away_at_ties(values):
 def test_what_lies_in_the_middle_may_go_to_either_side(seed):
     """Of sums of two bf16 numbers a fifth are ties, which FBGEMM rounds away from zero: PyTorch's embedding_bag."""
     case = Case.parse(f"embedding_bag[weight=4099x17;indices=33x2;mode=sum;bf16;seed={seed}]")
-    posed = make_question(case, load(case.op), Mode.FORWARD).asked
+    posed = make_question(case, load(case.op), Mode.FORWARD).case_data
     answer = _away_at_ties(posed.outputs[0]).astype(DTYPES["bf16"].numpy)
     assert judge(posed, Outputs([answer]), Rules()).verdict == "PASS"
 

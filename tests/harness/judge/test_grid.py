@@ -20,7 +20,7 @@ STORAGE = Rules(declared="storage")
 def judged(text, mode, change, rules=STORAGE):
     """The judgement of the reference's own answer, changed and stored."""
     case = Case.parse(text)
-    posed = make_question(case, load(case.op), mode).asked
+    posed = make_question(case, load(case.op), mode).case_data
     stored = [None if y is None else change(y).astype(DTYPES[case.dtype].numpy) for y in values_of(posed)]
     return judge(posed, Outputs(stored), rules)
 
@@ -56,7 +56,7 @@ def test_numbers_that_are_expected_on_the_grid_tell_nothing():
 def test_what_cancels_lies_on_a_grid_for_good_reason():
     """exp(x) - 1 of small positive x, the exponential stored in float16: at least three bits are gone everywhere."""
     case = Case.parse("expm1[x=64x64;f16]")
-    posed = make_question(case, load("expm1"), Mode.FORWARD).asked
+    posed = make_question(case, load("expm1"), Mode.FORWARD).case_data
     x = 2.0**-4 + 2.0**-5 * np.random.default_rng(2).random((64, 64))
     asked = posed.given(inputs=(round_to(x, F16),))
     answer = round_to(np.exp(asked.inputs[0]), F16) - 1

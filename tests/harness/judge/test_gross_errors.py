@@ -20,7 +20,7 @@ def largest(array):
 
 
 def scaled(array, factor):
-    """Floats times `factor`; whole numbers one up, booleans turned round."""
+    """Floats times `factor`; integers one up, booleans turned round."""
     if array.dtype == bool:
         return ~array
     return array + 1 if array.dtype.kind in "iu" else (array * array.dtype.type(factor)).astype(array.dtype)
@@ -76,7 +76,7 @@ def verdicts(name, mode, change):
     found = set()
     for case in cases_of(name, "smoke"):
         if case.dtype == "f32" and (mode == "forward" or has_gradient(case, op)):
-            found.add(judged(backend, str(case), mode, alone=True).verdict)
+            found.add(judged(backend, str(case), mode, single_call=True).verdict)
     return found
 
 

@@ -81,7 +81,7 @@ def is_explained(known, backend, case, mode="forward"):
     judgement = judged(backend, case, mode)
     assert judgement.verdict in ("WRONG_VALUE", "WRONG_GRADIENT")
     parsed = Case.parse(case)
-    return explains(known, make_question(parsed, load(parsed.op), Mode(mode)).asked, judgement, Rules())
+    return explains(known, make_question(parsed, load(parsed.op), Mode(mode)).case_data, judgement, Rules())
 
 
 SINH = "sinh[x=66x11;f32;fill=branches]"
@@ -197,7 +197,7 @@ def test_faults_are_told_by_what_is_said_or_where_they_happen(entry):
         parsed = Case.parse(case)
         judgement = judged(Raising(), case, "forward")
         assert judgement.verdict == "ERROR"
-        return explains(known, make_question(parsed, load(parsed.op), Mode.FORWARD).asked, judgement, Rules())
+        return explains(known, make_question(parsed, load(parsed.op), Mode.FORWARD).case_data, judgement, Rules())
 
     assert explained(entry("tanh", verdict="ERROR", message="must be contiguous"))
     assert not explained(entry("tanh", verdict="CRASH", message="must be contiguous"))
@@ -210,7 +210,7 @@ def test_what_raises_explains_nothing_and_is_kept(entry):
     case = "tanh[x=7x33;f32]"
     parsed = Case.parse(case)
     judgement = judged(Own(lambda x: x), case, "forward")
-    posed = make_question(parsed, load("tanh"), Mode.FORWARD).asked
+    posed = make_question(parsed, load("tanh"), Mode.FORWARD).case_data
     assert find_causes([entry("tanh", forward="fails")], posed, judgement, Rules()) == (
         "forward=fails: ValueError: not here",
     )

@@ -24,7 +24,7 @@ class Altered(NumPy):
 
 
 def judged(text, **altered):
-    found = judged_by(Altered(**altered), text, "gradient", alone=True, grad_oracle="self")
+    found = judged_by(Altered(**altered), text, "gradient", single_call=True, grad_oracle="self")
     assert found.verdict in OF_NUMBERS, found.message
     return found
 

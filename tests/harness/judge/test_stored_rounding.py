@@ -32,7 +32,7 @@ def judged(text, mode, stored, rules=STORAGE):
     """The judgement of the reference's own answer, stored so."""
     case = Case.parse(text)
     kind = DTYPES[case.dtype]
-    posed = make_question(case, load(case.op), mode).asked
+    posed = make_question(case, load(case.op), mode).case_data
     given = [None if y is None else stored(y, kind).astype(kind.numpy) for y in values_of(posed)]
     return judge(posed, Outputs(given), rules)
 
@@ -50,7 +50,7 @@ def test_truncation_fails(text, mode):
 def test_a_constant_that_is_stored_is_a_factor(constant):
     """exp(x ln 2) for exp2, ln 2 in bf16: off by as much as x, to one side where x is positive."""
     case = Case.parse("exp2[x=1x65537;bf16;fill=positive]")
-    posed = make_question(case, load("exp2"), Mode.FORWARD).asked
+    posed = make_question(case, load("exp2"), Mode.FORWARD).case_data
     answer = round_to(np.exp(round_to(posed.inputs[0] * constant, BF16)), BF16)
     assert judge(posed, Outputs([answer.astype(BF16.numpy)]), STORAGE).verdict == "PASS"
 
@@ -71,7 +71,7 @@ def test_numbers_times_a_stored_constant_are_no_evidence(dtype, p):
     """MLX's dropout: x times 1 / (1 - p), in 16 bits. Roundings of so few mantissas follow one another in order."""
     case = Case.parse(f"scale[x=127x131;s={1 / (1 - p)};{dtype}]")
     kind = DTYPES[dtype]
-    posed = make_question(case, load("scale"), Mode.FORWARD).asked
+    posed = make_question(case, load("scale"), Mode.FORWARD).case_data
     answer = round_to(posed.inputs[0] * round_to(np.float64(1 / (1 - p)), kind), kind)
     found = judge(posed, Outputs([answer.astype(kind.numpy)]), STORAGE)
     assert found.verdict in ("PASS", "VACUOUS")  # near 1 a copy of x would pass too
@@ -82,6 +82,6 @@ def test_a_sixth_in_float16_is_no_truncation():
     """JAX's hard sigmoid: the stored x + 3 times the stored 1 / 6, which is less than a sixth."""
     f16 = DTYPES["f16"]
     case = Case.parse("hardsigmoid[x=65537x1;f16]")
-    posed = make_question(case, load("hardsigmoid"), Mode.FORWARD).asked
+    posed = make_question(case, load("hardsigmoid"), Mode.FORWARD).case_data
     answer = round_to(np.clip(round_to(posed.inputs[0] + 3, f16), 0, 6) * round_to(np.float64(1 / 6), f16), f16)
     assert judge(posed, Outputs([answer.astype(np.float16)]), STORAGE).verdict == "PASS"

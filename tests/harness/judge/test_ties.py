@@ -19,7 +19,7 @@ TOPK = "topk[x=5x33;k=7;dim=-1;f16;fill=ties]"
 def judged(text, change, mode="gradient", convention="any"):
     """The verdict on the reference's own answer, altered by `change(answers, x)`."""
     case = Case.parse(text)
-    p = make_question(case, load(case.op), Mode(mode)).asked
+    p = make_question(case, load(case.op), Mode(mode)).case_data
     right = p.outputs if mode == "forward" else evaluate_vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
     arrays = change([np.array(v) for v in right], p.inputs[0])
     answer = Outputs([to_dtype(np.array(v), case.dtype) for v in arrays])

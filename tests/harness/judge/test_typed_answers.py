@@ -1,4 +1,4 @@
-"""Answers in whole numbers and in 8-bit floats: right ones pass, each way to be wrong has its verdict."""
+"""Answers in integers and in 8-bit floats: right ones pass, each way to be wrong has its verdict."""
 
 import ml_dtypes
 import numpy as np

@@ -116,7 +116,7 @@ def test_no_seed_leaves_a_case_without_evidence(name):
         small = sum(int(np.prod(s)) for s in case.shapes.values()) < 400
         for seed in (2, 6, 8) if small and case.dtype != "f32" else ():
             drawn = case.with_seed(seed)
-            posed = make_question(drawn, op, Mode.FORWARD).asked
+            posed = make_question(drawn, op, Mode.FORWARD).case_data
             objection = find_vacuous_answers(posed, evaluate_expected(posed))
             assert not objection, f"{drawn}: {objection}"
 

@@ -26,7 +26,7 @@ def test_every_third_row_is_0_beside_zeros(shape, rows):
 
 def test_rows_that_are_skipped_and_not_cleared():
     case = Case.parse("softmax[x=2x257;dim=-1;f32;fill=zeros]")
-    posed = make_question(case, load(case.op), Mode.GRADIENT).asked
+    posed = make_question(case, load(case.op), Mode.GRADIENT).case_data
     (d,) = evaluate_vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
     assert judge(posed, Outputs([d.astype(np.float32)]), Rules()).verdict == "PASS"
     left = Outputs([np.where((posed.cotangents[0] == 0).all(-1, keepdims=True), 7.0, d).astype(np.float32)])

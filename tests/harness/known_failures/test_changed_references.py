@@ -47,7 +47,7 @@ NAMED = sorted(
 def question(op, mode):
     case = QUESTIONS.get(op) or str(next(iter(select_cases(Selection(ops=(op,), dtypes=("f32",), level="smoke")))))
     parsed = Case.parse(case)
-    return make_question(parsed, load(parsed.op), Mode(mode)).asked
+    return make_question(parsed, load(parsed.op), Mode(mode)).case_data
 
 
 def differences(posed, mode, function):

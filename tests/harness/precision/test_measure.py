@@ -39,7 +39,7 @@ class Accumulating(Kernels):
 
 
 def record(backend, case=NORM):
-    return judge_twice(attempted(backend, case, alone=True))
+    return judge_twice(attempted(backend, case, single_call=True))
 
 
 def test_honest_arithmetic_needs_nothing():

@@ -1,4 +1,4 @@
-"""Whole numbers are drawn so that no arithmetic on the way to a result leaves the dtype, and some come close."""
+"""Integers are drawn so that no arithmetic on the way to a result leaves the dtype, and some come close."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Numbers below the normal range taken for zero, wherever a reference computes them."""
+"""Subnormals taken for zero, wherever a reference computes them."""
 
 import numpy as np
 

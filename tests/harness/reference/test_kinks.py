@@ -19,7 +19,7 @@ class Gradients:
     def __init__(self, text):
         self.case = Case.parse(text)
         self.op = load(self.case.op)
-        self.posed = p = make_question(self.case, self.op, Mode.GRADIENT).asked
+        self.posed = p = make_question(self.case, self.op, Mode.GRADIENT).case_data
         assert all(p.needs)
         self.g, self.x = p.cotangents[0], p.inputs[0]
         self.gradients = [np.array(d) for d in evaluate_vjp(self.op, p.inputs, p.params, p.cotangents, p.outputs)]
@@ -203,7 +203,7 @@ def test_of_large_arrays_fewer_are_looked_at_one_by_one(monkeypatch):
 
 
 def test_shares_too_small_to_store_are_still_somebodys():
-    """Each is below the normal range of f16, where a zero is forgiven; all zeros lose the gradient."""
+    """Each is subnormal in f16, where a zero is forgiven; all zeros lose the gradient."""
     a = Gradients("amax[x=2x30000;dim=-1;f16;fill=constant]")
     g = a.g.reshape(-1, 1)
     # The bound by itself would let zeros pass, so the case is no evidence of much; it does fail them.
@@ -216,7 +216,7 @@ def test_shares_too_small_to_store_are_still_somebodys():
 def test_two_halves_in_one_tensor(text, factor, expected):
     """reglu is pointwise in its two tensors; one tensor that holds both is larger than what it gives."""
     case = Case.parse(text)
-    p = make_question(case, load(case.op), Mode.GRADIENT).asked
+    p = make_question(case, load(case.op), Mode.GRADIENT).case_data
     gradients = evaluate_vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
     stored = [None if d is None else to_dtype(factor * d, case.dtype) for d in gradients]
     assert judge(p, Outputs(stored), Rules()).verdict == expected
@@ -228,7 +228,7 @@ def test_ties_of_numbers_of_any_size(size, shares):
     """Beside 1e30 a step of 2^-20 is none: who masks by such numbers has rows of ties."""
     case, op = Case.parse("amax[x=2x3;dim=-1;f32]"), load("amax")
     x = np.float64(np.float32([[size] * 3, [-size] * 3]))
-    posed = make_question(case, op, Mode.GRADIENT).asked.given(inputs=(x,))
+    posed = make_question(case, op, Mode.GRADIENT).case_data.given(inputs=(x,))
     gradient = np.float32(posed.cotangents[0][:, None] * np.array(shares))
     right = sum(shares) == 1
     assert verdict(judge(posed, Outputs([gradient]), Rules())) == ("PASS" if right else "WRONG_GRADIENT")

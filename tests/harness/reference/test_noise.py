@@ -53,7 +53,7 @@ def test_every_reference_runs_under_noise(name):
     for case in cases_of(name, "smoke"):
         if case.dtype != "f32":
             continue
-        p = make_question(case, op, Mode.GRADIENT if op.vjp is not None else Mode.FORWARD).asked
+        p = make_question(case, op, Mode.GRADIENT if op.vjp is not None else Mode.FORWARD).case_data
         with np.errstate(all="ignore"):
             found = tuple_of(op.forward(*wrapped(p.inputs), **p.params))
         for y, n in zip(p.outputs, found, strict=True):

@@ -1,4 +1,4 @@
-"""Operators of one's own that use np.fft, np.linalg and whole numbers: honest ones pass, broken ones fail."""
+"""Operators of one's own that use np.fft, np.linalg and integers: honest ones pass, broken ones fail."""
 
 from functools import partial
 

@@ -24,7 +24,7 @@ def test_columns_are_orthogonal():
 @pytest.mark.parametrize("mode", MODES)
 def test_scales_are_those_of_normal_noise(name, mode, monkeypatch):
     case = Case.parse(f"{name}[x=64x64;f16;fill=every:5/16]")  # numbers of 0.004 to 8
-    posed = make_question(case, load(name), mode).asked
+    posed = make_question(case, load(name), mode).case_data
     few = expected.evaluate_expected(posed)[0].scale
     monkeypatch.setattr(error_scale, "is_every", lambda _: False)
     many = expected.evaluate_expected(posed.given(runs=256, together=256))[0].scale

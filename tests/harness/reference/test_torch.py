@@ -52,7 +52,7 @@ TWINS = """
 def test_noise_is_as_large_as_that_of_the_reference(name, mode):
     op = load(name)
     case = next(c for c in cases_of(name, "standard") if c.dtype == "f32" and c.fill == "normal")
-    posed = make_question(case, op, mode).asked
+    posed = make_question(case, op, mode).case_data
     kinds = tuple("" if x is None or x.dtype.kind != "f" else "f32" for x in posed.inputs)
     dtypes = tuple("f32" if y.dtype.kind == "f" else "" for y in posed.outputs)
     question = TorchQuestion(

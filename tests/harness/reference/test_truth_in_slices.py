@@ -160,7 +160,7 @@ def test_the_memory_decides_how_a_case_is_posed():
     assert sliced.room is not None
     assert sliced.asked.inputs[0].dtype == np.float16
     assert [y.shape for y in sliced.outputs] == [y.shape for y in pair.outputs]
-    for mine, other in ((sliced.asked, pair.asked), (sliced.other, pair.other)):
+    for mine, other in ((sliced.asked, pair.case_data), (sliced.other, pair.decoy_data)):
         for x, y in zip(mine.inputs, other.inputs, strict=True):
             np.testing.assert_array_equal(x.astype(np.float64), y)
     with pytest.raises(TooLarge, match="give --judge-memory"):
@@ -202,8 +202,8 @@ def test_gradients_are_asked_alike():
     case = Case.parse("linear[x=2x200x300;weight=200x300;bias=200,;f32;needs=x,bias]")
     pair, sliced = (make_fitting_question(case, load("linear"), Mode.GRADIENT, memory) for memory in (2**34, 2**25))
     assert sliced.room is not None
-    assert sliced.asked.needs == pair.asked.needs == (True, False, True)
-    for mine, other in ((sliced.asked, pair.asked), (sliced.other, pair.other)):
+    assert sliced.asked.needs == pair.case_data.needs == (True, False, True)
+    for mine, other in ((sliced.asked, pair.case_data), (sliced.other, pair.decoy_data)):
         np.testing.assert_array_equal(mine.cotangents[0], other.cotangents[0])
 
 

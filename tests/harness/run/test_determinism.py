@@ -171,7 +171,7 @@ def test_of_what_the_call_before_leaves_other_data_are_said_to_be_the_cause():
 
 def test_a_race_is_met_where_the_judged_call_is_made_alone():
     """A second look in a new process, of an answer that was wrong: right there, it was no state that spoilt it."""
-    found = attempted(Racy(0.5, 3), CASES[0], alone=True).judgement
+    found = attempted(Racy(0.5, 3), CASES[0], single_call=True).judgement
     assert found.verdict is Verdict.NOT_REPEATABLE
     assert found.message == "the same call gave other bits with no other call between"
-    assert attempted(Mixed(), CASES[0], alone=True).judgement.verdict is Verdict.PASS
+    assert attempted(Mixed(), CASES[0], single_call=True).judgement.verdict is Verdict.PASS

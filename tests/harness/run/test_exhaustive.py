@@ -32,7 +32,7 @@ def forward(op, inputs, params):
 
 
 def drawn(case):
-    return make_question(case, load(case.op), Mode.FORWARD).asked.inputs[0]
+    return make_question(case, load(case.op), Mode.FORWARD).case_data.inputs[0]
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])

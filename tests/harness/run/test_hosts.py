@@ -82,7 +82,7 @@ def what_counts(found):
 def request_of(text, mode):
     case = Case.parse(text)
     pair = make_question(case, load(case.op), mode)
-    return make_layout(Request(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 64).request
+    return make_layout(Request(pair.case_data, wanted_of(pair.case_data, pair.decoy_data.outputs)), 64).request
 
 
 @pytest.mark.parametrize("task", tasks_of(""), ids=lambda t: f"{t.mode} {t.case}")
@@ -327,7 +327,7 @@ def test_a_host_that_is_not_alive_says_how_it_ended(tmp_path):
     case = Case.parse("relu[x=2x3;f32]")
     pair = make_question(case, load("relu"), Mode.FORWARD)
     with pytest.raises(HostFault) as caught:
-        host.call(Request(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 10.0)
+        host.call(Request(pair.case_data, wanted_of(pair.case_data, pair.decoy_data.outputs)), 10.0)
     assert (caught.value.verdict, caught.value.message) == (Verdict.CRASH, "the process exited with status 4")
     assert not host.alive
     host.close()

@@ -40,7 +40,7 @@ def asked(text, mode):
     """The question of a case."""
     case = Case.parse(text)
     pair = make_fitting_question(case, load(case.op), mode)
-    return case, Request(pair.asked, wanted_of(pair.asked, pair.outputs))
+    return case, Request(pair.case_data, wanted_of(pair.case_data, pair.outputs))
 
 
 @pytest.mark.parametrize(

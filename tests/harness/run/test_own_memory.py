@@ -168,7 +168,7 @@ def test_what_is_said_of_a_judge_that_was_killed():
 
 def laid_out(text, at_end=True):
     pair = make_fitting_question(Case.parse(text), load(text.partition("[")[0]), Mode.FORWARD)
-    layout = make_layout(Request(pair.asked, wanted_of(pair.asked, pair.outputs), at_end=at_end), 64)
+    layout = make_layout(Request(pair.case_data, wanted_of(pair.case_data, pair.outputs), at_end=at_end), 64)
     memory = np.zeros(layout.request.size, np.uint8)
     write(layout, memory)
     return pair, layout, memory

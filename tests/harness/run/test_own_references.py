@@ -62,7 +62,7 @@ def test_sums_of_methods_have_the_bound_of_functions(tmp_path):
         file.parent.mkdir()
         file.write_text(f'"""summed: x."""\nimport numpy as np\nSMOKE = ["x=5x9"]\ndef forward(x): return {body}\n')
         case = Case.parse("summed[x=5x9;f32]")
-        return evaluate_expected(make_question(case, load_file(file), Mode.FORWARD).asked)[0].scale
+        return evaluate_expected(make_question(case, load_file(file), Mode.FORWARD).case_data)[0].scale
 
     methods = scale("methods", "(x - x.mean(-1, keepdims=True)).clip(-1, 1).sum(axis=0)")
     functions = scale("functions", "np.sum(np.clip(x - np.mean(x, -1, keepdims=True), -1, 1), axis=0)")

@@ -107,7 +107,7 @@ def alive(pid):
 
 
 def is_judge(process):
-    """A judge has keepers below it."""
+    """A judge has supervisors below it."""
     return any(b"supervisor.py" in Path(f"/proc/{p.pid}/cmdline").read_bytes() for p in process.children())
 
 
@@ -115,7 +115,7 @@ def is_judge(process):
 def test_the_run_is_killed(tmp_path, kind):
     with started(tmp_path, kind, timeout=100) as (run, pids):
         family = run.children(recursive=True)
-        assert len(family) >= 6  # the fork server, a judge, a keeper, the host and what it started
+        assert len(family) >= 6  # the fork server, a judge, a supervisor, the host and what it started
         assert set(noted(pids)) <= {p.pid for p in family}
         run.send_signal(signal.SIGKILL)
         run.wait()

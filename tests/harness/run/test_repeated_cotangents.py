@@ -76,7 +76,7 @@ def test_an_operator_without_gradient_has_none():
 
 def test_the_cotangents_are_equal_along_their_first_axis_and_nothing_else_is():
     case = Case.parse(ROWS[-1])
-    posed = make_question(case, load("softmax"), Mode.GRADIENT).asked
+    posed = make_question(case, load("softmax"), Mode.GRADIENT).case_data
     (g,) = posed.cotangents
     assert np.ptp(g, 0).max() == 0 < np.ptp(g, 1).min()
     assert layouts_of(case) == {"x": "contiguous"}

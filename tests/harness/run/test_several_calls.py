@@ -70,8 +70,8 @@ def questions(text="relu[x=7x33;f32]"):
     """The three of a case: other data, the judged ones, the other data again."""
     case = Case.parse(text)
     pair = make_fitting_question(case, load(case.op), Mode.FORWARD)
-    wanted = wanted_of(pair.asked, pair.outputs)
-    asked, other = Request(pair.asked, wanted, at_end=True), Request(pair.other, wanted, at_end=False)
+    wanted = wanted_of(pair.case_data, pair.outputs)
+    asked, other = Request(pair.case_data, wanted, at_end=True), Request(pair.decoy_data, wanted, at_end=False)
     return other, asked, other
 
 
@@ -114,8 +114,8 @@ def forward(op, inputs, params):
 """)
     case = Case.parse("dropout[x=7x33;p=0.4;key=2;f32]")
     pair = make_fitting_question(case, load(case.op), Mode.FORWARD)
-    wanted = wanted_of(pair.asked, pair.outputs)
-    asked, other = Request(pair.asked, wanted), Request(pair.other, wanted, at_end=False)
+    wanted = wanted_of(pair.case_data, pair.outputs)
+    asked, other = Request(pair.case_data, wanted), Request(pair.decoy_data, wanted, at_end=False)
     keys = [q.posed.params["key"] for q in (other, asked, other)]
     assert len(set(keys)) == 2
     given = [bool(mask.all()) for _, mask in host.several((other, asked, other), 30.0)]

@@ -236,7 +236,7 @@ TYPED_OPS = ("add", "matmul", "clamp", "sort", "gather")
 
 @pytest.mark.parametrize("name", TYPED_OPS)
 def test_mutants_of_other_dtypes_die(name):
-    """Each that a row of the dtype shows; those of whole numbers stand among them."""
+    """Each that a row of the dtype shows; those of integers stand among them."""
     known = read_equivalent(EQUIVALENT)
     found = sort_fates(of_op(name, "standard", TYPED), known, complete=False)
     assert not found.survivors

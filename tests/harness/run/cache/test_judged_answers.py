@@ -41,7 +41,7 @@ def records(at, backend="numpy", texts=CASES):
 
 def asked(text="gelu[x=20x20;f32]"):
     case = Case.parse(text)
-    return make_question(case, load(case.op), Mode.FORWARD).asked
+    return make_question(case, load(case.op), Mode.FORWARD).case_data
 
 
 def answer_to(posed, factor=1.0):
@@ -156,7 +156,7 @@ def test_a_question_in_slices_is_not_held(at):
     questions = Questions(CacheStore(at))
     pair = questions(Case.parse("relu[x=600x4000;f32]"), load("relu"), Mode.FORWARD, 2**26)
     assert pair.room is not None
-    held = weakref.ref(pair.asked)
+    held = weakref.ref(pair.case_data)
     del pair
     gc.collect()
     assert held() is None

@@ -44,7 +44,7 @@ def wrong(tmp_path):
 
 def asked(text="gelu[x=20x20;f32]"):
     case = Case.parse(text)
-    return make_question(case, load(case.op), Mode.FORWARD).asked
+    return make_question(case, load(case.op), Mode.FORWARD).case_data
 
 
 def test_the_same_wrong_answers_are_not_explained_again_and_have_the_same_records(at, wrong, monkeypatch):

@@ -93,7 +93,7 @@ def test_interior_arrays_round_what_they_say():
     seen.result = np.round
     seen.constant = lambda c: c + 1
     assert (seen * 0.25).tolist() == [1, 2, 4]
-    assert (seen * 2).tolist() == [2, 4, 6]  # whole numbers are exact in every dtype
+    assert (seen * 2).tolist() == [2, 4, 6]  # integers are exact in every dtype
     assert float(np.sum(seen * 0.25)) == 7
     assert float(np.mean(seen)) == 2
     seen += 0.25
