@@ -67,7 +67,7 @@ def make_fitting_question(
         pair = _make_whole_question(case, op, mode)
         made = max(count_elements(case), sum(y.size for y in pair.outputs))
         runs = min(together, count_runs_without_axes(made, memory, case))
-        return replace(pair, asked=pair.asked.given(together=runs))
+        return replace(pair, case_data=pair.case_data.given(together=runs))
     if mode is Mode.GRADIENT:
         asked = with_cotangents(asked, axes, outputs)
     room = room_of(asked, axes, results_of(asked, outputs), memory)
@@ -87,7 +87,9 @@ class Posing(Protocol):
         ...
 
 
-def _make_whole_question(case: Case, op: Op, mode: Mode, other_mode: LargeQuestionPair | None = None) -> LargeQuestionPair:
+def _make_whole_question(
+    case: Case, op: Op, mode: Mode, other_mode: LargeQuestionPair | None = None
+) -> LargeQuestionPair:
     pair = make_question(case, op, mode, other_mode)
     return LargeQuestionPair(pair.case_data, pair.decoy_data, pair.decoy_data.outputs)
 

@@ -1,8 +1,8 @@
 """A host as a process: one exchange of frames at a time, limits from outside, and it never outlives its judge.
 
-A supervisor (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the whole
-family and ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has
-read everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
+A supervisor (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the
+whole family and ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it
+has read everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
 """
 
 from __future__ import annotations

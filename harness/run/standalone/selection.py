@@ -104,7 +104,7 @@ _MEAN = 2.0**-6
 
 def make_job(pair: LargeQuestionPair) -> dict[str, object]:
     """What the program is told of the call of a record."""
-    asked = pair.asked
+    asked = pair.case_data
     losses, data = ({}, {"asked": asked}) if is_large(asked.case) else (losses_of(pair), data_of(pair))
     return {
         "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
