@@ -16,7 +16,7 @@ def reference(x):
     return torch.tanh(x) * 2
 
 
-judged = partial(opproof.check, reference=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
+judged = partial(opproof.check, like=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
 
 
 def report_of(folder, text):
@@ -241,7 +241,7 @@ class Stream(torch.nn.Module):
 
 
 def test_a_stream_s_state_is_one_that_a_call_has_left():
-    streams = partial(opproof.check, reference=Stream(), seconds=20, raises=False, dtype="f32")
+    streams = partial(opproof.check, like=Stream(), seconds=20, raises=False, dtype="f32")
 
     def inputs(seed, dtype):
         return [torch.randn(2, 16, generator=torch.Generator().manual_seed(seed)).to(dtype)]

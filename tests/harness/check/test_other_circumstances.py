@@ -31,7 +31,7 @@ def relu(x):
     return torch.relu(x)
 
 
-judged = partial(opproof.check, reference=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
+judged = partial(opproof.check, like=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
 
 
 def failed(report):
@@ -226,7 +226,7 @@ def test_one_tensor_given_twice():
     def like(a, b):
         return a + b
 
-    twice = partial(judged, reference=like, inputs=[(5, 24), (5, 24)], seconds=3)
+    twice = partial(judged, like=like, inputs=[(5, 24), (5, 24)], seconds=3)
     report = twice(lambda a, b: a + b if a is not b else a.clone())
     assert failed(report) == {("WRONG_VALUE", "forward")}
     assert "lambda, one tensor for a and b" in str(report)

@@ -19,7 +19,7 @@ def test_a_question_is_drawn_once():
 
 
 def test_what_is_expected_is_evaluated_once_for_each_precision(monkeypatch):
-    posed = Questions()(CASE, load("softmax"), Mode.FORWARD).asked
+    posed = Questions()(CASE, load("softmax"), Mode.FORWARD).case_data
     evaluated = []
     exact = expected.evaluate_expected
     monkeypatch.setattr(expected, "evaluate_expected", lambda *a: evaluated.append(a[1]) or exact(*a))

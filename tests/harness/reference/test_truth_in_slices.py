@@ -84,7 +84,7 @@ def test_what_has_no_slices():
 @pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.GRADIENT])
 def test_what_is_added_up_over_parts_has_values_and_scale_of_the_whole(mode):
     case = Case.parse(GROUPED)
-    posed = pose_whole(case, load(case.op), mode).asked
+    posed = pose_whole(case, load(case.op), mode).case_data
     axes = axes_of(case, posed.op)
     room = ChunkPlan(axes, (1,), {})
     results = results_of(posed, posed.outputs)
@@ -106,7 +106,7 @@ def test_what_is_added_up_over_parts_has_values_and_scale_of_the_whole(mode):
 def test_noise_of_few_runs_is_that_of_one_part(monkeypatch):
     """Four heads that share keys: one is noisy, the values are of all, and the scale is as if all were."""
     case = Case.parse(GROUPED)
-    posed = pose_whole(case, load(case.op), Mode.GRADIENT).asked
+    posed = pose_whole(case, load(case.op), Mode.GRADIENT).case_data
     axes, made = axes_of(case, posed.op), []
     room = ChunkPlan(axes, (1,), {})
     monkeypatch.setattr(expected, "evaluate_expected", lambda *a: made.append(a) or evaluate_expected(*a))
@@ -140,7 +140,7 @@ def test_blocks_are_made_in_turn(monkeypatch, count):
 
 def test_noise_in_parts_is_as_large_as_all_at_once():
     case = Case.parse("softmax[x=40x50;dim=-1;f32]")
-    posed = pose_whole(case, load("softmax"), Mode.GRADIENT).asked
+    posed = pose_whole(case, load("softmax"), Mode.GRADIENT).case_data
     (at_once,) = evaluate_expected(posed)
     assert np.array_equal(evaluate_expected(posed.given())[0].scale, at_once.scale)
     for together in (1, 4, 5):
@@ -158,9 +158,9 @@ def test_the_memory_decides_how_a_case_is_posed():
     assert pair.room is None
     sliced = make_fitting_question(case, load("matmul"), Mode.FORWARD, 2**24)
     assert sliced.room is not None
-    assert sliced.asked.inputs[0].dtype == np.float16
+    assert sliced.case_data.inputs[0].dtype == np.float16
     assert [y.shape for y in sliced.outputs] == [y.shape for y in pair.outputs]
-    for mine, other in ((sliced.asked, pair.case_data), (sliced.other, pair.decoy_data)):
+    for mine, other in ((sliced.case_data, pair.case_data), (sliced.decoy_data, pair.decoy_data)):
         for x, y in zip(mine.inputs, other.inputs, strict=True):
             np.testing.assert_array_equal(x.astype(np.float64), y)
     with pytest.raises(TooLarge, match="give --judge-memory"):
@@ -202,8 +202,8 @@ def test_gradients_are_asked_alike():
     case = Case.parse("linear[x=2x200x300;weight=200x300;bias=200,;f32;needs=x,bias]")
     pair, sliced = (make_fitting_question(case, load("linear"), Mode.GRADIENT, memory) for memory in (2**34, 2**25))
     assert sliced.room is not None
-    assert sliced.asked.needs == pair.case_data.needs == (True, False, True)
-    for mine, other in ((sliced.asked, pair.case_data), (sliced.other, pair.decoy_data)):
+    assert sliced.case_data.needs == pair.case_data.needs == (True, False, True)
+    for mine, other in ((sliced.case_data, pair.case_data), (sliced.decoy_data, pair.decoy_data)):
         np.testing.assert_array_equal(mine.cotangents[0], other.cotangents[0])
 
 

@@ -145,7 +145,7 @@ def test_what_does_not_fit_the_machine_is_told_beforehand(monkeypatch):
     check_free(case, 512 * MIB)
     check_free(Case.parse("exp[x=1000,;f32]"), 4096 * MIB)  # small: the machine is not asked
     results = wanted_of(
-        make_fitting_question(Case.parse("exp[x=4,;f32]"), load("exp"), Mode.FORWARD).asked, [np.zeros(10**8)]
+        make_fitting_question(Case.parse("exp[x=4,;f32]"), load("exp"), Mode.FORWARD).case_data, [np.zeros(10**8)]
     )
     with pytest.raises(TooLarge, match="takes 1907 MiB"):
         check_free(case, 512 * MIB, results)

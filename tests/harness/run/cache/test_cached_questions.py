@@ -127,7 +127,7 @@ def test_another_precision_another_memory_and_another_mode_are_others(at):
     case, op = of_case(CASES[0])
     for declared in (None, "bf16"):
         questions = Questions(store)
-        expected_of(questions(case, op, Mode.FORWARD).asked, declared)
+        expected_of(questions(case, op, Mode.FORWARD).case_data, declared)
         questions.keep()
     again = Questions(store)
 
@@ -135,10 +135,10 @@ def test_another_precision_another_memory_and_another_mode_are_others(at):
         posed.read()
         return [*posed.facts]
 
-    assert facts(again(case, op, Mode.FORWARD).asked) == ["expected ", "expected bf16"]
-    assert not facts(again(case, op, Mode.GRADIENT).asked)
-    assert not facts(again(case, op, Mode.FORWARD, 2**40).asked)
-    assert not facts(again(case.with_seed(1), op, Mode.FORWARD).asked)
+    assert facts(again(case, op, Mode.FORWARD).case_data) == ["expected ", "expected bf16"]
+    assert not facts(again(case, op, Mode.GRADIENT).case_data)
+    assert not facts(again(case, op, Mode.FORWARD, 2**40).case_data)
+    assert not facts(again(case.with_seed(1), op, Mode.FORWARD).case_data)
 
 
 def copied(tmp_path):

@@ -165,10 +165,10 @@ def test_a_question_in_slices_is_not_held(at):
 def test_of_many_answers_the_last_are_kept(at):
     store, case = CacheStore(at), Case.parse("gelu[x=20x20;f32]")
     questions = Questions(store)
-    posed = questions(case, load("gelu"), Mode.FORWARD).asked
+    posed = questions(case, load("gelu"), Mode.FORWARD).case_data
     for k in range(MAX_KEPT_ANSWERS + 2):
         other = Outputs([answer_to(posed).arrays[0] + np.float32(k)])
         judge_or_recall(posed, other, Rules(), lambda k=k: Judgement(Verdict.PASS, str(k)))
     questions.keep()
-    again = Questions(store)(case, load("gelu"), Mode.FORWARD).asked
+    again = Questions(store)(case, load("gelu"), Mode.FORWARD).case_data
     assert [p.message for p in again.passed.values()] == [str(k) for k in range(2, MAX_KEPT_ANSWERS + 2)]

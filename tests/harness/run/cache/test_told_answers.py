@@ -114,5 +114,5 @@ def test_a_diagnosis_is_kept_with_the_question_and_once(at):
     )
     for explain in (lambda: known, never):
         questions = Questions(store)
-        assert explain_or_recall(questions(case, load("gelu"), Mode.FORWARD).asked, wrong, None, explain) == known
+        assert explain_or_recall(questions(case, load("gelu"), Mode.FORWARD).case_data, wrong, None, explain) == known
         questions.keep()
