@@ -1,8 +1,8 @@
 """Fills the generated parts of README.md: a real session, the verdicts, the commands.
 
     python docs/readme.py            runs the example backend and writes README.md
-    python docs/readme.py --check    exit status 1 when verdicts, commands, the first example's code or the session are
-                                     out of date; figures of the session differ in last bits from machine to machine
+    python docs/readme.py --check    exit status 1 when verdicts, commands, the first example or the session are out of
+                                     date; their decimals differ in last bits from machine to machine
 
 Each part stands between `<!-- name -->` and `<!-- end name -->`; the second is added where missing.
 """
@@ -24,6 +24,7 @@ SESSION = "session: my_backend"
 #: The backend of the session, and its options.
 RUN = ("my_backend", "-o", "relu,sigmoid,softmax", "--dtype", "f32")
 EXAMPLE = ROOT / "examples" / "first.py"
+EXAMPLE_OUTPUT = "first example: output"
 
 
 def verdicts() -> str:
@@ -83,6 +84,12 @@ def filled(text: str, name: str, part: str) -> str:
     return pattern.sub(lambda m: f"{m[1]}\n{part}\n\n{m[2]}", text)
 
 
+def is_output_current(text: str, output: str) -> bool:
+    """Tell whether a README shows what the first example prints: all but decimals and which element is worst."""
+    now, then = (re.sub(r"\[[\d, ]+\]", "[…]", without_figures(some)) for some in (output, shown(text, EXAMPLE_OUTPUT)))
+    return now == then
+
+
 def is_current(text: str, part: str) -> bool:
     """Tell whether a README has the verdicts, commands and code that there are, and the session `part`."""
     parts_now = {"verdicts": verdicts(), "commands": commands(), "first example": example()}
@@ -95,13 +102,13 @@ def main(check: bool) -> int:
     text = README.read_text(encoding="utf-8")
     part = session(*RUN)
     if check:
-        if not is_current(text, part):
+        if not is_current(text, part) or not is_output_current(text, printed()):
             print("README.md is out of date: run `python docs/readme.py`.")
             return 1
         return 0
     text = filled(filled(text, "verdicts", verdicts()), "commands", commands())
     text = filled(filled(text, "first example", example()), SESSION, part)
-    README.write_text(filled(text, "first example: output", printed()), encoding="utf-8")
+    README.write_text(filled(text, EXAMPLE_OUTPUT, printed()), encoding="utf-8")
     return 0
 
 

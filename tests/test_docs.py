@@ -80,6 +80,13 @@ def test_the_readme_is_current(session):
     assert readme.is_current(readme.README.read_text(encoding="utf-8"), session), "run `python docs/readme.py`"
 
 
+def test_the_readme_shows_what_its_first_example_prints():
+    text, output = readme.README.read_text(encoding="utf-8"), readme.printed()
+    assert readme.is_output_current(text, output), "run `python docs/readme.py`"
+    for old in ("my_kernel, small values", "4 of 46 records failed"):
+        assert not readme.is_output_current(text.replace(old, "another"), output)
+
+
 @pytest.mark.parametrize("old", ["305 records:", "| `opproof run` |"])
 def test_a_stale_readme_is_noticed(session, old):
     text = readme.README.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Counts what came of every entry, into counts.json, and writes docs/explanation/opinfo.md of that and of the rows.
+"""Counts what came of every entry, into counts.json, and writes docs/data/opinfo.json of that and of the rows.
 
 python tests/opinfo/_page.py            # minutes, on all cores
-python tests/opinfo/_page.py --page     # the page alone, of the counts that are there
+python tests/opinfo/_page.py --summary  # the summary alone, of the counts that are there
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from _oracle import AGREES, BY_A_CONVENTION, BY_THE_LARGEST, DISAGREES, NOT_EXPRESSED, RAISES, TOLERANCE, Outcome
+from _oracle import AGREES, BY_A_CONVENTION, BY_THE_LARGEST, DISAGREES, NOT_EXPRESSED, RAISES, Outcome
+
+from opproof.core.text import dump_json
+
+if TYPE_CHECKING:
+    from _rows import Row
 
 FILE = Path(__file__).parent / "counts.json"
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "opinfo.md"
+SUMMARY = Path(__file__).parents[2] / "docs" / "data" / "opinfo.json"
 KINDS = (AGREES, BY_THE_LARGEST, BY_A_CONVENTION, DISAGREES, RAISES, NOT_EXPRESSED)
-SIDES = {
-    "ours": "PyTorch errs",
-    "convention": "Other definitions",
-    "rounding": "Rounding",
-}
 
 
 def summary(found: Iterable[Outcome]) -> dict[str, Any]:
@@ -69,72 +69,36 @@ def count() -> list[str]:
     return [line for _, _, said in done for line in said]
 
 
-def page() -> str:
-    """docs/explanation/opinfo.md, of the counts and the rows."""
+def summarize() -> dict[str, Any]:
+    """The counts of all entries, the rows of disagreements, and why readings are not expressed."""
     from _rows import rows
 
     every = counts().values()
     kinds: Counter[str] = sum((Counter(c["kinds"]) for c in every), start=Counter())
-    operators = {o for c in every for o in c["operators"]}
     reasons: Counter[str] = sum((Counter(c["reasons"]) for c in every), start=Counter())
-    lines = [
-        "# A third oracle: PyTorch's own samples",
-        "",
-        "Written by `tests/opinfo/_page.py`; do not edit.",
-        "",
-        "PyTorch tests its operators on samples that it calls OpInfo: `op_db`, of torch 2.13.0. `tox -e opinfo` puts",
-        "them through our NumPy references, values and gradients, in float64 and in integers, and compares with",
-        "what PyTorch computes. The samples are drawn anew each time, from the same seed. It takes a",
-        "minute of one core.",
-        "",
-        "`tests/opinfo/_table.py` says which entry is which operator of ours, files beside it how its arguments are.",
-        "A sample may be read as several operators: an activation also as a gated one, a value also as a gradient.",
-        "",
-        "| | |",
-        "| --- | ---: |",
-        f"| entries of OpInfo | {len(counts())} |",
-        f"| operators of ours | {len(operators)} |",
-        f"| samples | {sum(c['samples'] for c in every):,} |",
-        f"| of these expressed | {sum(c['expressed'] for c in every):,} |",
-        f"| readings | {kinds.total():,} |",
-        *(f"| {kind} | {kinds[kind]:,} |" for kind in KINDS),
-        "",
-        f'An element agrees within {TOLERANCE:g} of its own size, NaN and infinities exactly. "By the largest',
-        "element\" is within that of the array's largest. A convention is one that the operator's file yields.",
-        "",
-        "## Disagreements",
-        "",
-        "Every one has a row in `tests/opinfo/rows.toml`, which names its entries and what holds of the elements that",
-        "differ. The run fails on a difference that no row covers, and on a row that covers nothing.",
-    ]
-    for side, title in SIDES.items():
-        lines += ["", f"### {title}", "", "| entries | where | why |", "| --- | --- | --- |"]
-        for row in rows():
-            if row.right == side:
-                names = ", ".join(f"`{e}`" for e in row.entries[:4]) + (
-                    f" and {len(row.entries) - 4} more" if len(row.entries) > 4 else ""
-                )
-                shown = (
-                    f" [Program](../reference/defects/torch.md#{row.shown})."
-                    if row.shown
-                    else f" [Reported]({row.link})."
-                    if row.link
-                    else ""
-                )
-                part = row.part or (f"raises {row.raises!r}" if row.raises else "all")
-                lines.append(f"| {names} | {part} | {row.why}{shown} |")
-    most = reasons.most_common(MOST_REASONS)
-    rest = sum(reasons.values()) - sum(n for _, n in most)
-    lines += ["", "## Not expressed", "", "| why | readings |", "| --- | ---: |"]
-    lines += [f"| {why} | {n:,} |" for why, n in most]
-    lines += [f"| {len(reasons) - len(most)} other reasons | {rest:,} |"]
-    return "\n".join(lines) + "\n"
+    return {
+        "counts": {
+            "entries of OpInfo": len(counts()),
+            "operators of ours": len({o for c in every for o in c["operators"]}),
+            "samples": sum(c["samples"] for c in every),
+            "of these expressed": sum(c["expressed"] for c in every),
+            "readings": kinds.total(),
+            **{kind: kinds[kind] for kind in KINDS},
+        },
+        "rows": [_summarize_row(row) for row in rows()],
+        "not expressed": dict(reasons.most_common()),
+    }
 
 
-MOST_REASONS = 24  # told one by one on the page
+def _summarize_row(row: Row) -> dict[str, Any]:
+    links = {"program": row.shown, "link": row.link}
+    where = row.part or (f"raises {row.raises!r}" if row.raises else "all")
+    found = {"side": row.right, "entries": [*row.entries], "where": where, "why": row.why}
+    return {**found, **{key: link for key, link in links.items() if link}}
+
 
 if __name__ == "__main__":
-    told = [] if "--page" in sys.argv else count()
-    PAGE.write_text(page(), encoding="utf-8")
+    told = [] if "--summary" in sys.argv else count()
+    SUMMARY.write_text(dump_json(summarize()), encoding="utf-8")
     print("\n".join(told) or "no difference without a row")
     sys.exit(bool(told))

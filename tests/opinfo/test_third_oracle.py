@@ -21,11 +21,12 @@ from _oracle import (
     Reading,
     compare,
 )
-from _page import PAGE, counts, page
+from _page import SUMMARY, counts, summarize
 from _readers import by_name, called_as
 from _rows import Row, idle, rows, uncovered
 from _table import TABLE
 
+from opproof.core.text import dump_json
 from opproof.reference_ops import load
 
 ROOT = Path(__file__).parents[2]
@@ -145,9 +146,9 @@ def test_rows_name_entries_programs_and_docstrings():
                 assert "PyTorch" in load(name).doc.partition("\nPyTorch:")[0], name
 
 
-def test_the_page_and_the_counts_are_those_of_the_table():
+def test_the_summary_and_the_counts_are_those_of_the_table():
     assert counts().keys() == TABLE.keys(), "run `python tests/opinfo/_page.py`"
-    assert PAGE.read_text(encoding="utf-8") == page(), "run `python tests/opinfo/_page.py --page`"
+    assert SUMMARY.read_text(encoding="utf-8") == dump_json(summarize()), "run `python tests/opinfo/_page.py --summary`"
     operators = {o for c in counts().values() for o in c["operators"]}
     assert len(operators) >= LEAST_OPERATORS
 
