@@ -11,6 +11,9 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+#: Cells from the first one at which a place is outside every plane; a power of two, which bfloat16 has.
+FAR = 2**31
+
 
 @dataclass(frozen=True)
 class Corner:
@@ -26,23 +29,26 @@ class Corner:
 def corners(y: Array, x: Array, size: tuple[int, int]) -> list[Corner]:
     """The four cells about each place; those outside the plane have weight 0 and stand at its nearest cell."""
     top, left = np.floor(y), np.floor(x)
+    first_row, first_column = _count_cells(top), _count_cells(left)
     found = []
     for down in (0, 1):
         for right in (0, 1):
             fy, fx = (y - top, x - left)
             wy, sy = (fy, 1.0) if down else (1 - fy, -1.0)
             wx, sx = (fx, 1.0) if right else (1 - fx, -1.0)
-            row, column = _cell(top + down, size[0]), _cell(left + right, size[1])
-            inside = ((top + down >= 0) & (top + down <= size[0] - 1)
-                      & (left + right >= 0) & (left + right <= size[1] - 1))  # fmt: skip
+            row, column = first_row + down, first_column + right
+            inside = (row >= 0) & (row < size[0]) & (column >= 0) & (column < size[1])
             alive = inside.astype(y.dtype)
+            row, column = (np.clip(cell, 0, max(n - 1, 0)) for cell, n in zip((row, column), size, strict=True))
             found.append(Corner(row, column, wy * wx * alive, sy * wx * alive, sx * wy * alive))
     return found
 
 
-def _cell(place: Array, n: int) -> Array:
-    """Whole numbers of cells, those outside and NaN brought inside."""
-    return np.where(np.isnan(place), 0, np.clip(place, 0, max(n - 1, 0))).astype(np.int64)
+def _count_cells(place: Array) -> Array:
+    """Whole numbers of cells as integers, which no format of places rounds; NaN and what is far lie outside any plane."""
+    finite = np.isfinite(place)
+    near = np.where(finite, np.clip(place, -FAR, FAR), 0).astype(np.int64)
+    return np.where(place == np.inf, FAR, np.where(finite, near, -FAR))
 
 
 def read(x: Array, row: Array, column: Array) -> Array:

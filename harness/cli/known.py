@@ -49,7 +49,7 @@ def check(
     """Say what entries of a list of known failures explained.
 
     Of the results in DIR, those of `opproof run`: entries that explained nothing or only raised, and failures of their
-    operators that nothing explains. With -b, the cases of the standard level that the list covers are run, and no
+    operators that nothing explains; where a part was run, of entries that speak of it alone. With -b, the cases of the standard level that the list covers are run, and no
     other, with several seeds.
 
     Prints of each entry how many records it covers, fail and pass, and the largest error; then what to object: too
@@ -72,8 +72,10 @@ def check(
 def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
     """Check the lists that spoke of a run by its records."""
     from opproof.harness.known_failures.audit import check_entries, format_summary, format_table
-    from opproof.harness.known_failures.findings import of_versions, read_built_in
+    from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
+    from opproof.harness.run.plan import scope_of
+    from opproof.harness.run.merge import selection_of
     from opproof.reports import read_results
 
     header, results = read_results(folder)
@@ -81,6 +83,8 @@ def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
     entries = read_known(ledger) if ledger is not None else [e for spec in specs for e in read_built_in(spec)]
     known, silent = of_versions(entries, header.backends)
     found = check_entries([e for e in known if not ops or e.ops & ops], results)
+    if scope_of(selection_of(header)) is not Extent.ALL:  # of what was not run nothing is said
+        found = [c for c in found if c.finding.covered]
     click.echo(format_table(found))
     for sentence in [*(said for c in found for said in c.sentences), *silent, format_summary(found, 1)]:
         click.echo(sentence)

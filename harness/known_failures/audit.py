@@ -33,11 +33,12 @@ class EntryCheck:
         """What is wrong with the entry, a few words each."""
         entry, now = self.finding.entry, self.limits
         if not self.finding.covered:
-            return ["not seen: it covers no case"]
+            return ["not seen: it covers no case"] if entry.is_expected else []
         errors = {c for r in self.finding.failing for c in r.causes if self._is_error(c)}
         said = [f"raised: {error}" for error in sorted(errors)]
         if entry.operators:
-            return [*said, *([] if self.own else ["not seen: it explained nothing"]), *self._unexplained]
+            missed = entry.is_expected and not self.own
+            return [*said, *(["not seen: it explained nothing"] if missed else []), *self._unexplained]
         failing = {(strip_seed(r.case), r.mode) for r in self.finding.failing}
         passing = {(strip_seed(r.case), r.mode) for r in self.finding.passing} - failing
         if len(passing) > len(failing) > 0:
@@ -46,7 +47,7 @@ class EntryCheck:
             )
         said += [f"too high: {name} = {old:g}, at most {largest:.3g} was seen" for name, old, largest in self._high]
         if not self.own:
-            said.append("not seen: nothing failed so")
+            said += ["not seen: nothing failed so"] if entry.is_expected else []
         else:
             unseen = [n for n in ("nonfinite", "zeros") if getattr(entry, n) and not getattr(now, n)]
             said += [f"not seen: {name} = true" for name in unseen]

@@ -146,8 +146,8 @@ def list_news(found: Iterable[Finding]) -> list[str]:
 
 
 def find_idle(found: Iterable[Finding]) -> list[Finding]:
-    """The built-in entries whose operators ran and that explained nothing."""
-    return [f for f in found if f.entry.built_in and f.ran and not f.explained]
+    """The built-in entries that explained nothing, though their operators ran on a machine that shows them."""
+    return [f for f in found if f.entry.built_in and f.entry.is_expected and f.ran and not f.explained]
 
 
 def _describe_news(f: Finding) -> str:

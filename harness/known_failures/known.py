@@ -7,6 +7,7 @@
     backends = ["ggml", "ggml:*"]
     versions = ["2.13", "2.14"]           # of the backend, beginnings; in others the entry explains nothing
     where = { machine = "x86_64", features = ["avx512f"] }
+    seen_on = { without = ["fma"] }       # machines on which it shows; on others nobody misses it
     reason = "g sinh(x) stores sinh(x) in f16, which overflows where the product with g does not"
     link = "https://..."                  # optional
     until = 2027-01-01                    # optional; from that day on the entry fails the run
@@ -182,6 +183,7 @@ class Known:
     operators: tuple[str, ...] = ()  # instead of patterns: those that a cause or a message speaks of
     dtypes: tuple[str, ...] = ()  # any, like the where that follows
     where: Where | None = None
+    seen_on: Where | None = None
     forward: str = ""  # names of functions of causes.py, empty for none
     vjp: str = ""
     undefined: str = ""
@@ -306,6 +308,11 @@ class Known:
     def failures(self) -> tuple[Verdict, ...]:
         """The verdicts that the entry speaks of; none for any."""
         return self.verdicts or (() if self.verdict is None else (self.verdict,))
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether it is to explain something on this machine, in a run of its operators."""
+        return self.seen_on is None or self.seen_on.holds()
 
     @property
     def is_fault(self) -> bool:

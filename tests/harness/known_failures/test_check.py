@@ -6,6 +6,7 @@ import pytest
 from _runs import opproof
 
 from opproof.harness.known_failures.audit import check_entries, format_summary, format_table, rewrite
+from opproof.harness.known_failures.causes import Where
 from opproof.harness.known_failures.known import Known, read_known
 from opproof.harness.known_failures.limits import calculate_limit, limits_of
 from opproof.reports import Result
@@ -226,3 +227,17 @@ def test_a_call_of_check_names_one_of_two(capsys, tmp_path):
 def test_a_backend_without_a_ledger(capsys):
     status, _, err = opproof(capsys, "known", "check", "-b", "numpy")
     assert (status, err) == (2, "opproof: numpy comes without a ledger; give one with --known FILE.\n")
+
+
+@pytest.mark.parametrize(("seen_on", "missed"), [(Where(machine="pdp11"), False), (Where(), True)])
+def test_what_shows_on_another_machine_is_not_missed(seen_on, missed):
+    """It explains here as there, and a run of other cases says nothing of it."""
+    shown = cause(seen_on=seen_on)
+    sized = Known(pattern="gelu[*f16*", reason="r", units=9.0, without_cause="why", seen_on=seen_on)
+    for entry, words in ((shown, "it explained nothing"), (sized, "nothing failed so")):
+        (one,) = check_entries([entry], [result(verdict="PASS")])
+        assert one.objections == ([f"not seen: {words}"] if missed else [])
+    (one,) = check_entries([shown], [result(causes=("arithmetic=f16",))])
+    assert (len(one.own), one.objections) == (1, [])
+    (one,) = check_entries([shown], [])
+    assert one.objections == (["not seen: it covers no case"] if missed else [])
