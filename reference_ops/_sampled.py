@@ -45,7 +45,7 @@ def corners(y: Array, x: Array, size: tuple[int, int]) -> list[Corner]:
 
 
 def _count_cells(place: Array) -> Array:
-    """Whole numbers of cells as integers, which no format of places rounds; NaN and what is far lie outside any plane."""
+    """Whole cells as integers, which no format of places rounds; NaN and what is far lie outside any plane."""
     finite = np.isfinite(place)
     near = np.where(finite, np.clip(place, -FAR, FAR), 0).astype(np.int64)
     return np.where(place == np.inf, FAR, np.where(finite, near, -FAR))

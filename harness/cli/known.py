@@ -49,8 +49,8 @@ def check(
     """Say what entries of a list of known failures explained.
 
     Of the results in DIR, those of `opproof run`: entries that explained nothing or only raised, and failures of their
-    operators that nothing explains; where a part was run, of entries that speak of it alone. With -b, the cases of the standard level that the list covers are run, and no
-    other, with several seeds.
+    operators that nothing explains; after a run of some cases it speaks of their entries alone. With -b, the cases of
+    the standard level that the list covers are run, and no other, with several seeds.
 
     Prints of each entry how many records it covers, fail and pass, and the largest error; then what to object: too
     wide (more cases pass than fail), too high (units or rms above twice what was seen), not seen (nothing failed so),
@@ -74,8 +74,8 @@ def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
     from opproof.harness.known_failures.audit import check_entries, format_summary, format_table
     from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
-    from opproof.harness.run.plan import scope_of
     from opproof.harness.run.merge import selection_of
+    from opproof.harness.run.plan import scope_of
     from opproof.reports import read_results
 
     header, results = read_results(folder)
