@@ -46,6 +46,7 @@ CASES: dict[str, tuple[str, int]] = {
     "conv2d": ("conv2d[x=4x16x128x128;weight=16x16x3x3;padding=1;f32]", 1024),
     "where": ("where[condition=1500x1500;a=1500x1500;b=1500x1500;f32]", 1024),
     "outer product": ("matmul[a=4096x2;b=2x4096;f32]", 512),
+    "softmax of 2^29 elements": ("softmax[x=268435457x2;dim=-1;f32]", 1024),
     "sort, too large": ("sort[x=65536x1024;f32]", 1024),
     "cross_entropy, too large": ("cross_entropy[x=65536x1024;target=65536,;f32]", 1024),
     "embedding, too large": ("embedding[weight=1024x1024;indices=65536,;f32]", 1024),
@@ -53,8 +54,10 @@ CASES: dict[str, tuple[str, int]] = {
 MODES = ("forward", "gradient")
 #: By how much the judge may exceed its limit.
 TOLERANCE = 1.2
-#: Seconds between two looks, of one call of the backend, and bytes that the backend may use.
-_EVERY, _TIMEOUT, _HOST = 0.005, 900.0, 8 * 2**30
+#: Seconds between two looks, and of one call of the backend.
+_EVERY, _TIMEOUT = 0.005, 900.0
+#: Bytes that the backend may use: --memory 14000, which 2^29 elements need.
+_HOST = 14000 * 2**20
 MIB = 2**20
 
 
@@ -99,7 +102,7 @@ def _judge(backend: str, text: str, mode: str, memory: int, line: Connection) ->
     line.send(None)
     line.recv()
     begun = time.monotonic()
-    record = desk.results([Task(backend, text, mode, judge_memory=memory * MIB)])[-1]
+    record = desk.results([Task(backend, text, mode, memory=_HOST, judge_memory=memory * MIB)])[-1]
     line.send((time.monotonic() - begun, record.seconds, str(record.verdict), record.message))
     desk.close()
 

@@ -82,7 +82,7 @@ def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
     specs = [b.get("spec", "") for b in header.backends]
     entries = read_known(ledger) if ledger is not None else [e for spec in specs for e in read_built_in(spec)]
     known, silent = of_versions(entries, header.backends)
-    found = check_entries([e for e in known if not ops or e.ops & ops], results)
+    found = check_entries([e for e in known if not ops or e.ops & ops], [r for r in results if not ops or r.op in ops])
     if scope_of(selection_of(header)) is not Extent.ALL:  # of what was not run nothing is said
         found = [c for c in found if c.finding.covered]
     click.echo(format_table(found))
@@ -107,7 +107,7 @@ def _check_backend(
     from opproof.harness.known_failures.audit import check_entries, format_summary, format_table, rewrite
     from opproof.harness.known_failures.findings import find_entries, of_versions
     from opproof.harness.run.scheduler import Pool
-    from opproof.harness.run.task import HostLimits
+    from opproof.harness.run.task import HostLimits, op_name_of
 
     ops = set(split_values(names))
     with Pool(HostLimits(count_cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:
@@ -116,7 +116,9 @@ def _check_backend(
         _, silent = of_versions((entry for _, entry in entries), about)
         speaking = [(n, e) for n, e in entries if of_versions([e], about)[0] and (not ops or e.ops & ops)]
         known = [entry for _, entry in speaking]
-        results = run_planned(pool, plan_tasks(backend, known, seeds, folders))
+        results = run_planned(
+            pool, [t for t in plan_tasks(backend, known, seeds, folders) if not ops or op_name_of(t) in ops]
+        )
     found = check_entries(known, results)
     changes = {place: c.changes for (place, _), c in zip(speaking, found, strict=True) if c.changes}
     if write and changes:

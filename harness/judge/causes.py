@@ -96,10 +96,11 @@ def _is_right_when_changed(entry: Known, posed: Question, judgement: Judgement, 
         if judge(changed, answer, rules, expected).verdict in (Verdict.PASS, Verdict.VACUOUS):
             return True
         return _is_reproduced(changed, _evaluate_changed(changed, kinds, str(posed.case), sum(sizes)), judgement, names)
-    if judgement.zeros and not _are_zero(changed, kinds, judgement, names):
+    masks = _find_undefined(entry, posed, len(answer.arrays))
+    unwritten = all((j.comparison.passed | masks[names.index(j.name)]).all() for j in judgement.tensors)
+    if judgement.zeros and not unwritten and not _are_zero(changed, kinds, judgement, names):
         return False
     compared = compare_answer(changed, answer, rules, expected)
-    masks = _find_undefined(entry, posed, len(answer.arrays))
     ends: Sequence[_Ends | None] | None = None
     for judged in judgement.tensors:
         which = names.index(judged.name)

@@ -55,9 +55,11 @@ from opproof.harness.run.determinism import (
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.memory_limits import (
+    RESULT_COPIES,
     bytes_of,
     bytes_of_inputs,
     check_fits,
+    check_foreseen,
     check_free,
     explain_limit,
     explain_outgrown,
@@ -153,8 +155,11 @@ def _judge_task(
     clock.needs = bytes_of_inputs(case, op)
     support = support_of(host, case, op, mode)
     rules = rules_of(task, support)
+    plan = arrange_calls(task)
+    copies = RESULT_COPIES + (0 if alone else plan.leads + plan.stays)
     if host.shares_memory:
         check_fits(task, clock.needs)
+        check_foreseen(case, op, mode, task, copies=copies)
     check_free(case, task.judge_memory)
     pair = posing(case, op, mode, sys.maxsize if task.is_by_itself else task.judge_memory)
     clock.posed, clock.rules, clock.declared = pair.case_data, rules, str(support.declared)
@@ -166,7 +171,7 @@ def _judge_task(
     clock.needs = bytes_of(Request(pair.case_data, wanted))
     if host.shares_memory:
         check_fits(task, clock.needs)
-    check_free(case, task.judge_memory, wanted)
+    check_free(case, task.judge_memory, wanted, copies=copies)
     varies = support.declared.bits is not None
     posed = _PosedTask(
         host, task, op, timeout, clock, case, mode, pair, wanted, rules, varies, readable_guards, single_call

@@ -20,9 +20,10 @@ from opproof.cases import Case
 from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.core.verdicts import Verdict, describe_beyond, format_bytes
+from opproof.core.verdicts import Mode, Verdict, describe_beyond, format_bytes
 from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.chunks.memory_budget import TooLarge, round_up_memory
+from opproof.harness.reference.chunks.question import find_templates
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.memory.layout import find_shared_result
@@ -83,7 +84,8 @@ def explain_limit(fault: HostFault, task: Task, size: int, *, whole: bool) -> tu
 
 
 #: Times that the inputs of a case are held: the data of both questions, and those of the call; and that the results
-#: are: in the call, and of the call before, the judged one and the call after it.
+#: are: in the call, and of the call before, the judged one and the call after it. Cases that are asked once more, first
+#: of all or last, have one more of each such call.
 INPUT_COPIES = 3
 RESULT_COPIES = 4
 #: Bytes of tensors from which the machine is asked whether it has room.
@@ -112,15 +114,37 @@ def explain_outgrown(case: Case, memory: int, error: MemoryError) -> str:
     )
 
 
-def check_free(case: Case, memory: int, results: Sequence[Wanted | None] | None = None) -> None:
-    """Ask the machine whether the tensors of `case` fit beside `memory` bytes; of its `results` too, once the data are
-    drawn. Raises TooLarge.
+def check_foreseen(case: Case, op: Op, mode: Mode, task: Task, *, copies: int) -> None:
+    """Ask of a large case, before anything of it is drawn, whether what one slice says of its results fits the task and
+    the machine. Raises EarlyVerdict, TooLarge.
+    """
+    inputs = count_input_bytes(case)
+    outputs = find_templates(case, op) if INPUT_COPIES * inputs >= _MIN_CHECKED_BYTES else None
+    if outputs is None:
+        return
+    made = sum(y.size * (DTYPES[case.dtype].numpy.itemsize if y.dtype.kind == "f" else y.itemsize) for y in outputs)
+    given, results = (inputs, made) if mode is Mode.FORWARD else (inputs + made, inputs)
+    if mode is Mode.FORWARD and not case.inplace:
+        check_fits(task, bytes_of_inputs(case, op) + made)
+    _check_room(case, task.judge_memory, INPUT_COPIES * given + copies * results)
+
+
+def check_free(
+    case: Case, memory: int, results: Sequence[Wanted | None] | None = None, *, copies: int = RESULT_COPIES
+) -> None:
+    """Ask the machine whether the tensors of `case` fit beside `memory` bytes; of its `results` too, so many copies,
+    once the data are drawn. Raises TooLarge.
     """
     inputs = count_input_bytes(case)
     if results is None:
         needed = INPUT_COPIES * inputs
     else:
-        needed = inputs + RESULT_COPIES * sum(math.prod(w.shape) * w.dtype.itemsize for w in results if w is not None)
+        needed = inputs + copies * sum(math.prod(w.shape) * w.dtype.itemsize for w in results if w is not None)
+    _check_room(case, memory, needed)
+
+
+def _check_room(case: Case, memory: int, needed: int) -> None:
+    """Raise TooLarge where the machine has no room for the `needed` bytes of tensors beside `memory` of the judge."""
     free = free_bytes() if needed >= _MIN_CHECKED_BYTES else None
     if free is not None and needed + memory > free:
         raise TooLarge(

@@ -91,6 +91,19 @@ def count_runs_without_axes(elements: int, memory: int, case: object) -> int:
     return min(RUNS, together)
 
 
+def count_runs_by_peak(posed: Question, memory: int) -> int:
+    """How many noisy runs of a case fit at once, by what one evaluation of it holds. Raises TooLarge.
+
+    Patches of windows take many times the elements of a case.
+    """
+    fresh = posed.given()  # nothing of it is evaluated yet
+    peak = max(1, _measure_peak(lambda: values_of(fresh)))
+    together = int((memory / peak - _PEAKS_BESIDE_NOISE) // _PEAKS_PER_NOISY_RUN)
+    if together < 1:
+        raise TooLarge(_describe_need(posed.case, peak * (_PEAKS_BESIDE_NOISE + _PEAKS_PER_NOISY_RUN), memory))
+    return min(RUNS, together)
+
+
 def room_of(posed: Question, axes: Sequence[Axis], results: Mapping[str, Shape], memory: int) -> ChunkPlan:
     """The largest blocks whose evaluation takes half of `memory`; `results` by name. Raises TooLarge."""
     measure = _Measure(posed, tuple(axes), memory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -15,11 +16,12 @@ from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.chunks.blocks import Axis, axes_of, results_of, take_block
+from opproof.harness.reference.chunks.blocks import Axis, axes_of, one_of, results_of, take_block
 from opproof.harness.reference.chunks.memory_budget import (
     DEFAULT_MEMORY_BYTES,
     MAX_UNMEASURED_ELEMENTS,
     ChunkPlan,
+    count_runs_by_peak,
     count_runs_without_axes,
     fits_surely,
     is_held_whole,
@@ -66,8 +68,10 @@ def make_fitting_question(
         together = count_runs_without_axes(count_elements(case), memory, case)
         pair = _make_whole_question(case, op, mode)
         made = max(count_elements(case), sum(y.size for y in pair.outputs))
-        runs = min(together, count_runs_without_axes(made, memory, case))
-        return replace(pair, case_data=pair.case_data.given(together=runs))
+        together = min(together, count_runs_without_axes(made, memory, case))
+        if memory < sys.maxsize and not op.drawn_from:  # of other data: nothing that is judged is known yet
+            together = min(together, count_runs_by_peak(pair.other_data, memory))
+        return replace(pair, case_data=pair.case_data.given(together=together))
     if mode is Mode.GRADIENT:
         asked = with_cotangents(asked, axes, outputs)
     room = room_of(asked, axes, results_of(asked, outputs), memory)
@@ -158,6 +162,12 @@ def make_templates(posed: Question, axes: Sequence[Axis]) -> tuple[Array, ...] |
             shape[at] = axis.extent
         outputs.append(np.broadcast_to(np.zeros((), y.dtype), shape))
     return tuple(outputs)
+
+
+def find_templates(case: Case, op: Op) -> tuple[Array, ...] | None:
+    """Templates of a case of which nothing is drawn but one slice; None where no slices are independent."""
+    axes = axes_of(case, op)
+    return make_templates(make_stored_question(one_of(case, axes), op, Mode.FORWARD), axes) if axes else None
 
 
 def with_cotangents(

@@ -39,6 +39,10 @@ def first_column(question):
     return mask
 
 
+def everywhere(question):
+    return np.ones(question.inputs[0].shape, dtype=bool)
+
+
 def is_square(question):
     return question.inputs[0].shape[0] == question.inputs[0].shape[1]
 
@@ -177,6 +181,13 @@ def test_elements_where_anything_may_stand(entry):
     assert is_explained(entry("tanh", undefined="first_column"), Own(garbage), case)
     assert not is_explained(entry("tanh", undefined="first_column"), Own(lambda x: -garbage(x)), case)
     assert not is_explained(entry("tanh", undefined="first_column", when="is_square"), Own(garbage), case)
+
+
+def test_memory_that_is_never_written_may_hold_zeros(entry):
+    """Of which the rest, that is written, is no excuse."""
+    case, zeros = "tanh[x=7x33;f32]", Own(np.zeros_like)
+    assert is_explained(entry("tanh", undefined="everywhere"), zeros, case)
+    assert not is_explained(entry("tanh", undefined="first_column"), zeros, case)
 
 
 def test_a_whole_array_that_leans(entry):

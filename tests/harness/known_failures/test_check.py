@@ -216,6 +216,22 @@ def forward(op, inputs, params):
 """
 
 
+def test_of_operators_that_are_named_alone(tmp_path, capsys):
+    """An entry that speaks of others too is not asked why theirs fail."""
+    (tmp_path / "causes.py").write_text(SCALED, encoding="utf-8")
+    ledger = tmp_path / "known.toml"
+    table = LIST.partition('[[known]]\noperators = ["relu')[0]
+    few = '["tanh", "relu"]\ndtypes = ["f64"]'
+    ledger.write_text(table.replace('["tanh"]', few), encoding="utf-8")
+    backend = tmp_path / "mine.py"
+    backend.write_text(MINE.replace("np.maximum(inputs[0], 0)", "-inputs[0]"), encoding="utf-8")
+    call = ["known", "check", "-b", backend, "--known", ledger, "--seeds", 1, "-j", 1]
+    status, said, _ = opproof(capsys, *call, "-o", "tanh")
+    assert (status, "unexplained" in said) == (0, False)
+    status, said, _ = opproof(capsys, *call)
+    assert (status, "such as relu[" in said) == (1, True)
+
+
 def test_a_call_of_check_names_one_of_two(capsys, tmp_path):
     wrong = "opproof: give DIR, the folder of a run, or -b BACKEND, whose cases are run then; one of them.\n"
     assert opproof(capsys, "known", "check")[::2] == (2, wrong)

@@ -20,10 +20,18 @@ from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.reference.data import inputs_of, to_dtype
 from opproof.harness.run import memory_limits
 from opproof.harness.run.attempt import run_task
+from opproof.harness.run.calls import arrange_calls
 from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.memory.buffer import Buffer
 from opproof.harness.run.memory.layout import make_layout, take_snapshot, write
-from opproof.harness.run.memory_limits import INPUT_COPIES, check_free, explain_killed, explain_outgrown, free_bytes
+from opproof.harness.run.memory_limits import (
+    INPUT_COPIES,
+    RESULT_COPIES,
+    check_free,
+    explain_killed,
+    explain_outgrown,
+    free_bytes,
+)
 from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
@@ -116,19 +124,76 @@ def test_the_array_that_found_no_room_is_in_what_to_give():
     assert "give --judge-memory 9216 or more" in said
 
 
-def test_few_inputs_with_many_results_are_told_beforehand():
-    """The backend is not called."""
+class Never(NumPy):
+    """A backend that is not to be called."""
 
-    class Never(NumPy):
-        def forward(self, *call):
-            raise AssertionError(call)
+    def forward(self, *call):
+        raise AssertionError(call)
 
-    text = "embedding[weight=4x4096;indices=500,;f32]"
-    judgement = judged(Never(), text, judge_memory=256 * MIB)
+    def vjp(self, *call):
+        raise AssertionError(call)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "memory", "most"),
+    [
+        ("embedding[weight=4x4096;indices=500,;f32]", "forward", 256, 512),
+        ("conv2d[x=1x16x128x128;weight=16x16x3x3;padding=1;f32]", "forward", 48, 160),
+        ("conv2d[x=1x16x128x128;weight=16x16x3x3;padding=1;f32]", "gradient", 48, 192),
+        ("avg_pool2d[x=1x8x160x160;kernel_size=7;padding=3;stride=1;f32]", "forward", 48, 512),
+    ],
+)
+def test_few_inputs_with_many_numbers_on_the_way_are_told_beforehand(text, mode, memory, most):
+    """The backend is not called: what one evaluation of other data takes says what the judge will need."""
+    judgement = judged(Never(), text, mode, judge_memory=memory * MIB)
     assert judgement.verdict == "HARNESS_ERROR"
     needed = int(judgement.message.split("give --judge-memory ")[1].split()[0])
-    assert 256 < needed < 512
-    assert judged(NumPy(), text, judge_memory=needed * MIB).verdict == "PASS"
+    assert memory < needed < most
+    assert judged(NumPy(), text, mode, judge_memory=needed * MIB).verdict == "PASS"
+
+
+HALF = "softmax[x=268435457x2;dim=-1;f32]"  # of 2^29 elements, 2 GiB
+
+
+def never_drawn(*call):
+    raise AssertionError(call)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("text", "mode", "memory", "free", "verdict", "said"),
+    [
+        (HALF, "forward", 14000, 12000, "HARNESS_ERROR", "takes 16384 MiB of shared memory for its tensors"),
+        (HALF, "gradient", 14000, 18000, "HARNESS_ERROR", "takes 20480 MiB of shared memory for its tensors"),
+        (HALF, "forward", 4096, 12000, "UNSUPPORTED", "its tensors alone take 4097 MiB, more than --memory 4096"),
+        ("add[a=1x100000000;b=100x1;f32]", "forward", 4096, 2**20, "HARNESS_ERROR", "in never_drawn"),  # no slices
+    ],
+)
+def test_what_one_slice_says_of_a_large_case_is_told_before_anything_is_drawn(
+    monkeypatch, text, mode, memory, free, verdict, said
+):
+    monkeypatch.setattr(memory_limits, "free_bytes", lambda: free * MIB)
+    task = Task("made here", text, mode, memory=memory * MIB)
+    host = Outside(resolve_members(NumPy(), "made here"))
+    made = run_task(host, task, load(text.partition("[")[0]), 60.0, posing=never_drawn).judgement
+    assert made.verdict == verdict
+    assert said in made.message
+
+
+def test_a_call_that_is_made_once_more_counts(monkeypatch):
+    """Its answer is held beside the others."""
+    copies = {}
+
+    def count(case, memory, results=None, *, copies_of=copies, copies=0):
+        copies_of[str(case)] = copies if results is not None else copies_of.get(str(case))
+
+    monkeypatch.setattr("opproof.harness.run.attempt.check_free", count)
+    texts = [f"abs[x={n},;f32]" for n in range(2, 40)]
+    for text in texts:
+        judged(NumPy(), text)
+    plans = {text: arrange_calls(Task("", text, "forward")) for text in texts}
+    assert copies == {text: RESULT_COPIES + plan.leads + plan.stays for text, plan in plans.items()}
+    assert len(set(copies.values())) > 1
 
 
 def test_few_inputs_with_many_results_are_judged_in_slices_where_they_can_be():
