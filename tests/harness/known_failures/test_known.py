@@ -314,7 +314,7 @@ MAX_ENTRIES = 500
 MAX_LINES = 6000
 MAX_ENTRIES_OF_PYTORCH = 40
 #: Entries of all lists whose cause cannot be executed: the number may only fall.
-MAX_WITHOUT_CAUSE = 6
+MAX_WITHOUT_CAUSE = 5
 
 
 def test_lists_are_of_causes():
