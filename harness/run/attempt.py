@@ -156,7 +156,7 @@ def _judge_task(
     support = support_of(host, case, op, mode)
     rules = rules_of(task, support)
     plan = arrange_calls(task)
-    copies = RESULT_COPIES + (0 if alone else plan.leads + plan.stays)
+    copies = RESULT_COPIES + (0 if single_call else plan.leads + plan.stays)
     if host.shares_memory:
         check_fits(task, clock.needs)
         check_foreseen(case, op, mode, task, copies=copies)

@@ -70,7 +70,7 @@ def make_fitting_question(
         made = max(count_elements(case), sum(y.size for y in pair.outputs))
         together = min(together, count_runs_without_axes(made, memory, case))
         if memory < sys.maxsize and not op.drawn_from:  # of other data: nothing that is judged is known yet
-            together = min(together, count_runs_by_peak(pair.other_data, memory))
+            together = min(together, count_runs_by_peak(pair.decoy_data, memory))
         return replace(pair, case_data=pair.case_data.given(together=together))
     if mode is Mode.GRADIENT:
         asked = with_cotangents(asked, axes, outputs)
