@@ -1,4 +1,4 @@
-"""Rows of case files become cases.
+"""The cases of an operator at a level, made of the rows of its file.
 
 A case file `cases/<op>.py` holds lists of rows, each the inside of an id without its dtype:
 

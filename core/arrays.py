@@ -1,10 +1,7 @@
-"""Array: any NumPy array, where a large one lies, and whether two are the same, bit for bit.
+"""The type of arrays, their allocation and equality bit for bit, and the two domains that are no open interval.
 
-Functions of one output or several: how they give and take their values.
-
-An interval whose ends are among its numbers: what a domain says of targets, weights, gates and moments.
-
-Integers that are the data of an operator, not places that it reads at: what a domain says of such a tensor.
+`Closed` has its ends among its numbers, as targets, weights and gates do. `Whole` is of integers that are an operator's
+data, not places that it reads at.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The dtypes of cases by their short names: the NumPy type and the arithmetic's characteristics.
-
-What a backend says of its results beforehand, and is judged by.
-"""
+"""The dtypes of cases by their short names, their arithmetic, and what a backend declares of its results."""
 
 from __future__ import annotations
 

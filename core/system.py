@@ -1,21 +1,14 @@
-"""Python's collector of cycles, which looks through all that a process keeps, again and again.
+"""The process and its machine: garbage collection, folders of the user, imports, the allocator, cores, the host.
 
-Folders of this user's that opproof has for itself.
+Modules are made of their source: a compiled file that says that it need not be checked takes its source's place without
+a word, and a candidate may leave one for the next run.
 
-Modules of Python files, made of their source: what Python keeps of it beside them may be anybody's.
-
-A compiled file that says that it need not be checked takes its source's place without a word. Who is judged may leave
-one beside what judges it, for the next run.
-
-Memory that a judge has freed stays its own: given back, each page of it is cleared anew for the next array.
-
-Noisy arithmetic makes and frees arrays of the same sizes all the time. glibc maps one that is larger than 32 MB, or
+Memory that a judge has freed stays its own: given back, each page of it is cleared anew for the next array. Noisy
+arithmetic makes and frees arrays of the same sizes all the time. glibc maps one that is larger than 32 MB, or
 than a limit that starts at 128 kB and follows what is freed, and gives the end of its heap back; both cost a fault a
 page. Measured on 20 operators of numpy, cold: 4.97 ms of CPU a record, so 4.56.
 
-How many cores there are for this process: as many judges run by default, and blocks of a large case at once.
-
-The machine that judges, as headers of results and benches have it: what the last bits of an answer may depend on.
+The host, as headers of results and benches have it, is what the last bits of an answer may depend on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Texts that others wrote, made fit to be kept and shown: every character prints, and there are not too many.
 
-Write a summary as JSON that a diff shows well: an entry of a list or table stands on one line.
+JSON that is kept is written so that a diff shows it well: an entry of a list or table stands on one line.
 """
 
 from __future__ import annotations

@@ -1,15 +1,4 @@
-"""Every verdict, what it says, and what it means for a run.
-
-What is asked: values, gradients, and of a function beside PyTorch code two derivatives more.
-
-How much is tried: each level is part of the next.
-
-Where results lie, when it is not in new memory row by row: what a case may ask and a backend may declare.
-
-Kinds of patterns of errors that are weighed against other records; a diagnosis has many more of its own.
-
-What is said of a case that nobody was asked for: its tensors alone take more memory than opproof allows.
-"""
+"""The words of records: verdicts, modes, levels, destinations, kinds of diagnoses, cases beyond the memory limit."""
 
 from __future__ import annotations
 

@@ -355,6 +355,44 @@ def test_a_name_that_says_nothing_is_seen():
     assert list_nameless_functions(text) == ["told"]
 
 
+#: Files of other projects that docstrings name.
+OF_OTHERS = frozenset("logging.py op.py paddle.py mixin/elementwise.py mixin/gradient.py".split())
+#: Files that commands and users write.
+WRITTEN = frozenset("report.md cases.toml".split())
+FILE_NAME = re.compile(r"(?<![\w/.*{<~-])((?:[\w-]+/)*[\w-]*[a-z][\w-]*\.(?:py|toml|md))\b(?!\.\w)")
+
+
+def list_gone_files(text: str, files: frozenset[str]) -> list[str]:
+    """Return Python, TOML and Markdown files that docstrings name, and that end no path of `files`."""
+    nodes = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef))
+    named = {name for node in nodes for name in FILE_NAME.findall(ast.get_docstring(node) or "")}
+    named = {name for name in named if "NAME" not in name}
+    return sorted(name for name in named if not any(f == name or f.endswith(f"/{name}") for f in files))
+
+
+def test_files_that_docstrings_name_are_there():
+    folders = (*PACKAGES, "benchmarks", "docs", "examples", "tests")
+    found = [*ROOT.glob("*.*"), *(path for folder in folders for path in (ROOT / folder).rglob("*.*"))]
+    paths = {p.relative_to(ROOT).as_posix(): p for p in found if not {"node_modules", "build"} & {*p.parts}}
+    files = frozenset(paths) | OF_OTHERS | WRITTEN
+    texts = {name: p.read_text(encoding="utf-8") for name, p in paths.items() if p.suffix == ".py"}
+    gone = {name: list_gone_files(text, files) for name, text in texts.items()}
+    assert {name: files for name, files in gone.items() if files} == {}
+
+
+def test_a_file_that_is_gone_is_seen():
+    text = "'''See judge/bound.py, gone.py, diagnose/gone.py and NAME.py.'''\ndef f():\n    '''See page.md.'''\n"
+    assert list_gone_files(text, frozenset(["harness/judge/bound.py"])) == ["diagnose/gone.py", "gone.py", "page.md"]
+
+
+def test_no_two_files_say_the_same_of_themselves():
+    def first_sentence(text: str) -> str:
+        return (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].split(". ")[0]
+
+    said = collections.Counter(filter(None, map(first_sentence, SOURCES.values())))
+    assert [sentence for sentence, count in said.items() if count > 1] == []
+
+
 def test_imports_resolve_in_an_editor():
     """src/opproof links the packages, so that pyright follows an import in a clone without anything installed."""
     checker = shutil.which("basedpyright", path=str(Path(sys.executable).parent))

@@ -1,6 +1,6 @@
 """Samples of PyTorch's OpInfo through our references: what each says, and whether the two agree.
 
-A sample is a call of PyTorch. A reader (`_readings.py`) says which call of an operator of ours it is; the values and
+A sample is a call of PyTorch. A reader (`_readers.py`) says which call of an operator of ours it is; the values and
 gradients of both are then compared, ours by NumPy, PyTorch's by its own kernels and autograd, in float64.
 """
 

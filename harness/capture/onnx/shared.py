@@ -1,4 +1,4 @@
-"""What the tables of the ONNX oracle share."""
+"""What the tables from ONNX's operators to ours share: an entry called, axes read, chains, what has no translation."""
 
 from __future__ import annotations
 
