@@ -38,7 +38,7 @@ STAGES = {
     "inputs": [("data.py", "inputs_of"), ("data.py", "cotangents_of")],
     "laying out": [("layout.py", "lay_out"), ("layout.py", "write"), ("layout.py", "snapshot")],
     "looking at it": [("looked.py", "looked_at"), ("native.py", "late")],
-    "the host": [("exchange.py", "exchanges")],
+    "the host": [("process.py", "exchange_several")],
     "reference": [("reference.py", "forward"), ("reference.py", "vjp"), ("reference.py", "gradients_exist")],
     "noise runs": [("reference.py", "expected_forward"), ("reference.py", "expected_vjp")],
     "kinks": [("kinks.py", "intervals")],

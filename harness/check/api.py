@@ -131,10 +131,10 @@ def _check_against_torch(candidate: Any, like: Any, inputs: Any, wish: CheckOpti
     # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
     probe = given_inputs.take_inputs(inputs, names, wish.dtype, wish.seed + 1)[1]
     reference = Reference(like, Form(arguments, len(tensors), (), ()))
-    before = reference.native(CallRequest(tensors, seed=wish.seed))
+    before = reference.call_native(CallRequest(tensors, seed=wish.seed))
     taken = make_callee(candidate, wish.vjp, like, arguments, probe, wish.device)
     report = check_candidate(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
-    after = reference.native(CallRequest(tensors, seed=wish.seed))
+    after = reference.call_native(CallRequest(tensors, seed=wish.seed))
     if not are_all_near(before.outputs, after.outputs):
         report = _add_failures(report, Verdict.INPUT_CHANGED, [_MOVED])
     if not candidates.is_custom(candidate):

@@ -168,7 +168,7 @@ def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, iso
     own, arguments = callable(draw.inputs), reference.form.arguments
 
     def takes(tensors: tuple[CallTensor, ...]) -> bool:
-        return not reference.native(CallRequest(tensors, seed=seed)).error
+        return not reference.call_native(CallRequest(tensors, seed=seed)).error
 
     together = of_one_rest(draws, draw, takes)
     pairs = list(zip(together[::2], together[1::2], strict=True))

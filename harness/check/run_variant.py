@@ -338,7 +338,7 @@ def _judge_as_one(
     wrong = judge_as_one(ask, asked, known, variant.one)
     if wrong is None or wrong.verdict is not Verdict.ERROR:
         return wrong
-    own = reference.native(as_one(asked.request, variant.one))
+    own = reference.call_native(as_one(asked.request, variant.one))
     return None if own.error or own.failed else wrong
 
 
@@ -356,7 +356,7 @@ def _find_early_failure(
 ) -> tuple[ReferenceReply, VariantResult | None]:
     """What has to come, by the reference's own layout where its memory is shared; and what is wrong before values."""
     objection = find_structural_error(replies, asked, manner)
-    laid = reference.native(asked.request) if objection is not None and variant.layout != CONTIGUOUS else Reply()
+    laid = reference.call_native(asked.request) if objection is not None and variant.layout != CONTIGUOUS else Reply()
     if objection is not None and laid.outputs:
         asked = share_memory_alike(asked, laid)
         objection = find_structural_error(replies, asked, manner)
@@ -454,7 +454,7 @@ def _in_layout(
     raised = any(j.verdict is Verdict.ERROR for j in judgements.values())
     if variant.layout == CONTIGUOUS or not (raised or fails(judgements)):
         return ""
-    return explain_other_meaning(asked, reference.native(asked.request), raised=raised)
+    return explain_other_meaning(asked, reference.call_native(asked.request), raised=raised)
 
 
 def _with_stale(judgements: Mapping[Mode, Judgement], replies: Sequence[Reply]) -> dict[Mode, Judgement]:

@@ -192,7 +192,7 @@ class VariantSearch:
             return False
         given_up = bool(one.declined) and one.by is DeclinedBy.REFERENCE  # which tells nothing of the others
         if self.found and not given_up:  # the first has the start of a process in it
-            self.pace.took(first.case_data, self.clock.spent - begun)
+            self.pace.record_seconds(first.case_data, self.clock.spent - begun)
         if not self.found and one.declined and self.wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         self.found.append(one)
@@ -206,7 +206,7 @@ class VariantSearch:
         usual = self.found[0] if self.found else None
         side = self.reference
         if usual is not None:
-            side = _limit_patience(self.bounded, usual, self.pace.growth(same[0].case_data))
+            side = _limit_patience(self.bounded, usual, self.pace.growth_of(same[0].case_data))
         once = self.late if seen else self.once
         return _of_some(side, self.ask, same, self.space.first, self.drawn, wish.manner, once, usual)
 

@@ -42,7 +42,7 @@ class _Plot:
     end: int
     open: tuple[int, int]
 
-    def trespass(self) -> str:
+    def describe_trespass(self) -> str:
         """What was written beside it, in words; empty where nothing was."""
         low, high = self.open
         for where, part in (
@@ -88,9 +88,9 @@ class Fences:
         arena.guard([] if closed is None else [closed])
         return made
 
-    def trespass(self) -> str:
+    def describe_trespass(self) -> str:
         """What was written beside a tensor, in words; empty where nothing was."""
-        return next(filter(None, (p.trespass() for p in self.plots)), "")
+        return next(filter(None, (p.describe_trespass() for p in self.plots)), "")
 
 
 @contextlib.contextmanager

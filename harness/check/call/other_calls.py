@@ -219,7 +219,7 @@ class ReusedBuffers:
     older: list[list[Output]] = field(default_factory=list)
     calls: int = 0
 
-    def taken(self, place: int, made: Any, *, unseen: bool = False) -> Any:
+    def refill_tensor(self, place: int, made: Any, *, unseen: bool = False) -> Any:
         """The tensor that was at this place in the call before, filled with `made`, where that fits; else `made`.
 
         An optimiser fills weights so: who keeps results by the tensor, and not by its version, keeps old ones.
@@ -237,7 +237,7 @@ class ReusedBuffers:
             (own.data if unseen else own).copy_(made)
         return own
 
-    def overwritten(self, results: Sequence[Any], inputs: Sequence[Any]) -> int:
+    def find_overwritten(self, results: Sequence[Any], inputs: Sequence[Any]) -> int:
         """The first result of a call before that no longer holds what it held, by its place; -1 for none.
 
         `results`, outputs and then gradients, None where there is none, are the last then.

@@ -123,11 +123,11 @@ def _perform_call(call: Call, request: CallRequest, pull: Pull | None, kept: Reu
         except BaseException as error:  # of whatever kind, it is the candidate's
             return Reply(error=_take_first_line(error), seconds=time.perf_counter() - start)
         seconds = time.perf_counter() - start
-        harm = harm or before.harm(torch, tensors, request.after)
-    if trespass := fences.trespass():
+        harm = harm or before.find_harm(torch, tensors, request.after)
+    if trespass := fences.describe_trespass():
         harm = SideEffect(Verdict.OUT_OF_BOUNDS, trespass)
     left = tuple(as_array(t)[0] for t in tensors)
-    lost = -1 if kept is None else kept.overwritten([*raw, *found], tensors)
+    lost = -1 if kept is None else kept.find_overwritten([*raw, *found], tensors)
     changed = changed_of(request, left)
     return replace(reply, outputs=outputs, changed=changed, left=left, overwritten=lost, seconds=seconds, harm=harm)
 
@@ -175,7 +175,7 @@ def _make_tensors(
     """The tensors of a request; those of one are one object. `wanted`: by autograd are gradients asked for."""
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
     if kept is not None:
-        tensors = [kept.taken(i, t, unseen=request.unseen) for i, t in enumerate(tensors)]
+        tensors = [kept.refill_tensor(i, t, unseen=request.unseen) for i, t in enumerate(tensors)]
     tensors = [fences.around(torch, t, asked.name) for t, asked in zip(tensors, request.tensors, strict=True)]
     tensors = [tensors[min(request.one)] if i in request.one else t for i, t in enumerate(tensors)]
     return [t.requires_grad_() if wanted and n else t for t, n in zip_longest(tensors, request.needs)]

@@ -44,7 +44,7 @@ _UNTRACED = ("Unsupported:", "InternalTorchDynamoError:")
 class Native(Protocol):
     """What gives an answer in the dtypes of a request."""
 
-    def native(self, request: CallRequest) -> Reply:
+    def call_native(self, request: CallRequest) -> Reply:
         """The answer."""
         ...
 
@@ -60,7 +60,7 @@ class Reference:
     form: Form
     patience: float = math.inf
 
-    def native(self, request: CallRequest) -> Reply:
+    def call_native(self, request: CallRequest) -> Reply:
         """What it gives in the dtypes of the request; where PyTorch has it in float32 alone, in that.
 
         Raises OpError where the reference has PyTorch's compiler look at the steps of a function, as the judge does.

@@ -36,16 +36,16 @@ def ask_reference(
 ) -> ReferenceReply | str:
     """The facts, or why the reference does not accept these tensors; `rest`: other arguments beside them."""
     plain = tuple(replace(t, layout=CONTIGUOUS) for t in tensors)
-    first = reference.native(CallRequest(plain, seed=seed, rest=rest))
+    first = reference.call_native(CallRequest(plain, seed=seed, rest=rest))
     if first.error:
         return first.error
     after = first.changed
     tensors = tuple(_make_writable(t) if i in after else t for i, t in enumerate(tensors))
     request = CallRequest(plain, after=after, seed=seed, rest=rest)
     if after:
-        first = reference.native(request)
+        first = reference.call_native(request)
     if first.draws and any(t.layout != CONTIGUOUS for t in tensors):
-        laid = reference.native(replace(request, tensors=tensors))
+        laid = reference.call_native(replace(request, tensors=tensors))
         if not _has_same_draws(laid.draws, first.draws):
             return "it draws other random numbers in another layout"
     layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
@@ -62,12 +62,12 @@ def ask_reference(
         ),
     )
     if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
-        reply = reference.native(asked)
+        reply = reference.call_native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
             asked = replace(asked, needs=_find_differentiated(reference, asked))
-            reply = reference.native(asked) if any(asked.needs) else reply
+            reply = reference.call_native(asked) if any(asked.needs) else reply
         if (quiet := _but_of_constants(asked, own, layout)) is not None:
-            alike = reference.native(quiet)
+            alike = reference.call_native(quiet)
             if alike.gradients and _count_nans(alike) == _count_nans(reply):
                 asked, reply = quiet, alike
         needs = tuple(d is not None for d in reply.gradients)
@@ -113,7 +113,9 @@ def _find_differentiated(reference: Native, asked: CallRequest) -> tuple[bool, .
     """Of which inputs alone the reference has a gradient."""
     count = len(asked.needs)
     alone = [
-        reference.native(replace(asked, needs=tuple(i == j for j in range(count)))) if need else Reply(error="no float")
+        reference.call_native(replace(asked, needs=tuple(i == j for j in range(count))))
+        if need
+        else Reply(error="no float")
         for i, need in enumerate(asked.needs)
     ]
     return tuple(not (r.error or r.declined or r.failed) for r in alone)

@@ -47,7 +47,7 @@ class Watch:
     settings: Mapping[str, Any]
     graded: bool  # leaves had a .grad already, of zeros
 
-    def harm(self, torch: Any, tensors: Sequence[Any], after: Sequence[int]) -> SideEffect | None:
+    def find_harm(self, torch: Any, tensors: Sequence[Any], after: Sequence[int]) -> SideEffect | None:
         """What is otherwise now, the first of it; `after`: tensors that the operation updates."""
         for i, (name, t) in enumerate(zip(self.names, tensors, strict=True)):
             if i not in after and _place(t) != self.places[i]:

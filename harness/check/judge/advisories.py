@@ -59,7 +59,7 @@ def probe_far_numbers(first: PassedVariant, ask: CallFn, reference: Native, seco
     if request.after or first.asked.reply.draws:
         return
     for name, asked in take_in_time(seconds, (*_change_one_tensor(request), *_move_all_further(request))):
-        wanted = reference.native(asked)
+        wanted = reference.call_native(asked)
         shapes = [[y.values.shape for y in some] for some in (wanted.outputs, first.asked.outputs)]
         if shapes[0] == shapes[1]:
             yield from tell_difference(name, "whole-numbers", asked, wanted, ask)
@@ -148,7 +148,7 @@ def probe_nonfinite(first: PassedVariant, ask: CallFn, reference: Native, second
             values = np.array(t.values)
             values.reshape(-1)[t.values.size // 2] = number
             asked = request.holding(i, values)
-            wanted = reference.native(asked)
+            wanted = reference.call_native(asked)
             if wanted.error:
                 continue
             reply = ask(asked)
@@ -173,7 +173,7 @@ def probe_hidden_rows(first: PassedVariant, ask: CallFn, reference: Native, seco
         rows = np.array(t.values).reshape(-1, t.values.shape[-1])
         rows[-1::-2, : rows.shape[-1] // 2] = -np.inf
         asked = request.holding(i, rows.reshape(t.values.shape))
-        wanted = reference.native(asked)
+        wanted = reference.call_native(asked)
         if wanted.error or any(np.isnan(y.values).any() for y in wanted.outputs if y.values.dtype.kind == "f"):
             continue
         reply = ask(asked)
@@ -192,7 +192,7 @@ def probe_unread_inputs(first: PassedVariant, ask: CallFn, reference: Native) ->
         if d is None or d.values.shape != t.values.shape or t.param or d.values.all() or not d.values.any():
             continue
         asked = request.holding(i, np.where(d.values == 0, np.nan, t.values))
-        wanted = reference.native(asked)
+        wanted = reference.call_native(asked)
         if wanted.error or not are_alike(wanted.outputs, first.asked.reply.outputs):
             continue
         reply = ask(asked)
@@ -238,7 +238,7 @@ def probe_related_inputs(
     for name, asked in take_in_time(
         seconds, (*_vary_biases(request), *_flip_masks(request), *_vary_equal_tensors(first, request))
     ):
-        yield from tell_difference(name, "related", asked, reference.native(asked), ask)
+        yield from tell_difference(name, "related", asked, reference.call_native(asked), ask)
 
 
 def in_autocast(first: PassedVariant, ask: CallFn, reference: Native) -> Iterator[VariantResult]:
@@ -246,7 +246,7 @@ def in_autocast(first: PassedVariant, ask: CallFn, reference: Native) -> Iterato
     request = CallRequest(first.asked.request.tensors, seed=first.asked.request.seed, setting=Setting.AUTOCAST)
     if first.asked.request.after or first.asked.reply.draws:
         return
-    wanted = reference.native(request)
+    wanted = reference.call_native(request)
     if wanted.error or not are_all_near(wanted.outputs, first.asked.outputs):
         return
     reply = ask(request)
@@ -314,7 +314,7 @@ def with_another_axis(first: PassedVariant, ask: CallFn, reference: Native, seco
             for i, (t, o) in enumerate(zip(request.tensors, other, strict=True))
         )
         wanted = _call_quietly(reference, replace(request, tensors=both))
-        each = [reference.native(replace(request, tensors=some)) for some in (request.tensors, tuple(other))]
+        each = [reference.call_native(replace(request, tensors=some)) for some in (request.tensors, tuple(other))]
         if wanted.error or not _is_of_each(wanted.outputs, [r.outputs for r in each]):
             continue
         reply = ask(replace(request, tensors=both))
@@ -326,7 +326,7 @@ def _call_quietly(reference: Native, request: CallRequest) -> Reply:
     """What the reference gives, without what PyTorch warns of: nobody asked for more axes but this question."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return reference.native(request)
+        return reference.call_native(request)
 
 
 def _choose_batched(tensors: Sequence[CallTensor]) -> Iterator[tuple[str, frozenset[int]]]:
@@ -356,7 +356,7 @@ def probe_written_inputs(first: PassedVariant, ask: CallFn, reference: Native) -
     request = replace(first.asked.request, setting=Setting.WRITTEN)
     if not request.cotangents or request.after or first.asked.reply.draws:
         return
-    wanted = reference.native(request)
+    wanted = reference.call_native(request)
     if wanted.error or wanted.failed or not are_all_near(wanted.gradients, first.asked.reply.gradients):
         return
     reply = ask(request)

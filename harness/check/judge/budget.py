@@ -62,7 +62,7 @@ def can_bear(
     calls = _at([c.calls for c in costs], length)
     if elements > _MAX_REFERENCE_ELEMENTS or calls > _MAX_REFERENCE_CALLS:
         return False
-    native = [_time_calls(reference.native, request, time.process_time) for request in requests[1:]]
+    native = [_time_calls(reference.call_native, request, time.process_time) for request in requests[1:]]
     other = [_time_calls(ask, request, time.perf_counter) for request in requests[1:]]
     return _time_at(native, length) <= _MAX_REFERENCE_SECONDS and _time_at(other, length) <= _MAX_CANDIDATE_SECONDS
 
@@ -79,7 +79,7 @@ def _measure_cost(reference: Native, request: CallRequest) -> ReferenceCost:
         return y
 
     with with_intercepted_operations(counted):
-        reference.native(request)
+        reference.call_native(request)
     return ReferenceCost(elements, calls)
 
 
@@ -126,13 +126,13 @@ class Pace:
         """That a variant with these tensors will take."""
         return max(self.last, self.larger) * self._work(asked)
 
-    def took(self, asked: Sequence[CallTensor], seconds: float) -> None:
+    def record_seconds(self, asked: Sequence[CallTensor], seconds: float) -> None:
         """Learn from one that has been tried."""
         self.last = seconds / self._work(asked)
         if self._work(asked) > 2 * self._work(self.given):
             self.larger = max(self.larger, self.last)
 
-    def growth(self, asked: Sequence[CallTensor]) -> float:
+    def growth_of(self, asked: Sequence[CallTensor]) -> float:
         """How many times the work of what was given these are."""
         return self._work(asked) / self._work(self.given)
 

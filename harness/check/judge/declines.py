@@ -174,7 +174,7 @@ def trace_broadcasts(reference: Native, tensors: tuple[CallTensor, ...], seed: i
         done.extend(BroadcastStep(name, tuple((n,) for n in of)) for of in sizes)
 
     with with_intercepted_operations(kept), with_reported_contractions(contracted):
-        reference.native(CallRequest(tensors, seed=seed))
+        reference.call_native(CallRequest(tensors, seed=seed))
     return done
 
 

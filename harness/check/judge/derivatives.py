@@ -103,7 +103,7 @@ class Derived:
     reference: Reference
     derivative: Derivative
 
-    def native(self, request: CallRequest) -> Reply:
+    def call_native(self, request: CallRequest) -> Reply:
         """In the dtypes of the request."""
         reply = perform(self.derivative.of(_make_native_call(self.reference.subject, self.reference, request)), request)
         return replace(reply, changed=())  # what a module keeps is judged with its values

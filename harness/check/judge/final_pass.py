@@ -168,7 +168,9 @@ def in_settings(
     """
     for setting in _settings_of(first.asked, shares=shares):
         requests = _in_setting(first, setting)
-        own = reference.native(replace(requests[0], setting=Setting.USUAL) if setting is Setting.HELD else requests[0])
+        own = reference.call_native(
+            replace(requests[0], setting=Setting.USUAL) if setting is Setting.HELD else requests[0]
+        )
         if own.error:
             continue
         for request in take_in_time(seconds, requests):
@@ -276,7 +278,7 @@ def find_repeated_draws(first: PassedVariant, ask: CallFn, reference: Native) ->
     if not first.asked.reply.draws or sum(y.values.size for y in first.asked.outputs) < _MIN_DRAWN_NUMBERS:
         return None
     again = replace(request, setting=Setting.AGAIN)
-    own = [reference.native(r).outputs for r in (request, again)]
+    own = [reference.call_native(r).outputs for r in (request, again)]
     if are_alike(*own):
         return None
     once, reply = ask(request), ask(again)

@@ -172,7 +172,7 @@ def find_lost_gradients(reference: Reference, ask: CallFn, asked: ReferenceReply
     used = [i for i, g in enumerate(request.cotangents) if g is not None]
     for i in used[:_MAX_OUTPUTS_ALONE] if len(used) > 1 else ():
         one = replace(request, cotangents=tuple(g if j == i else None for j, g in enumerate(request.cotangents)))
-        own, reply = reference.native(one), ask(one)
+        own, reply = reference.call_native(one), ask(one)
         if own.error or own.failed or own.declined:
             continue
         where = f"where y{i} is the only output that is used"

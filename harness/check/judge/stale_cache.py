@@ -124,7 +124,7 @@ def _change_tensors(
         if kept is None:
             continue
         changed = request.holding(i, kept.values)
-        wanted = reference.native(changed)
+        wanted = reference.call_native(changed)
         if not wanted.error and _is_other(first, wanted.outputs):
             yield i, change, request, changed
 
@@ -170,10 +170,10 @@ def find_kept_input(
         before = decoy.request.tensors[i]
         if before.shape != t.shape or before.values is t.values:
             continue
-        mixed = reference.native(_with(asked, i, decoy)).outputs
+        mixed = reference.call_native(_with(asked, i, decoy)).outputs
         if not _explains(mixed, asked.outputs, replies[1].outputs):
             continue
-        later = reference.native(_with(decoy, i, asked)).outputs
+        later = reference.call_native(_with(decoy, i, asked)).outputs
         if any(_is_near(some, replies[2].outputs) for some in (later, decoy.outputs)):
             return f"it is right for {t.name} of the call before, which it seems to have kept"
     return ""

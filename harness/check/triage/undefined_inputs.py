@@ -43,7 +43,7 @@ def overflows(reference: Reference, asked: ReferenceReply, known: Truth, judgeme
     Where its steps overflow on the way to what is infinite it is NaN, as inf - inf is, and that says as little.
     """
     wide = tuple(replace(t, dtype="float32") if t.kind in ("f16", "bf16") else t for t in asked.request.tensors)
-    reply = reference.native(replace(asked.request, tensors=wide))
+    reply = reference.call_native(replace(asked.request, tensors=wide))
     results = (*known.outputs, *known.gradients)
     lost = [
         None if y is None or e is None or y.values.shape != e.values.shape else _find_lost(y, e)

@@ -185,9 +185,9 @@ def update_buffers(reference: Native, tensors: tuple[CallTensor, ...], seed: int
     if not any(t.buffer and not is_statistic(t) for t in tensors):
         return tensors
     request = CallRequest(tensors, seed=seed)
-    reply = reference.native(request)
+    reply = reference.call_native(request)
     after = {i for i in reply.changed if tensors[i].buffer and not is_statistic(tensors[i])}
     if reply.error or not after:
         return tensors
     later = tuple(replace(t, values=reply.left[i]) if i in after else t for i, t in enumerate(tensors))
-    return tensors if reference.native(replace(request, tensors=later)).error else later
+    return tensors if reference.call_native(replace(request, tensors=later)).error else later

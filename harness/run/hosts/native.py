@@ -117,7 +117,7 @@ class NativeHost(ProcessHost):
         """See Host."""
         layout, metadata = self._make_layout(question)
         if self._memory is not None:
-            memory = self._memory.grown(layout.request.size)
+            memory = self._memory.grow(layout.request.size)
             write(layout, memory)
             answered, _ = self._request_answer(metadata, {}, timeout)
         else:
@@ -142,7 +142,7 @@ class NativeHost(ProcessHost):
             yield from super().several(questions, timeout)
             return
         assert self._memory is not None
-        memory = self._memory.grown(len(asked) * _PART)
+        memory = self._memory.grow(len(asked) * _PART)
         parts = [memory[i * _PART : (i + 1) * _PART] for i in range(len(asked))]
         for (layout, _), room in zip(asked, parts, strict=True):
             write(layout, room)
@@ -176,12 +176,12 @@ class NativeHost(ProcessHost):
         if self._last is None or self._memory is None:
             return
         layout, then, base = self._last
-        memory = self._memory.grown(base + layout.request.size)[base:]
+        memory = self._memory.grow(base + layout.request.size)[base:]
         for buffer, before in zip(layout.buffers, then, strict=True):
             now = memory[buffer.low : buffer.high]
             if buffer.holds(now) if buffer.result is None else has_same_bits(now, before):
                 continue
-            if written := buffer.trespass(now):
+            if written := buffer.describe_trespass(now):
                 raise EarlyVerdict(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")
             if changed := buffer.changed(now):
                 raise EarlyVerdict(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}, or after it had returned")
@@ -283,7 +283,7 @@ class SharedMemory:
                 self.descriptor = os.dup(file.fileno())
         self._memory: Bytes = np.empty(0, np.uint8)
 
-    def grown(self, size: int) -> Bytes:
+    def grow(self, size: int) -> Bytes:
         """At least `size` bytes of it."""
         if self._memory.size < size:
             length = -(-max(size, 2 * self._memory.size, 1 << 20) // mmap.PAGESIZE) * mmap.PAGESIZE

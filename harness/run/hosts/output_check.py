@@ -44,7 +44,7 @@ def check_outputs(
         raise EarlyVerdict(_VERDICTS[given.outcome], make_plain(given.message))
     suspicious = list(find_changed(layout.buffers, now))
     for buffer, data in suspicious:
-        if written := buffer.trespass(data):
+        if written := buffer.describe_trespass(data):
             raise EarlyVerdict(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}")
     for buffer, data in suspicious:
         if changed := buffer.changed(data):

@@ -144,9 +144,9 @@ class HostProcess:
 
         Raises HostFault, after which the host is of no more use.
         """
-        return self.exchanges(request, timeout, longest, 1)[0]
+        return self.exchange_several(request, timeout, longest, 1)[0]
 
-    def exchanges(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
+    def exchange_several(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
         """Send a frame, and return the next `count`; each has `timeout` seconds after the one before. See exchange."""
         try:
             return self._send_and_read(request, timeout, longest, count)
@@ -379,7 +379,7 @@ def request_answers(
     count: int,
 ) -> list[tuple[dict[str, str], dict[str, Array]]]:
     """As `request_answer`, of a request that `count` frames answer; each has `timeout` seconds after the one before."""
-    frames = process.exchanges(encode({**metadata, "id": number}, tensors), timeout, longest, count)
+    frames = process.exchange_several(encode({**metadata, "id": number}, tensors), timeout, longest, count)
     read = {frame: _read(process, frame, number) for frame in dict.fromkeys(frames)}  # most say the same
     return [read[frame] for frame in frames]
 

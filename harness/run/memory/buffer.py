@@ -113,7 +113,7 @@ class Buffer(NamedTuple):
             _is_unharmed(now[:before]) and _is_unharmed(now[after:]) and has_same_bits(now[before:after], self.values)
         )
 
-    def trespass(self, now: Bytes) -> str:
+    def describe_trespass(self, now: Bytes) -> str:
         """What was written outside the buffer, in words; empty when nothing was."""
         before, after = self.start - self.low, self.end - self.low
         for side, past in ((now[after:], True), (now[:before], False)):

@@ -72,7 +72,7 @@ class Attribution:
 
     def of_a_death(self, spec: str) -> list[Result]:
         """Records of whose fault it is that a backend's host has died since its last answer; the host is left."""
-        seat = self._seats.taken(spec)
+        seat = self._seats.seat_of(spec)
         if seat is None or seat.host.alive:
             return []
         fault = seat.host.fault()

@@ -49,13 +49,13 @@ class Rechecks:
         self._seats = seats
         self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
 
-    def second(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
+    def look_again(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
         """At a task that was asked; `used`: in a host that had had others."""
         verdict, fault = first.judgement.verdict, first.fault
         if self._seats.limits.in_process:
             return Recheck(as_told_by_itself(first))
         if verdict is Verdict.OUT_OF_MEMORY and fault is not None:  # what cases before it left behind is gone
-            return Recheck(self._seats.fresh(task) if used else first)
+            return Recheck(self._seats.attempt_afresh(task) if used else first)
         kind = (task.backend, op_name_of(task), task.mode, verdict)
         if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
             kind = (task.backend, "", "", verdict)
@@ -70,7 +70,7 @@ class Rechecks:
         if used and verdict in _INFLICTED:
             if tired and verdict is not Verdict.CRASH:
                 return Recheck(first)
-            again = self._seats.fresh(task)
+            again = self._seats.attempt_afresh(task)
             if again.judgement.verdict is not verdict:
                 return Recheck(again, unlike=first)
             self._futile[kind] += 1
@@ -80,12 +80,12 @@ class Rechecks:
 
     def _at_wrong(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
-        alone = self._seats.fresh(task, single_call=True)
+        alone = self._seats.attempt_afresh(task, single_call=True)
         if alone.judgement.verdict is Verdict.NOT_REPEATABLE:  # of itself: nothing that was kept is to blame
             return Recheck(with_verdict(first, Verdict.NOT_REPEATABLE, alone.judgement.message))
         if alone.judgement.verdict is Verdict.PASS:
             kept = with_verdict(first, Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
-            again = self._seats.fresh(task) if used else first
+            again = self._seats.attempt_afresh(task) if used else first
             return Recheck(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else Recheck(kept)
         if first.judgement.stale and not _is_same_answer(first, alone):
             return Recheck(with_verdict(first, Verdict.NOT_REPEATABLE, STALE))
@@ -93,7 +93,7 @@ class Rechecks:
 
     def _at_the_guard(self, task: Task, first: Attempt) -> Attempt:
         """Stopped by a signal that unreadable pages send: with soft guards a step out of bounds is survived."""
-        soft = self._seats.fresh(task, readable_guards=True)
+        soft = self._seats.attempt_afresh(task, readable_guards=True)
         if soft.fault is not None:
             return first
         outside = soft.judgement.verdict is Verdict.OUT_OF_BOUNDS

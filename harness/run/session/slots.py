@@ -79,7 +79,7 @@ class Slots:
             self._seats[spec] = Slot(self._started(spec))
         return self._seats[spec]
 
-    def taken(self, spec: str) -> Slot | None:
+    def seat_of(self, spec: str) -> Slot | None:
         """That of a backend that has one."""
         return self._seats.get(spec)
 
@@ -113,7 +113,7 @@ class Slots:
             self.leave(task.backend)
         return made
 
-    def fresh(self, task: Task, *, readable_guards: bool = False, single_call: bool = False) -> Attempt:
+    def attempt_afresh(self, task: Task, *, readable_guards: bool = False, single_call: bool = False) -> Attempt:
         """The same in a host that has had no task."""
         self.leave(task.backend)
         return self.attempt(task, readable_guards=readable_guards, single_call=single_call)

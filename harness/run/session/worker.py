@@ -180,7 +180,7 @@ class Session:
         seat = self._seats.slot_of(task.backend)
         history, earlier, once = seat.history, len(seat.history), seat.host.about.once
         first = self._seats.attempt(task)
-        look = Recheck(first) if once else self._looks.second(task, first, used=earlier > 0)
+        look = Recheck(first) if once else self._looks.look_again(task, first, used=earlier > 0)
         last, spoilers = look.attempt, tuple[Task, ...]()
         if look.unlike is not None and look.unlike.judgement.verdict is Verdict.NOT_REPEATABLE:
             last, spoilers = self._blame.of_another_answer(task, look.unlike, history[:earlier])

@@ -46,7 +46,7 @@ def own(memory, b):
 
 
 def trespass(memory, b):
-    return b.trespass(memory[b.low : b.high])
+    return b.describe_trespass(memory[b.low : b.high])
 
 
 TOUCH = """
@@ -58,7 +58,7 @@ from opproof.harness.run.hosts.native import SharedMemory
 layout = laid_out({nbytes}, at_end={at_end}, soft={soft}, alignment={alignment})
 shared = SharedMemory() if {shared} else None
 if shared:
-    shared.grown(layout.request.size)
+    shared.grow(layout.request.size)
 memory, b = in_memory(layout, Arena(shared.descriptor) if shared else None)
 address = memory.ctypes.data + b.start + {offset}
 print("ready", flush=True)
@@ -157,7 +157,7 @@ def test_guards_of_the_call_before_are_gone():
     host = Arena(shared.descriptor)
     for nbytes, soft in ((100_000, False), (60, False), (100_000, True)):
         layout = laid_out(nbytes, soft=soft, count=2)
-        memory = shared.grown(layout.request.size)
+        memory = shared.grow(layout.request.size)
         write(layout, memory)
         host.grow(layout.request.size)
         host.guard(layout.request.guards, 0, layout.request.size)
@@ -210,9 +210,9 @@ def test_what_is_written_after_a_snapshot_is_not_seen():
 
 def test_shared_memory_grows_and_cannot_be_made_smaller():
     shared = SharedMemory()
-    memory = shared.grown(10)
+    memory = shared.grow(10)
     memory[:10] = 7
-    larger = shared.grown(5 * 2**20)
+    larger = shared.grow(5 * 2**20)
     assert larger.size >= 5 * 2**20
     assert (larger[:10] == 7).all()
     host = Arena(os.dup(shared.descriptor))

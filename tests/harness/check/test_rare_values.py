@@ -496,7 +496,7 @@ def test_zeros_that_an_update_leaves_with_another_sign():
     """What a call has made -0 in place is 0 again for the next."""
     kept = ReusedBuffers()
     for _ in range(2):
-        given = kept.taken(0, torch.zeros(3))
+        given = kept.refill_tensor(0, torch.zeros(3))
         assert not given.signbit().any()
         given.neg_()
 

@@ -148,7 +148,7 @@ def test_a_view_of_a_stretched_input_is_stretched():
 def test_memory_at_another_offset_is_memory_of_its_own():
     kept = ReusedBuffers()
     room = torch.zeros(8)
-    at = [kept.taken(0, room[i:][:4]).data_ptr() % 64 for i in (0, 3, 0)]
+    at = [kept.refill_tensor(0, room[i:][:4]).data_ptr() % 64 for i in (0, 3, 0)]
     assert at[0] == at[2] != at[1]
 
 

@@ -81,13 +81,13 @@ def requests(monkeypatch):
     from opproof.harness.run.hosts.process import HostProcess
 
     counts = []
-    exchanges = HostProcess.exchanges
+    exchanges = HostProcess.exchange_several
 
     def counted(self, request, timeout, longest, count):
         counts.append(count)
         return exchanges(self, request, timeout, longest, count)
 
-    monkeypatch.setattr(HostProcess, "exchanges", counted)
+    monkeypatch.setattr(HostProcess, "exchange_several", counted)
     return counts
 
 
