@@ -12,7 +12,7 @@
 
 `opproof precision -b NAME` measures what is needed, and writes the file. An adapter reads its own in one line:
 
-    self.compute, self.rounding = precision.built_in("jax", variant)
+    self.compute, self.rounding = precision.load_built_in("jax", variant)
 """
 
 from __future__ import annotations
