@@ -19,6 +19,7 @@ from itertools import combinations
 from opproof.cases import Case, cases_of
 from opproof.cases._case import Param, Shape
 from opproof.cases._layouts import layouts_of
+from opproof.core.bisection import bisect
 from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
 from opproof.harness.reference.question import evaluate_forward
 from opproof.reference_ops import Op
@@ -212,12 +213,14 @@ def _replace_size(value: Param, old: int, new: int) -> Param:
 
 
 def _list_smaller(size: int) -> list[int]:
-    """1, 2, 3, then halves of what is left to `size`: a search that ends beside the smallest that fails."""
+    """1, 2, 3, then what a bisection up to `size` tries while nothing fails: it ends beside the smallest that does."""
     steps = [1, 2, 3]
-    gap = size
-    while gap > 1:
-        gap = (gap + 1) // 2
-        steps.append(size - gap)
+
+    def passes(n: int) -> bool:
+        steps.append(n)
+        return False
+
+    bisect(size, 0, passes)
     return list(dict.fromkeys(s for s in steps if 0 < s < size))
 
 

@@ -12,7 +12,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+from opproof.core.bisection import bisect
 from opproof.core.errors import BackendError
 from opproof.core.text import make_plain
 from opproof.core.verdicts import FAILED, Verdict
@@ -202,17 +204,21 @@ def _narrow_culprits(
     again: Callable[[int, int], DamageKind | None],
 ) -> list[Culprit]:
     """From `start` on it shows, as `seen`; from `innocent` on it does not."""
-    while innocent - start > 1:
-        middle = (start + innocent) // 2
+    apart = list[tuple[int, int, DamageKind]]()  # earlier stretches with harm of a kind of their own
+
+    def shows(middle: int) -> bool:
+        nonlocal start, seen
         harm = again(middle, stop)
         if harm is None:
-            innocent = middle
-        elif harm.verdict is not seen.verdict and (apart := again(start, middle)):
-            others = _narrow_culprits(series, middle, innocent, stop, harm, again)
-            return _narrow_culprits(series, start, middle, middle, apart, again) + others
-        else:
-            start, seen = middle, harm
-    return [Culprit(series[start], seen)]
+            return False
+        if harm.verdict is not seen.verdict and (other := again(start, middle)):
+            apart.append((start, middle, other))
+        start, seen = middle, harm
+        return True
+
+    last = bisect(start, innocent, shows)
+    others = (_narrow_culprits(series, begin, end, end, harm, again) for begin, end, harm in apart)
+    return [*chain.from_iterable(others), Culprit(series[last], seen)]
 
 
 def _replay(host: Host, suspects: Sequence[Candidate], watch: float, timeout: float) -> DamageKind | None:
@@ -261,8 +267,5 @@ def find_preceding(history: Sequence[Candidate], wrong: Wrong) -> PrecedingTasks
 
 def _narrow_preceding(history: Sequence[Candidate], start: int, innocent: int, wrong: Wrong) -> PrecedingTasks:
     """From `start` on it is wrong; from `innocent` on it is not."""
-    while innocent - start > 1:
-        middle = (start + innocent) // 2
-        start, innocent = (middle, innocent) if wrong(history[middle:]) else (start, middle)
-    some = history[start:]
+    some = history[bisect(start, innocent, lambda middle: wrong(history[middle:])) :]
     return PrecedingTasks(tuple(s.task for s in (some[:1] if len(some) > 1 and wrong(some[:1]) else some)))
