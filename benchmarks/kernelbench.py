@@ -26,8 +26,9 @@ from typing import Any
 from unittest import mock
 
 import opproof
-import opproof.harness.check.run_variant as trying
-import opproof.harness.check.truth_cache as knowing
+import opproof.harness.check.judge.judged_variant as knowing
+import opproof.harness.check.judge.partial_gradients as parting
+import opproof.harness.check.triage.conditioning as widening
 from opproof.core.errors import BadInput
 from opproof.core.text import dump_json
 from opproof.core.verdicts import Verdict
@@ -231,9 +232,9 @@ def one_truth() -> Iterator[None]:
 
     with contextlib.ExitStack() as patched:
         for module, name, other in (
-            (trying, "compute_truth", true),
+            (parting, "compute_truth", true),
             (knowing, "compute_truth", true),
-            (trying, "widen_truth", wider),
+            (widening, "widen_truth", wider),
         ):
             patched.enter_context(mock.patch.object(module, name, other))
         yield

@@ -78,3 +78,8 @@ class Whole:
 
     allowed: range
     places: bool = False
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number of Python's, which a truth value is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,7 +1,4 @@
-"""Cases judged first; those that pass are measured, all backends in turn.
-
-Where and when a bench was made.
-"""
+"""Cases judged first; those that pass are measured, all backends in turn."""
 
 from __future__ import annotations
 

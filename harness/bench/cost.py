@@ -1,9 +1,4 @@
-"""What a case costs at least: bytes that must be moved, and operations of the reference.
-
-Arithmetic operations of a reference, counted by running it on arrays that count.
-
-What this machine can: a copy that no cache holds, one that stays in a cache, and a product of matrices.
-"""
+"""What a case costs at least, in bytes and operations, and what this machine can: copies and products."""
 
 from __future__ import annotations
 

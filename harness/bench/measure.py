@@ -1,12 +1,7 @@
 """Blocks of calls, backends in turn so that noise hits all of them, until the intervals are narrow or time is up.
 
-Among them, when chance says so, and after the last one are blocks whose time does not count: of these answers are
-looked at.
-
 A neighbour on the same silicon slows a core by a third for tenths of a second, and every block of a visit that falls
-into them is as slow as the next. So each backend is visited several times, and the fastest visit counts.
-
-Times of blocks as a median with its interval, by ranks: no shape of the noise is assumed.
+into them. So each backend is visited several times, and the fastest visit counts. Medians have intervals by ranks.
 """
 
 from __future__ import annotations

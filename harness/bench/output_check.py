@@ -1,7 +1,4 @@
-"""Looks at what timed calls answer: values that no block had, the judgement of what came, and what is said of it.
-
-A question as the process that times a backend gets it: arrays as the bytes of their storage.
-"""
+"""Looks at what timed calls answer: values that no block had, and the judgement of what came."""
 
 from __future__ import annotations
 

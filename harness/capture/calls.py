@@ -17,6 +17,7 @@ from typing import Any
 
 from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, storage_of
+from opproof.core.arrays import is_number
 from opproof.reference_ops import Op, names
 from opproof.reference_ops._op import FOLDER
 
@@ -113,7 +114,7 @@ def _signatures_of(func: Callable[..., Any]) -> list[inspect.Signature]:
 def _is_same(value: Any, default: Any) -> bool:
     if _is_tensor(value) or default is inspect.Parameter.empty:
         return False
-    alike = type(value) is type(default) or (_is_number(value) and _is_number(default))
+    alike = type(value) is type(default) or (is_number(value) and is_number(default))
     return value is default or (alike and bool(value == default))
 
 
@@ -136,7 +137,7 @@ def _call(op: Op, given: Mapping[str, Any]) -> OperatorCall | None:
             tensors |= {chr(ord("a") + i): t for i, t in enumerate(value)}
         elif ours in op.params:
             params[ours] = to_plain(value, op.params[ours])
-        elif _is_number(value) and free and free[0] not in op.optional:
+        elif is_number(value) and free and free[0] not in op.optional:
             tensors[free[0]] = _number_like(value, given)
         else:
             unread.append(name)
@@ -155,10 +156,6 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _number_like(value: float, given: Mapping[str, Any]) -> Any:
     """A tensor without axes that holds a number, of the dtype of the floats beside it."""
     import torch
@@ -174,7 +171,7 @@ def to_plain(value: Any, default: Any) -> Any:
         if isinstance(default, int) and len(set(whole)) == 1:
             return whole[0]
         return whole or None
-    return float(value) if isinstance(default, float) and _is_number(value) else value
+    return float(value) if isinstance(default, float) and is_number(value) else value
 
 
 _DTYPES = {"torch.float64": "f64", "torch.float32": "f32", "torch.float16": "f16", "torch.bfloat16": "bf16"}

@@ -1,7 +1,4 @@
-"""The one call of the library: an operator of ours by name, or any reference of PyTorch.
-
-Expected values and bounds of a PyTorch function, for asserts of one's own.
-"""
+"""`opproof.check`, `bound` and `assert_close`: their arguments read, and handed to the check that they ask for."""
 
 from __future__ import annotations
 
@@ -9,33 +6,37 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from opproof.core.dtypes import DTYPES, VARY
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import MODES, Mode, Verdict
-from opproof.harness.check.call.candidates import device_of
-from opproof.harness.check.call.exchange import CallRequest, are_all_near, flatten_outputs
-from opproof.harness.check.call.reference import Reference, list_kinds
+from opproof.harness.check.call.candidates import is_custom, is_symbol, make_callee, run_opcheck
+from opproof.harness.check.call.exchange import CallRequest, are_all_near
+from opproof.harness.check.call.isolated import function_of
+from opproof.harness.check.call.reference import Reference
 from opproof.harness.check.call.reference_reply import ReferenceReply, ask_reference
 from opproof.harness.check.call.subject import Form, is_module, list_owned, name_of
 from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.report import Report
 from opproof.harness.check.run import check_candidate
-from opproof.harness.check.tensors import as_array, kind_of
-from opproof.harness.check.variants import inputs as given_inputs
+from opproof.harness.check.tensors import as_array, flatten_outputs, kind_of
 from opproof.harness.check.variants.inputs import names_of, take_inputs
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import bound_of as allowed
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth
+from opproof.harness.reference.torch.evaluate import compute_truth
 
 #: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.
 _MOVED = (
     "the reference gives other answers than before the candidate was first called, which has changed what it uses: "
     "nothing is proved; in a process of its own (isolate=True) it cannot"
 )
+#: What a check by an operator's name does not take, and why.
+_OF_LIKE = {
+    "inputs": "the operator {!r} has cases of its own", "only": "the operator {!r} has cases of its own",
+    "reuses_outputs": "of the operator {!r} every result is copied at once",
+    "advise": "of the operator {!r} nothing is tried beside its cases",
+}  # fmt: skip
 _DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None, "bits": None}
 
 
@@ -49,17 +50,15 @@ def judge_candidate(
     if (op is None) == (like is None):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
     if like is None:
-        if inputs is not None:
-            raise UsageError(f"inputs belongs to like=: the operator {op!r} has cases of its own.")
         if further:
             raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
-        if wishes.pop("only", None) is not None:
-            raise UsageError(f"only belongs to like=: the operator {op!r} has cases of its own.")
-        if wishes.pop("reuses_outputs", False):
-            raise UsageError(f"reuses_outputs belongs to like=: of the operator {op!r} every result is copied at once.")
+        for name, why in _OF_LIKE.items():
+            given = inputs if name == "inputs" else wishes.pop(name, None)
+            if given is not None and given is not False:
+                raise UsageError(f"{name} belongs to like=: {why.format(op)}.")
         asked = {k: v for k, v in wishes.items() if v is not None}
         return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **asked})
-    if not callable(candidate) and not _is_symbol(candidate):
+    if not callable(candidate) and not is_symbol(candidate):
         raise UsageError(
             f"the candidate is a {type(candidate).__name__}: expected a function, a module or 'c:./libmine.so:symbol'."
         )
@@ -69,8 +68,6 @@ def judge_candidate(
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
     wishes["again"] = _format_retry_call(candidate, like, isolate, wishes, further)
     if isolate:
-        from opproof.harness.check.call.isolated import function_of
-
         wishes["device"] = wishes.get("device") or "cpu"
         return check_candidate(function_of(candidate), like, inputs, CheckOptions(**wishes, modes=further))
     device = device_of(candidate, inputs, wishes.pop("device", None))
@@ -115,21 +112,12 @@ def _is_backend(candidate: Any) -> bool:
     return not isinstance(candidate, type) and any(map(callable, given))
 
 
-def _is_symbol(candidate: Any) -> bool:
-    from opproof.harness.check.call.candidates import is_symbol
-
-    return is_symbol(candidate)
-
-
 def _check_against_torch(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     """By a function or module of PyTorch; with operators of torch.library its own checks too."""
-    from opproof.harness.check.call import candidates
-    from opproof.harness.check.call.candidates import make_callee
-
-    names = given_inputs.names_of(like)
-    arguments, tensors, _ = given_inputs.take_inputs(inputs, names, wish.dtype, wish.seed)
+    names = names_of(like)
+    arguments, tensors, _ = take_inputs(inputs, names, wish.dtype, wish.seed)
     # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
-    probe = given_inputs.take_inputs(inputs, names, wish.dtype, wish.seed + 1)[1]
+    probe = take_inputs(inputs, names, wish.dtype, wish.seed + 1)[1]
     reference = Reference(like, Form(arguments, len(tensors), (), ()))
     before = reference.call_native(CallRequest(tensors, seed=wish.seed))
     taken = make_callee(candidate, wish.vjp, like, arguments, probe, wish.device)
@@ -137,9 +125,9 @@ def _check_against_torch(candidate: Any, like: Any, inputs: Any, wish: CheckOpti
     after = reference.call_native(CallRequest(tensors, seed=wish.seed))
     if not are_all_near(before.outputs, after.outputs):
         report = _add_failures(report, Verdict.INPUT_CHANGED, [_MOVED])
-    if not candidates.is_custom(candidate):
+    if not is_custom(candidate):
         return report
-    said = candidates.run_opcheck(candidate, arguments, tensors, wish.gradients)
+    said = run_opcheck(candidate, arguments, tensors, wish.gradients)
     report = _add_failures(report, Verdict.ERROR, said)
     return replace(report, tried=(*report.tried, "torch.library.opcheck"))
 
@@ -202,15 +190,17 @@ def _evaluate_expected(
     found = ask_reference(side, (*asked, *owned), 0, gradients=False)
     if isinstance(found, str):
         raise UsageError(f"the reference: {found}: give tensors that it takes.")
-    request = found.request
-    question = TorchQuestion(
-        side.outputs(request),
-        tuple(np.asarray(t.values) for t in request.tensors),
-        (False,) * len(request.tensors),
-        tuple(kind_of(y.dtype) for y in found.outputs),
-        list_kinds(request.tensors),
-        compute=compute,
-        seed=request.seed,
-        draws=found.reply.draws,
-    )
+    question = found.make_question(side.outputs(found.request), compute)
     return compute_truth(question).outputs, found
+
+
+def device_of(candidate: Any, inputs: Any, asked: str | None) -> str:
+    """A device by PyTorch's name. Raises BackendError where it is not there."""
+    from opproof.harness.check.function_backend import require_torch
+
+    if asked is not None:
+        require_torch(asked)
+        return asked
+    owned = [*candidate.parameters()] if is_module(candidate) else []
+    given = [v for v in inputs if hasattr(v, "device")] if isinstance(inputs, list | tuple) else []
+    return next((str(t.device) for t in (*owned, *given)), "cpu")

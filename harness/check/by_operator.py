@@ -1,12 +1,10 @@
-"""A function, or a backend, against an operator of opproof's: its standard cases.
-
-One Python function against one operator, in this process: the fixture `opproof_check`, and a decorator.
+"""A function or a backend against the standard cases of an operator of opproof's, in this process.
 
 from opproof.harness.plugin.function import operator_test
 
 @operator_test("softmax")
 def test_softmax(x, *, dim):
-    return my_softmax(x, dim)
+return my_softmax(x, dim)
 """
 
 from __future__ import annotations
@@ -25,11 +23,15 @@ from typing import Any, Literal
 import numpy as np
 
 from opproof.backends.loaded import Loaded, resolve_members
+from opproof.cases import cases_of
 from opproof.core.errors import UsageError
-from opproof.core.verdicts import FAILED, Verdict
+from opproof.core.tuples import tuple_of
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.check.function_backend import FunctionBackend, require_torch
 from opproof.harness.check.report import Report
 from opproof.harness.clock import Allowed
+from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import run_task
 from opproof.harness.run.hosts.start import InProcessHost
@@ -37,6 +39,7 @@ from opproof.harness.run.plan import Selection, make_tasks, select_cases, select
 from opproof.harness.run.record import record
 from opproof.harness.run.session.recheck import as_told_by_itself
 from opproof.harness.run.task import op_name_of
+from opproof.reference_ops import load
 from opproof.reports import Result, terminal
 from opproof.reports._text import format_count
 from opproof.reports.advice import withdraw_refuted
@@ -47,8 +50,6 @@ _TRIED = ("the operator's standard cases",)
 def by_backend(backend: Any, op: str, wishes: dict[str, Any]) -> Report:
     """Judge a backend, an object or the text that names one, by the cases of one operator, in this process."""
     from opproof.backends.load import load_backend
-    from opproof.backends.loaded import resolve_members
-    from opproof.harness.run.plan import Selection
 
     loaded = resolve_members(load_backend(backend) if isinstance(backend, str) else backend, "backend")
     modes = ("forward", "gradient") if wishes["gradients"] and loaded.differentiates else ("forward",)
@@ -92,14 +93,6 @@ def _find_torch_support(candidate: Callable[..., Any], op: str) -> tuple[bool, b
         import torch
     except ImportError:
         return False, False
-    from opproof.cases import cases_of
-    from opproof.core.tuples import tuple_of
-    from opproof.core.verdicts import Mode
-    from opproof.harness.check.function_backend import FunctionBackend
-    from opproof.harness.reference.data import to_dtype
-    from opproof.harness.reference.question import make_question
-    from opproof.reference_ops import load
-
     truth = load(op)
     case = next(c for c in cases_of(op, "smoke") if c.dtype == "f32")
     posed = make_question(case, truth, Mode.FORWARD).decoy_data
@@ -119,37 +112,21 @@ def _find_torch_support(candidate: Callable[..., Any], op: str) -> tuple[bool, b
     return bool(tensors), any(y.requires_grad for y in tensors)
 
 
-def check(
-    fn: Callable[..., Any],
-    op: str,
-    *,
-    vjp: Callable[..., Any] | Literal["autograd"] | None = None,
-    dtypes: str | Sequence[str] = (),
-    level: str = "standard",
-    keyword: str = "",
-    device: str = "",
-    compute: str | None = None,
-    ops: Sequence[str] = (),
-    seconds: float = math.inf,
-    bits: str | None = None,
-) -> list[Result]:
-    """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
+@dataclass(frozen=True)
+class FunctionCheck:
+    """What is to be judged by which cases, and as which precision and bits are declared."""
 
-    `vjp(g, *tensors, **params)` returns a gradient per tensor, None for those that have none. With `device`, tensors
-    are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
-    precision ("storage", "f16", "bf16", "tf32"), `bits="vary"` that the same call may give other bits. `ops`: folders
-    of operators of your own. After `seconds` no other case is begun.
-
-    Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
-    """
-    judged = make_function_check(
-        fn, op, vjp=vjp, dtypes=dtypes, level=level, keyword=keyword, device=device, compute=compute, ops=ops,
-        seconds=seconds, bits=bits,
-    )  # fmt: skip
-    name, results, _ = results_of(judged)
-    if failure := failure_message_of(name, op, results):
-        raise AssertionError(failure)
-    return results
+    fn: Callable[..., Any]
+    op: str
+    vjp: Callable[..., Any] | Literal["autograd"] | None = None  # gives a gradient a tensor, None where there is none
+    dtypes: tuple[str, ...] = ()
+    level: str = "standard"
+    keyword: str = ""
+    device: str = ""  # of PyTorch's tensors, where it gets those
+    compute: str | None = None
+    ops: tuple[str, ...] = ()  # folders of operators of one's own
+    seconds: float = math.inf  # after so many no other case is begun
+    bits: str | None = None
 
 
 def make_function_check(
@@ -160,21 +137,19 @@ def make_function_check(
     return FunctionCheck(fn, op, dtypes=listed, **{**options, "ops": tuple(options.get("ops", ()))})
 
 
-@dataclass(frozen=True)
-class FunctionCheck:
-    """What is to be judged by which cases; see `check`. `seconds`: after so many no other case is begun."""
+def check(fn: Callable[..., Any], op: str, **options: Any) -> list[Result]:
+    """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
 
-    fn: Callable[..., Any]
-    op: str
-    vjp: Callable[..., Any] | Literal["autograd"] | None = None
-    dtypes: tuple[str, ...] = ()
-    level: str = "standard"
-    keyword: str = ""
-    device: str = ""
-    compute: str | None = None
-    ops: tuple[str, ...] = ()
-    seconds: float = math.inf
-    bits: str | None = None
+    `options`: those of `FunctionCheck`. `vjp(g, *tensors, **params)` returns a gradient per tensor. With `device`,
+    tensors are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
+    precision ("storage", "f16", "bf16", "tf32"), `bits="vary"` that the same call may give other bits.
+
+    Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
+    """
+    name, results, _ = results_of(make_function_check(fn, op, **options))
+    if failure := failure_message_of(name, op, results):
+        raise AssertionError(failure)
+    return results
 
 
 def results_of(called: FunctionCheck) -> tuple[str, list[Result], int]:
@@ -185,21 +160,12 @@ def results_of(called: FunctionCheck) -> tuple[str, list[Result], int]:
     if device:
         require_torch(device)
     selection = Selection(
-        ops=(op,),
-        keyword=called.keyword,
-        level=called.level,
+        ops=(op,), keyword=called.keyword, level=called.level, dtypes=called.dtypes, folders=called.ops,
         modes=("forward",) if vjp is None else ("forward", "gradient"),
-        dtypes=called.dtypes,
-        folders=called.ops,
-    )
-    backend = FunctionBackend(
-        select_operators(selection)[0],
-        called.fn,
-        None if vjp == "autograd" else vjp,
-        device,
-        called.compute,
-        called.bits,
-    )
+    )  # fmt: skip
+    gradient = None if vjp == "autograd" else vjp
+    truth = select_operators(selection)[0]
+    backend = FunctionBackend(truth, called.fn, gradient, device, called.compute, called.bits)
     name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
     results, left = judge_function(resolve_members(backend, name), selection, called.seconds)
     return name, results, left
@@ -266,13 +232,8 @@ def judge_function(backend: Loaded, selection: Selection, seconds: float) -> tup
                 break
             made = run_task(host, task, op_of(op_name_of(task), task.ops), timeout=math.inf)
             result = record(task, as_told_by_itself(made), in_process=True)
-            show = [
-                "opproof",
-                "show",
-                shlex.quote(task.case),
-                f"--mode {task.mode}",
-                *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
-            ]
+            folders = [f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops]
+            show = ["opproof show", shlex.quote(task.case), f"--mode {task.mode}", *folders]
             records.append(replace(result, repro=" ".join(show)))
     return records, len(planned) - len(records)
 

@@ -1,12 +1,7 @@
-"""Factories whose draws differ in which arguments are tensors: a bias for some seeds, None for others.
+"""Draws of a factory in several forms, each a check of its own, and options that meet which no draw has together.
 
-Each form is a check of its own, by the seeds that have it, and has its share of the time.
-
-Options that draws have and no draw has together: a weight for some seeds, smoothing for others.
-
-An argument of one draw is put into another: what is wrong where two options meet is right for each.
-
-Lists of tensors longer than any draw has, where draws have them of several lengths: a kernel may hold eight.
+A bias for some seeds and None for others are two forms. An argument of one draw is put into another, and lists are made
+longer than any draw has them.
 """
 
 from __future__ import annotations

@@ -1,16 +1,11 @@
-"""What was tried as records: the same that runs leave, so that every report reads them.
-
-What was tried, posed as the questions of our operators are, so that a diagnosis can be made of it.
-
-The numbers and flags of a call by their names: those given beside tensors, and what the reference has by default.
-"""
+"""What was tried as the records that runs leave, with a diagnosis for which it is posed as an operator's question."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -39,44 +34,38 @@ from opproof.reference_ops._op import FACTS
 from opproof.reports import Result
 
 
+@dataclass(frozen=True)
+class Sides:
+    """What is compared, by name, and where the candidate is called."""
+
+    reference: Reference
+    name: str
+    candidate: str
+    in_process: bool
+
+
 def make_records(
     tried: VariantResult,
-    reference: Reference,
-    name: str,
-    candidate: str,
-    *,
-    in_process: bool,
-    in_all_variants: Mapping[Mode, Sequence[WrongTensor]] | None,
+    sides: Sides,
+    in_all_variants: Mapping[Mode, Sequence[WrongTensor]] | None = None,
     until: Allowed = ENDLESS,
 ) -> list[Result]:
     """A record a mode that was judged; failures with a diagnosis where there is `in_all_variants`.
 
     `in_all_variants`: by mode what came in all variants. `until`: when a diagnosis is to end.
     """
-    made = []
+    made, case = [], _case_of(tried, sides.name)
     for mode, judgement in tried.judgements.items():
-        case = case_of(tried, name)
         asked = judgement.verdict in FAILED and in_all_variants is not None and not until.over
-        posed = posed_of(tried, case, reference, mode, until) if asked else None
+        posed = _pose_question(tried, sides, mode, until) if asked else None
         result = Result(
-            case=str(case),
-            op=name,
-            dtype=case.dtype,
-            backend=candidate,
-            mode=mode,
-            message=judgement.message,
-            seconds=round(tried.reply.seconds, 6),
-            in_process=in_process,
+            case=str(case), op=sides.name, dtype=case.dtype, backend=sides.candidate, mode=mode,
+            message=judgement.message, seconds=round(tried.reply.seconds, 6), in_process=sides.in_process,
             **fields_of_judgement(judgement),
-        )
+        )  # fmt: skip
         others = [w for m in dict.fromkeys((mode, Mode.FORWARD)) for w in (in_all_variants or {}).get(m, ())]
         made.append(result if posed is None else _add_diagnosis(result, posed, judgement, tried, others))
     return made
-
-
-def _declare_nothing(*_: Any) -> tuple[str, str]:
-    """Of a declaration triage/precision.py says what it would make right."""
-    return "", ""
 
 
 def _add_diagnosis(
@@ -84,10 +73,10 @@ def _add_diagnosis(
 ) -> Result:
     """The record with a diagnosis and evidence, where they can be had: the verdict stands without them."""
     explained: dict[str, Any] = {}
-    answer = answer_of(tried, posed.mode)
+    answer = _answer_of(tried, posed.mode)
     for made in (
         lambda: fields_of_diagnosis(
-            *explain(posed, answer, judgement, others=others, declarable=_declare_nothing),
+            *explain(posed, answer, judgement, others=others, declarable=lambda *_: ("", "")),
             find_small_errors(list_wrong_tensors(posed, answer, judgement)),
         ),
         lambda: {"evidence": collect_evidence(posed, judgement)},
@@ -99,11 +88,16 @@ def _add_diagnosis(
     return replace(result, **explained)
 
 
+#: What an operator may have beside a formula.
+_ABSENT = (
+    "torch", "kinks", "ties", "settled", "drawn", "unfair", "conventions", "hidden", "held", "domain", "independent",
+    "partials",
+)  # fmt: skip
 #: Seconds of one evaluation: with changed numbers it may have no end.
 _MAX_EVALUATION_SECONDS = 5.0
 
 
-def case_of(tried: VariantResult, name: str) -> Case:
+def _case_of(tried: VariantResult, name: str) -> Case:
     """The case that stands for a variant in a record."""
     tensors = tried.variant.case_data
     floats = [t.kind for t in tensors if t.kind and not t.param] or [t.kind for t in tensors if t.kind] or ["f32"]
@@ -115,21 +109,21 @@ def _label(name: str) -> str:
     return f"{name}_" if name in (*RESERVED, "dtype") else name
 
 
-def posed_of(tried: VariantResult, case: Case, reference: Reference, mode: Mode, until: Allowed) -> Question | None:
+def _pose_question(tried: VariantResult, sides: Sides, mode: Mode, until: Allowed) -> Question | None:
     """The question, so that patterns can be tried; None where it is none like those of our operators.
 
     Its reference raises OutOfTime from `until` on.
     """
     if tried.facts is None:
         return None
-    request = tried.facts.request
+    request, reference, case = tried.facts.request, sides.reference, _case_of(tried, sides.name)
     names = tuple(_label(t.name) for t in request.tensors)
     whole = replace(case, tensors=tuple((n, t.values.shape) for n, t in zip(names, request.tensors, strict=True)))
-    params = parameters_of(reference, request.rest)
+    params = _parameters_of(reference, request.rest)
 
     def outputs(values: Mapping[str, Any]) -> Callable[..., Sequence[Any]]:
         changed = {n: v for n, v in values.items() if v is not params[n]}
-        asked = with_parameters(reference, request.rest, changed) if changed else reference
+        asked = _with_parameters(reference, request.rest, changed) if changed else reference
         return _in_time(asked.outputs(replace(request, rest=None) if changed else request), until)
 
     op = _make_op(case.op, names, outputs, tried.facts.names, params)
@@ -138,22 +132,22 @@ def posed_of(tried: VariantResult, case: Case, reference: Reference, mode: Mode,
     return Question(whole, op, mode, names, inputs, request.cotangents if mode is Mode.GRADIENT else (), needs)
 
 
-def answer_of(tried: VariantResult, mode: Mode) -> Outputs:
+def _answer_of(tried: VariantResult, mode: Mode) -> Outputs:
     """What came, as answers of backends are held."""
     reply = tried.reply.outputs if mode is Mode.FORWARD else tried.reply.gradients
     return Outputs([None if y is None else y.values for y in reply])
 
 
-def tensors_of(tried: VariantResult, name: str, reference: Reference, mode: Mode, until: Allowed) -> list[WrongTensor]:
+def tensors_of(tried: VariantResult, sides: Sides, mode: Mode, until: Allowed) -> list[WrongTensor]:
     """What came in a mode and was judged, right or wrong: where another variant is right refutes explanations."""
     judgement = tried.judgements.get(mode)
     if judgement is None or tried.truth is None:
         return []
-    posed = posed_of(tried, case_of(tried, name), reference, mode, until)
+    posed = _pose_question(tried, sides, mode, until)
     if posed is None:
         return []
     if judgement.verdict in WRONG:
-        return list_all_tensors(posed, answer_of(tried, mode), judgement)
+        return list_all_tensors(posed, _answer_of(tried, mode), judgement)
     if judgement.verdict is not Verdict.PASS:
         return []
     forward = mode is Mode.FORWARD
@@ -217,18 +211,7 @@ def _make_op(
         source=Path(name),
         forward=forward,
         vjp=vjp,
-        torch=None,
-        kinks=None,
-        ties=None,
-        settled=None,
-        drawn=None,
-        unfair=None,
-        conventions=None,
-        hidden=None,
-        held=None,
-        domain=None,
-        independent=None,
-        partials=None,
+        **dict.fromkeys(_ABSENT),
         tensors=tuple(tensors),
         optional=frozenset(),
         variadic=False,
@@ -240,7 +223,7 @@ def _make_op(
     )
 
 
-def parameters_of(reference: Reference, rest: tuple[Any, ...] | None) -> dict[str, Any]:
+def _parameters_of(reference: Reference, rest: tuple[Any, ...] | None) -> dict[str, Any]:
     """What a call has beside tensors, by name; `rest`: where it is not as given. Nothing of arguments in a nesting."""
     given = _take_given(reference, rest)
     if given is None:
@@ -251,7 +234,7 @@ def parameters_of(reference: Reference, rest: tuple[Any, ...] | None) -> dict[st
     return {name: v for name, v in values.items() if isinstance(v, bool | int | float)}
 
 
-def with_parameters(reference: Reference, rest: tuple[Any, ...] | None, values: Mapping[str, Any]) -> Reference:
+def _with_parameters(reference: Reference, rest: tuple[Any, ...] | None, values: Mapping[str, Any]) -> Reference:
     """The reference with other numbers and flags of those names."""
     given, names = _take_given(reference, rest) or (), _list_names(reference)
     changed = tuple(values.get(name, v) for name, v in zip(names, given, strict=False))

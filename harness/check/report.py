@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class Report:
     asked: int = 0  # those that were tried, judged or declined
     otherwise: tuple[str, ...] = ()  # where the candidate answers otherwise, or dies, which `not_judged` tells
     again: str = ""  # the call that tries one variant, "{}" where its name stands
+    advisories: tuple[str, ...] = ()  # calls in which the candidate answers otherwise, and which are no failure
+    advise: bool = False  # they are said
 
     @property
     def ok(self) -> bool:
@@ -66,6 +68,11 @@ class Report:
             if any(map(_is_too_wide, some)) and not any(r.verdict is Verdict.PASS for r in some):
                 return [r for r in some if _is_too_wide(r)]
         return ()
+
+    @property
+    def said_advisories(self) -> tuple[str, ...]:
+        """The advisories where they were asked for."""
+        return self.advisories if self.advise else ()
 
     @property
     def failures(self) -> dict[str, list[Result]]:
@@ -140,6 +147,7 @@ class Report:
         notes += [f"tried: {', '.join(self.tried)}"] * bool(self.tried)
         notes += [f"no evidence: {self.no_evidence}"] * bool(self.no_evidence)
         notes += [f"not judged: {text}" for text in self.not_judged]
+        notes += [f"advisory: {text}" for text in self.said_advisories]
         notes += [f"not float64 in the reference, promoted: {line}" for line in self.promoted]
         notes += [f"PyTorch's own {mode}: {units} units" for mode, units in self.eager.items()]
         notes += [f"{self.partial}: there was no time for the others"] * bool(self.partial)
@@ -147,10 +155,11 @@ class Report:
 
     def _repr_html_(self) -> str:
         colour = "#1a7f37" if self.ok else "#cf222e"
+        shown = ["" if r.units is None else f"{float(r.units):.2g}" for r in self.results]
         rows = "".join(
-            f"<tr><td>{escape(r.case)}</td><td>{r.mode}</td><td>{r.verdict}</td><td>{_format_units(r)}</td>"
+            f"<tr><td>{escape(r.case)}</td><td>{r.mode}</td><td>{r.verdict}</td><td>{units}</td>"
             f"<td>{escape(r.diagnosis or r.message)}</td></tr>"
-            for r in self.results
+            for r, units in zip(self.results, shown, strict=True)
         )
         head = "<tr><th>case</th><th>mode</th><th>verdict</th><th>units</th><th></th></tr>"
         return f'<p style="color:{colour}"><b>{escape(self.sentence)}</b></p><table>{head}{rows}</table>'
@@ -171,6 +180,8 @@ class Report:
             "not_judged": [text[:200] for text in self.not_judged[:5]],
             "promoted": [text[:200] for text in self.promoted[:3]],
         }
+        if self.advise:
+            document["advisories"] = [text[:200] for text in self.advisories[:5]]
         if self.eager:
             document["eager_units"] = self.eager
         if failing and worst is not None:
@@ -192,7 +203,7 @@ class Report:
                 },
             }  # fmt: skip
         document = {key: _convert_to_json(value) for key, value in document.items()}
-        for key in ("promoted", "not_judged", "tried", "eager_units"):
+        for key in ("promoted", "advisories", "not_judged", "tried", "eager_units"):
             if len(json.dumps(document)) > limit:
                 document.pop(key, None)
         return json.dumps(document)
@@ -220,20 +231,15 @@ def first_of(names: Sequence[str]) -> str:
 
 def join_reports(reports: Sequence[Report]) -> Report:
     """Several reports of one candidate as one."""
-    first = reports[0]
-    return Report(
-        first.candidate,
-        first.reference,
-        tuple(r for one in reports for r in one.results),
-        tuple(dict.fromkeys(t for one in reports for t in one.tried)),
-        tuple(dict.fromkeys(t for one in reports for t in one.not_judged)),
-        tuple(dict.fromkeys(t for one in reports for t in one.promoted)),
-        first.eager,
-        {case: name for one in reports for case, name in one.variants.items()},
-        sum(one.left for one in reports),
-        sum(one.asked for one in reports),
-        tuple(dict.fromkeys(t for one in reports for t in one.otherwise)),
-        again=first.again,
+    names = ("tried", "not_judged", "promoted", "otherwise", "advisories")
+    texts: dict[str, Any] = {name: tuple(dict.fromkeys(t for r in reports for t in getattr(r, name))) for name in names}
+    return replace(
+        reports[0],
+        results=tuple(r for one in reports for r in one.results),
+        variants={case: name for one in reports for case, name in one.variants.items()},
+        left=sum(one.left for one in reports),
+        asked=sum(one.asked for one in reports),
+        **texts,
     )
 
 
@@ -245,10 +251,6 @@ def _measure_size(result: Result) -> tuple[int, bool]:
         if n.isdigit()
     ]
     return sum(numbers), result.mode is Mode.GRADIENT
-
-
-def _format_units(result: Result) -> str:
-    return "" if result.units is None else f"{float(result.units):.2g}"
 
 
 def _convert_to_json(value: Any) -> Any:

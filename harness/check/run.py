@@ -11,10 +11,10 @@ from typing import Any
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.check.call.exchange import CallRequest, Reply, threads_for
+from opproof.harness.check.call.exchange import CallRequest, Reply
 from opproof.harness.check.call.isolated import Located, isolated
 from opproof.harness.check.call.other_calls import ReusedBuffers
-from opproof.harness.check.call.perform import Pull, perform
+from opproof.harness.check.call.perform import Pull, perform, threads_for
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.subject import (
     Form,
@@ -31,10 +31,10 @@ from opproof.harness.check.judge.outcome import VariantResult
 from opproof.harness.check.judge.standalone import make_standalone_caller
 from opproof.harness.check.option_pairs import check_each_form
 from opproof.harness.check.options import CheckOptions
-from opproof.harness.check.records import make_records
+from opproof.harness.check.records import Sides, make_records
 from opproof.harness.check.report import Report, join_reports
 from opproof.harness.check.search import SearchResult, SearchSpace, VariantSearch
-from opproof.harness.check.summary import describe_left_out, make_report
+from opproof.harness.check.summary import make_report
 from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.arguments import (
@@ -130,28 +130,25 @@ def _compare_sides(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, *
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
     _check_kinds(candidate, like)
-    apart = isinstance(candidate, Located)
-    called = name_of(like), name_of(candidate)
+    sides = Sides(reference, name_of(like), name_of(candidate), in_process=not isinstance(candidate, Located))
     draw = _Redraw(like, inputs, names, reference, wish)
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * DRAWS_PER_BRANCH)}
-    space = _make_space(draw, draws, by_shape=by_shape, isolated=apart)
+    space = _make_space(draw, draws, by_shape=by_shape, isolated=not sides.in_process)
     rounds = _search(candidate, reference, space, wish)
-    same = (
-        (*describe_unvaried(space.pairs), *describe_unvaried_arguments(draws, names, rounds.names))
-        if callable(inputs)
-        else ()
-    )
-    alike = (*same, *as_drawn(space.pairs, space.kept)) if wish.neighbours and wish.only is None else ()
-    found = [_rename_variant(one, name) for one in rounds.tried] if name else rounds.tried
+    alike = as_drawn(space.pairs, space.kept)
+    if callable(inputs):
+        same = describe_unvaried_arguments(draws, names, rounds.names)
+        alike = (*describe_unvaried(space.pairs), *same, *alike)
+    if name:
+        called: dict[str, Any] = {"name": name, "fill": re.sub(r"\W+", "-", name)}
+        rounds = replace(rounds, tried=[replace(one, variant=replace(one.variant, **called)) for one in rounds.tried])
     with threads_for(space.first):
-        report = make_report(found, reference, *called, wish, in_process=not apart)
-    not_judged = (*report.not_judged, *describe_left_out(rounds.left, wish.seconds), *alike)
-    report = replace(report, not_judged=not_judged, left=len(rounds.left), asked=rounds.asked)
+        report = make_report(rounds, sides, wish, alike if wish.neighbours and wish.only is None else ())
     if not wish.modes:
         return report
-    if apart:
+    if not sides.in_process:
         raise UsageError("modes= needs the candidate in this process: leave isolate out.")
-    return _add_modes(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
+    return _add_modes(report, rounds.tried, sides, lambda request: in_dtype(candidate, request.tensors), wish)
 
 
 def _check_kinds(candidate: Any, like: Any) -> None:
@@ -207,20 +204,15 @@ def _search(candidate: Any, reference: Reference, space: SearchSpace, wish: Chec
         return VariantSearch(reference, ask, space, wish).run(alone)
 
 
-def _rename_variant(one: VariantResult, name: str) -> VariantResult:
-    return replace(one, variant=replace(one.variant, name=name, fill=re.sub(r"\W+", "-", name)))
-
-
 def _add_modes(
     report: Report,
     found: Sequence[VariantResult],
-    reference: Reference,
+    sides: Sides,
     candidate: Callable[[CallRequest], Any],
     wish: CheckOptions,
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
     allowed, results, notes = Allowed(wish.seconds), list[Result](), list[str]()
-    manner = wish.manner
     for i, first in enumerate(found):
         if i and allowed.over:
             break
@@ -228,10 +220,8 @@ def _add_modes(
             # PyTorch's forward mode writes tangents in place, which it refuses where elements share their memory.
             if mode is Mode.JVP and first.variant.layout == "broadcast":
                 continue
-            one = try_derivative(first, mode, reference, candidate, manner, wish.device)
-            made = make_records(
-                one, reference, report.reference, report.candidate, in_process=True, in_all_variants=None
-            )
+            one = try_derivative(first, mode, sides.reference, candidate, wish)
+            made = make_records(one, sides)
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
             notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]

@@ -1,12 +1,9 @@
-"""Every variant tried within the budget, with other data where noise decides, and which of them tell nothing.
-
-Sizes, numbers and draws looked at one after the other by PyTorch's own answer: what differs is to be judged.
-"""
+"""The search for variants that fail within the budget: which comes next, with which data, and which tell nothing."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, takewhile
@@ -15,18 +12,19 @@ import numpy as np
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, OPEN, Verdict
-from opproof.harness.check.call.exchange import ReplyTensor, is_near, threads_for
+from opproof.harness.check.call.exchange import ReplyTensor, is_near
+from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Native, Reference
 from opproof.harness.check.call.reference_reply import ask_reference
 from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time
 from opproof.harness.check.judge.declines import of_candidate, of_reference
-from opproof.harness.check.judge.final_pass import run_final_pass
+from opproof.harness.check.judge.final_pass import FinalPass, FinalResult
+from opproof.harness.check.judge.judged_variant import TruthCache
 from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult, is_marginal, make_untelling
 from opproof.harness.check.judge.standalone import Unwatched
-from opproof.harness.check.options import CheckOptions, JudgingOptions
+from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
-from opproof.harness.check.truth_cache import TruthCache
 from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
 from opproof.harness.check.variants.generate import (
     generate_long_axis,
@@ -70,6 +68,7 @@ class SearchResult:
     tried: list[VariantResult]
     left: tuple[str, ...]
     asked: int = 0
+    advisories: tuple[str, ...] = ()  # what is no failure, and may be said
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,20 +120,17 @@ class VariantSearch:
         for same in self._generate():
             begun = self.clock.spent
             self.names.append(same[0].name)
-            if _is_needless(same[0], found, wish):
+            if self._is_needless(same[0]):
                 continue
-            if self._try_in_time(same, begun) and (_is_enough(found) or _is_all(found[-1], wish)):
+            if self._try_in_time(same, begun) and self._is_over():
                 break
-        asked = len(found)
-        if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
-            found, not_asked = run_final_pass(
-                found, self.ask, self.bounded, wish, self.clock, isolated=self.space.isolated, standalone=standalone
-            )
-            self.left[:0] = not_asked
         if not found:
             names = ", ".join(self.names)
             raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {names}.")
-        return SearchResult(found, tuple(self.left), asked)
+        last = FinalResult(found)
+        if (wish.neighbours or wish.last) and not any(t.fails for t in found):
+            last = FinalPass(self.ask, self.bounded, wish, self.space.isolated).run(found, self.clock, standalone)
+        return SearchResult(last.tried, (*last.left, *self.left), len(found), last.advisories)
 
     def _generate(self) -> Iterator[tuple[Variant, ...]]:
         """Make the variants in the order in which they are tried, each with the same of other data."""
@@ -157,27 +153,45 @@ class VariantSearch:
     def _generate_odd(self, numbers: frozenset[float]) -> Iterator[Iterator[Variant]]:
         """Yield later draws, long axes and sizes one by one, where the candidate's answer is clearly another."""
         space, wish, wanted = self.space, self.wish, self._is_wanted
+        others = (generate_sweep_apart(p, seed, space.kept, numbers, wanted) for seed, p in space.shaped.items())
         many = by_turns(
             generate_sweep(space.pairs, space.kept, numbers, space.otherwise, wanted),
             (v for v in space.numbered if wanted(v.name)),
-            (
-                v
-                for seed, pair in space.shaped.items()
-                for v in generate_sweep_apart(pair, seed, space.kept, numbers, wanted)
-            ),
+            chain.from_iterable(others),
         )
         draws = (v for v in space.later if wanted(v.name))
-        bears = partial(can_bear, self.bounded, self.ask, wish.manner)
+        bears = partial(can_bear, self.bounded, self.ask, wish)
         long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.isolated else ()
         for variants, share in ((draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE)):
             seconds = math.inf if wish.only else share * wish.seconds
-            yield find_differing(self.bounded, self.ask, variants, wish.manner, seconds)
+            yield find_differing(self.bounded, self.ask, variants, wish, seconds)
 
     def _is_wanted(self, name: str) -> bool:
         """Say whether a name was not judged already: the same size may be among the others."""
         return (
             self.space.is_factory and self.wish.only in (None, name) and all(t.variant.name != name for t in self.found)
         )
+
+    def _is_needless(self, variant: Variant) -> bool:
+        """Whether it is not the one asked for, or of a group that has one, or rare after something was wrong."""
+        if self.wish.only is not None:
+            return variant.name != self.wish.only
+        judged = [t.variant for t in self.found if not t.declined]
+        if {variant.group, variant.unless} & {v.group for v in judged} - {""}:
+            return True
+        if variant.instead and any(v.name == variant.instead for v in judged):
+            return True
+        return variant.rare and any(t.fails for t in self.found)
+
+    def _is_over(self) -> bool:
+        """Whether enough failed, the first raised, or nothing else was asked for.
+
+        Of a name there is one variant, but where the reference does not take it.
+        """
+        raised = any(j.verdict is Verdict.ERROR for j in self.found[0].judgements.values())
+        if raised or sum(t.fails for t in self.found) >= MAX_FAILING_VARIANTS:
+            return True
+        return not self.wish.neighbours if self.wish.only is None else not self.found[-1].declined
 
     def _try_in_time(self, same: Sequence[Variant], begun: float) -> bool:
         """Try a variant taken up at `begun`, and say whether it has a result: what there is no time for is left."""
@@ -199,78 +213,36 @@ class VariantSearch:
         return True
 
     def _try(self, same: Sequence[Variant]) -> VariantResult:
-        """Try a variant, one that was seen to differ with time of its own. Raises OutOfTime."""
-        wish, seen = self.wish, same[0].seen
+        """Try a variant, with other data where rounding may lead the reference other ways, so that nothing is known.
+
+        One that was seen to differ has time of its own. Raises OutOfTime.
+        """
+        wish, seen, given = self.wish, same[0].seen, self.space.first
         if seen and self.late is self.once and wish.only is None:
             self.late = replace(self.once, until=Allowed(_LATE_TIME_FACTOR * wish.seconds))
         usual = self.found[0] if self.found else None
-        side = self.reference
-        if usual is not None:
-            side = _limit_patience(self.bounded, usual, self.pace.growth_of(same[0].case_data))
+        side = self.reference if usual is None else self._limit_patience(usual, self.pace.growth_of(same[0].case_data))
         once = self.late if seen else self.once
-        return _of_some(side, self.ask, same, self.space.first, self.drawn, wish.manner, once, usual)
+        for variant in same:
+            is_drawn = variant.drawn or tuple(list_shapes(variant.case_data)) in self.drawn  # it means what draws mean
+            with threads_for(variant.case_data):
+                said = None if is_drawn else of_reference(side, given, variant, wish)
+                one = said or of_candidate(
+                    run_variant(side, self.ask, variant, wish, once), given, usual, drawn=is_drawn
+                )
+            verdicts = {j.verdict for j in one.judgements.values()}
+            if Verdict.INCONCLUSIVE not in verdicts or verdicts & FAILED:
+                break
+        open_ = bool(verdicts & OPEN) and not one.fails
+        if (one.variant.rare and open_) or is_marginal(one.variant, one.judgements):
+            return make_untelling(one.variant)
+        return one
 
-
-def _limit_patience(reference: Reference, given: VariantResult, growth: float) -> Reference:
-    """The reference with the patience for so many times the work that the inputs given are."""
-    own = 0.0 if given.facts is None else given.facts.reply.seconds
-    return replace(
-        reference, patience=min(reference.patience, max(_MIN_PATIENCE_SECONDS, _MAX_SLOWDOWN * own * growth))
-    )
-
-
-def _is_needless(variant: Variant, found: Sequence[VariantResult], wish: CheckOptions) -> bool:
-    """Whether it is not the one asked for, or of a group that has one, or rare after something was wrong."""
-    if wish.only is not None:
-        return variant.name != wish.only
-    if {variant.group, variant.unless} & {t.variant.group for t in found if not t.declined} - {""}:
-        return True
-    if variant.instead and any(t.variant.name == variant.instead and not t.declined for t in found):
-        return True
-    return variant.rare and any(t.fails for t in found)
-
-
-def _is_all(last: VariantResult, wish: CheckOptions) -> bool:
-    """Whether nothing else was asked for: of a name there is one variant, but where the reference does not take it."""
-    return not wish.neighbours if wish.only is None else not last.declined
-
-
-def _is_enough(found: Sequence[VariantResult]) -> bool:
-    """Whether the first raised, or enough failed."""
-    raised = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
-    return raised or sum(t.fails for t in found) >= MAX_FAILING_VARIANTS
-
-
-def _of_some(
-    reference: Reference,
-    ask: CallFn,
-    same: Sequence[Variant],
-    given: Sequence[CallTensor],
-    drawn: Container[Sequence[tuple[int, ...]]],
-    manner: JudgingOptions,
-    once: TruthCache,
-    usual: VariantResult | None,
-) -> VariantResult:
-    """One variant tried, with other data where rounding may lead the reference other ways, so that nothing is known.
-
-    `drawn`: shapes that draws have, which mean what they mean.
-    """
-    for variant in same:
-        is_drawn = variant.drawn or tuple(list_shapes(variant.case_data)) in drawn
-        with threads_for(variant.case_data):
-            said = None if is_drawn else of_reference(reference, given, variant, manner)
-            one = said or of_candidate(run_variant(reference, ask, variant, manner, once), given, usual, drawn=is_drawn)
-        if not _open(one):
-            break
-    open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not one.fails
-    if (one.variant.rare and open_) or is_marginal(one.variant, one.judgements):
-        return make_untelling(one.variant)
-    return one
-
-
-def _open(tried: VariantResult) -> bool:
-    verdicts = {j.verdict for j in tried.judgements.values()}
-    return Verdict.INCONCLUSIVE in verdicts and not verdicts & FAILED
+    def _limit_patience(self, given: VariantResult, growth: float) -> Reference:
+        """The reference with the patience for so many times the work that the inputs given are."""
+        own = 0.0 if given.facts is None else given.facts.reply.seconds
+        most = max(_MIN_PATIENCE_SECONDS, _MAX_SLOWDOWN * own * growth)
+        return replace(self.bounded, patience=min(self.bounded.patience, most))
 
 
 #: Of the largest element, more than rounding in 16 bits; and in float32, where it is little that PyTorch loses itself.
@@ -283,7 +255,7 @@ _SPENT = frozenset((Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY))
 
 
 def find_differing(
-    reference: Native, ask: CallFn, variants: Iterable[Variant], manner: JudgingOptions, seconds: float
+    reference: Native, ask: CallFn, variants: Iterable[Variant], wish: CheckOptions, seconds: float
 ) -> Iterator[Variant]:
     """Those at which the candidate's answer is clearly another, which a judge then decides, begun in so many seconds.
 
@@ -292,7 +264,7 @@ def find_differing(
     """
     other = 0.0
     for variant in take_in_time(seconds, variants):
-        asked = ask_reference(reference, variant.case_data, manner.seed, manner.gradients, variant.rest)
+        asked = ask_reference(reference, variant.case_data, wish.seed, wish.gradients, variant.rest)
         if isinstance(asked, str):
             continue
         other = other or _estimate_rounding(variant, asked.outputs)
@@ -319,6 +291,5 @@ def _is_other(wanted: Sequence[ReplyTensor | None], got: Sequence[ReplyTensor | 
 
 def _is_nan(got: ReplyTensor, wanted: ReplyTensor) -> bool:
     """Whether something is NaN that is a number in the reference."""
-    if got.values.dtype.kind != "f" or wanted.values.dtype.kind != "f":
-        return False
-    return bool(np.any(np.isnan(got.values) & ~np.isnan(wanted.values)))
+    floats = got.values.dtype.kind == wanted.values.dtype.kind == "f"
+    return floats and bool(np.any(np.isnan(got.values) & ~np.isnan(wanted.values)))

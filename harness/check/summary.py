@@ -1,13 +1,10 @@
-"""The report of what was tried: records, and what was not judged with the reason.
-
-PyTorch's own error on the same inputs, in the same units: is the candidate better or worse than what it replaces?
-"""
+"""From what was tried to the report: records, what was not judged and why, and PyTorch's own error beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,8 +16,9 @@ from opproof.harness.check.call.subject import as_call, in_dtype
 from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult
 from opproof.harness.check.options import CheckOptions
-from opproof.harness.check.records import make_records, tensors_of
+from opproof.harness.check.records import Sides, make_records, tensors_of
 from opproof.harness.check.report import Report, first_of
+from opproof.harness.check.search import SearchResult
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.triage.precision import by_rule
 from opproof.harness.clock import Allowed
@@ -31,79 +29,56 @@ from opproof.reports.advice import withdraw_refuted
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 MAX_DIAGNOSED = 3
 DIAGNOSIS_TIME_SHARE = 0.5
-#: Multiples of the bound that no f16 or bf16 rounding reaches.
+#: So many times what is allowed is no rounding of 16 bits.
 MIN_FAR_RATIO = 1024.0
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """A record of a variant, and what might be advised beside it."""
-
-    variant: str
-    result: Result
-    advice: str
+#: A variant, and a record of it.
+Recorded: TypeAlias = tuple[VariantResult, Result]
 
 
-def make_report(
-    found: Sequence[VariantResult],
-    reference: Reference,
-    name: str,
-    candidate: str,
-    wish: CheckOptions,
-    *,
-    in_process: bool,
-) -> Report:
-    """The report on variants that were tried, the first of them as given; `name`: the reference's."""
-    first = found[0]
+def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: Sequence[str]) -> Report:
+    """The report on variants that were tried, the first of them as given; `alike`: what all of them hold."""
+    found, first = rounds.tried, rounds.tried[0]
     judged = tuple(one.variant.name for one in found if not one.declined)
-    recorded = _record_variants(found, reference, name, candidate, wish, in_process=in_process)
+    recorded = _record_variants(found, sides, wish)
     not_judged = (
-        *_list_declined(found),
+        # Sizes are guesses, and values that few draws have: that the reference has none of them is no news.
+        *(f"{one.variant.name}: {one.declined}" for one in found if one.declined and _is_told(one)),
         *_of_no_word(found),
         *_list_unsupported(recorded, judged),
         *_explain_missing_gradients(first, wish),
     )
     return Report(
-        candidate,
-        name,
+        sides.candidate,
+        sides.name,
         tuple(withdraw_refuted(_add_advice(recorded, found))),
         judged,
-        tuple(dict.fromkeys(not_judged)),
+        (*dict.fromkeys(not_judged), *_describe_left_out(rounds.left, wish.seconds), *alike),
         first.truth.promoted if first.truth is not None else (),
-        measure_errors(reference, first) if wish.eager else {},
-        {one.result.case: one.variant for one in recorded},
-        otherwise=tuple(one.variant.name for one in found if one.declined and one.news),
-        again=wish.again,
+        _measure_errors(sides.reference, first) if wish.eager else {},
+        {result.case: one.variant.name for one, result in recorded},
+        len(rounds.left),
+        rounds.asked,
+        tuple(one.variant.name for one in found if one.declined and one.news),
+        wish.again,
+        rounds.advisories,
+        wish.advise,
     )
 
 
-def _record_variants(
-    found: Sequence[VariantResult],
-    reference: Reference,
-    name: str,
-    candidate: str,
-    wish: CheckOptions,
-    *,
-    in_process: bool,
-) -> list[Recorded]:
+def _record_variants(found: Sequence[VariantResult], sides: Sides, wish: CheckOptions) -> list[Recorded]:
     """Every record; of the first that failed with a diagnosis, which other variants may refute."""
     end = Allowed(DIAGNOSIS_TIME_SHARE * wish.seconds)
     failed = any(j.verdict in FAILED for one in found for j in one.judgements.values())
-    beside = {m: [w for one in found if failed for w in tensors_of(one, name, reference, m, end)] for m in MODES}
+    beside = {m: [w for one in found if failed for w in tensors_of(one, sides, m, end)] for m in MODES}
     made = list[Recorded]()
     for one in found:
-        if one.declined:
-            continue
-        told = beside if sum(r.result.verdict in FAILED for r in made) < MAX_DIAGNOSED else None
-        some = make_records(one, reference, name, candidate, in_process=in_process, in_all_variants=told, until=end)
-        made += [Recorded(one.variant.name, r, one.advice.get(r.mode, "")) for r in some]
+        if not one.declined:
+            told = beside if sum(result.verdict in FAILED for _, result in made) < MAX_DIAGNOSED else None
+            made += [(one, result) for result in make_records(one, sides, told, end)]
     return made
-
-
-def _list_declined(found: Sequence[VariantResult]) -> list[str]:
-    """Sizes are guesses, and values that few draws have: that the reference has none of them is no news."""
-    return [f"{one.variant.name}: {one.declined}" for one in found if one.declined and _is_told(one)]
 
 
 def _is_told(one: VariantResult) -> bool:
@@ -117,7 +92,7 @@ def _of_no_word(found: Sequence[VariantResult]) -> list[str]:
     return [f"{first_of(names)}: nothing follows from what comes there"] if names else []
 
 
-def describe_left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
+def _describe_left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
     """What is to be said of variants that there was no time for."""
     text = f"{first_of(names)}: the time was over, give more than seconds={seconds:g}"
     return (text,) if names else ()
@@ -125,9 +100,9 @@ def describe_left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
 
 def _list_unsupported(recorded: Sequence[Recorded], judged: tuple[str, ...]) -> list[str]:
     places: dict[str, list[str]] = {}
-    for one in recorded:
-        if one.result.verdict is Verdict.UNSUPPORTED:
-            places.setdefault(f"{one.result.mode}: {one.result.message}", []).append(one.variant)
+    for one, result in recorded:
+        if result.verdict is Verdict.UNSUPPORTED:
+            places.setdefault(f"{result.mode}: {result.message}", []).append(one.variant.name)
     return [text if tuple(some) == judged else f"{', '.join(some)}, {text}" for text, some in places.items()]
 
 
@@ -152,15 +127,15 @@ def _is_far_off(result: Result) -> bool:
 
 def _add_advice(recorded: Sequence[Recorded], found: Sequence[VariantResult]) -> list[Result]:
     """The records; with advice to declare a precision where no variant is wrong by a rule, or by far without it."""
-    results = [one.result for one in recorded]
-    by_far = any(not one.advice and _is_far_off(one.result) for one in recorded)
+    results = [result for _, result in recorded]
+    advised = [(r, one.advice.get(r.mode, "")) for one, r in recorded]
+    by_far = any(not advice and _is_far_off(r) for r, advice in advised)
     if by_far or by_rule(results, (j for one in found for j in one.judgements.values())):
         return results
-    messages = ("; ".join(filter(None, (one.result.message, one.advice))) for one in recorded)
-    return [replace(r, message=message) for r, message in zip(results, messages, strict=True)]
+    return [replace(r, message="; ".join(filter(None, (r.message, advice)))) for r, advice in advised]
 
 
-def measure_errors(reference: Reference, tried: VariantResult) -> dict[str, Any]:
+def _measure_errors(reference: Reference, tried: VariantResult) -> dict[str, Any]:
     """The largest error of eager and of compiled PyTorch, values and gradients, in units; None where it fails."""
     if tried.facts is None or tried.truth is None:
         return {}

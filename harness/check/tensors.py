@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -160,3 +161,27 @@ def _place_within(torch: Any, plain: Any, shape: tuple[int, ...]) -> Any:
 def is_float8(kind: str) -> bool:
     """Whether it is our name of a float of 8 bits."""
     return kind in DTYPES and DTYPES[kind].kind is Kind.FLOAT8
+
+
+def flatten_outputs(outputs: Any) -> list[Any]:
+    """The tensors of outputs in any nesting, in order; numbers count as tensors, None does not."""
+    import torch
+
+    leaves = [y for y in _walk_leaves(outputs) if y is not None]
+    kept = [torch.as_tensor(y) if isinstance(y, int | float | np.ndarray | np.generic) else y for y in leaves]
+    for y in kept:
+        if not isinstance(y, torch.Tensor):
+            raise TypeError(f"an output is a {type(y).__name__}: expected tensors")
+    return kept
+
+
+def _walk_leaves(outputs: Any) -> Iterator[Any]:
+    """The leaves of a tree, of whose nodes some may be dataclasses, which PyTorch takes for leaves."""
+    from torch.utils._pytree import tree_leaves
+
+    for leaf in tree_leaves(outputs):
+        if is_dataclass(leaf) and not isinstance(leaf, type):
+            for f in fields(leaf):
+                yield from _walk_leaves(getattr(leaf, f.name))
+        else:
+            yield leaf

@@ -1,18 +1,7 @@
-"""Digits lost in a difference: errors of one size, however small the result is.
+"""Digits lost in a difference of near numbers, and what stands under a root with eps, or outside it.
 
-log(1 + x) for log1p(x), 0.5 + 0.5 tanh(x / 2) for a sigmoid, 1 - erf(x) for erfc: a number near 1 is rounded to a unit
-of its last place, and what is left once 1 is taken away has the error of it. N. J. Higham, *Accuracy and Stability of
-Numerical Algorithms*, section 1.7.
-
-A variance as the difference E[x²] - E[x]²: its errors are those of x², however small the variance is.
-
-T. F. Chan, G. H. Golub, R. J. LeVeque: *Algorithms for computing the sample variance: analysis and recommendations*.
-The American Statistician 37, 1983.
-
-What is under a root: eps on the other side of it, 1 / (√q + eps) for 1 / √(q + eps), or a variance of samples.
-
-What is under the root need not be known. With eps = 0 an output is c + d / √q, with an endless one c, and the expected
-output lies between them as far as eps is large beside q: that says what q is, for every element.
+N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, section 1.7; T. F. Chan, G. H. Golub, R. J. LeVeque:
+*Algorithms for computing the sample variance: analysis and recommendations*. The American Statistician 37, 1983.
 """
 
 from __future__ import annotations
@@ -38,7 +27,10 @@ _MAX_ERROR_RATIO = 4.0
 
 
 def find_lost_digits(w: WrongTensor) -> str | None:
-    """Errors of one size, small beside 1 and large beside what is expected: of the smallest elements, or multiples."""
+    """Errors of one size, small beside 1 and large beside what is expected: of the smallest elements, or multiples.
+
+    So log(1 + x) errs for log1p(x): a number near 1 is rounded to a unit of its last place, and what is left has that.
+    """
     beside = _measure_beside_one(w)
     if beside is None or any(_is_far(one) for one in w.others):
         return None
@@ -151,7 +143,11 @@ _ENDLESS_EPS = 1e300
 
 
 def find_eps_outside_root(w: WrongTensor) -> str | None:
-    """Of outputs; gradients have q in other places too."""
+    """Of outputs; gradients have q in other places too.
+
+    With eps = 0 an output is c + d / √q, with an endless one c, and the expected output lies between them as far as eps
+    is large beside q: that says what q is, for every element.
+    """
     ends = _evaluate_eps_ends(w)
     if ends is None:
         return None

@@ -1,15 +1,7 @@
-"""The pattern of an error, said in a sentence.
+"""The table of patterns, what says most before what says least, and the sentence of the first that fits an answer.
 
-Each pattern is a small function from a wrong tensor to a sentence, or None where it does not fit. An
-explanation fits when it accounts for every element of the tensor, the right ones included, and
-when as good an account by chance is unlikely (`BITS`). The table goes from what
-says most to what says least; silence is better than a guess. benchmarks/diagnosis.py measures
-how often the sentence is right.
-
-Bounds on what a diagnosis may take: inputs in each other's place may make results of any size.
-
-A scan of 16,385 steps whose state was read as its input has as many states at each of them: 24 GB, and the judge was
-killed.
+A pattern is a function from a wrong tensor to a sentence, or None where it does not fit: it has to account for every
+element, and to be unlikely by chance. benchmarks/diagnosis.py measures how often the sentence is right.
 """
 
 from __future__ import annotations
@@ -245,7 +237,10 @@ MAX_DIAGNOSIS_BYTES = 2 << 30
 
 @contextlib.contextmanager
 def with_bounded_memory(room: int = MAX_DIAGNOSIS_BYTES) -> Iterator[None]:
-    """A block in which this process gets no more than `room` bytes: MemoryError is raised then. On Linux alone."""
+    """A block in which this process gets no more than `room` bytes: MemoryError is raised then. On Linux alone.
+
+    Inputs in each other's place may make results of any size: 24 GB of states, of a scan of 16,385 steps.
+    """
     if sys.platform != "linux":
         yield
         return

@@ -1,7 +1,4 @@
-"""A factor too many or one that is missing: a familiar number, a size, a parameter, an input.
-
-Errors that need no second evaluation: zeros, stale, copies, a sign, a constant added.
-"""
+"""Errors that need no second evaluation: a factor, zeros, stale numbers, copies, a sign, a constant added."""
 
 from __future__ import annotations
 

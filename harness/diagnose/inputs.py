@@ -1,11 +1,4 @@
-"""The tensors that a call is given, one by one, and the call with one of them changed.
-
-Right for other values of an input: one more, its opposite, its square, less its mean; of the cotangent its mean.
-
-Right for two inputs in each other's place: in values, in gradients, or one of them in the place of both.
-
-Terms left out of a sum: slices of one input, or of all that have an axis, as keys and values of attention.
-"""
+"""Right for other inputs: one changed, two in each other's place, or slices of them left out of a sum."""
 
 from __future__ import annotations
 

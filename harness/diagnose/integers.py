@@ -1,15 +1,7 @@
-"""Integers: off by one or by a constant, wrapped around or saturated at fewer bits, without their sign.
+"""Integers off by one or a constant, wrapped, saturated, without their sign, or rounded otherwise to codes.
 
 They are compared exactly, so what explains all wrong ones is no matter of rounding. Bytes that stand for numbers of 8
 bits with a sign are looked at as these numbers.
-
-Numbers rounded to codes: what becomes of halves, and of what is too large.
-
-How a number was before it was rounded, no result says; but the same call with an input (a scale, say) a hair larger
-moves every half away from zero, and with one a hair smaller towards it, and nothing else. And with an input of a
-sixteenth, or of minus that, nothing is too large, and every code is a sixteenth of what it would be, to half a code.
-
-Right for inputs of integers whose highest bit is no sign, or whose sign is left out.
 """
 
 from __future__ import annotations
@@ -153,7 +145,11 @@ _ROUNDING_WAYS_BITS, _WRAP_EVIDENCE_BITS = 2.0, float(np.log2(256 / (2 * _MAX_CO
 
 
 def find_rounded_halves(w: WrongTensor) -> str | None:
-    """Right but for what lies halfway between two codes, all of which goes to one side."""
+    """Right but for what lies halfway between two codes, all of which goes to one side.
+
+    The same call with an input (a scale, say) a hair larger moves every half away from zero, and with one a hair
+    smaller towards it, and nothing else.
+    """
     u = 8 * DTYPES["f64"].u if w.case.dtype == "f64" else DTYPES["f32"].u
     for zero, times in _iter_factors(w):
         away, toward = times(1 + u), times(1 - u)

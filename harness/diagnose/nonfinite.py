@@ -1,7 +1,4 @@
-"""NaN everywhere: no number tells what it comes from, but few changes of the call make it.
-
-NaN and infinities of an intermediate value that leaves the range of its dtype.
-"""
+"""NaN and infinities: which change of the call makes them everywhere, which intermediate value overflows."""
 
 from __future__ import annotations
 

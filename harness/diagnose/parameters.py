@@ -1,9 +1,4 @@
-"""Right for other parameters: ignored, swapped, another axis.
-
-Right for another value of a parameter: one that is documented, the opposite, a neighbour.
-
-Right for a parameter of fewer digits than it has: NumPy 2 rounds a Python float beside a float16, as kernels may.
-"""
+"""Right for other parameters: ignored, swapped, another axis, another value, or rounded to fewer digits."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ import numpy as np
 
 from opproof.cases import cases_of
 from opproof.cases._case import Param, format_param
-from opproof.core.arrays import Array
+from opproof.core.arrays import Array, is_number
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.diagnose.wrong import MAX_EVALUATED_ELEMENTS, WrongTensor
 from opproof.reference_ops import Op
@@ -113,10 +108,6 @@ def iter_replacements(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
         yield type(now)(0), ""
         yield type(now)(1), ""
         yield (math.inf if isinstance(now, float) else now), ""
-
-
-def is_number(v: Any) -> bool:
-    return isinstance(v, int | float) and not isinstance(v, bool)
 
 
 def _is_alike(a: Any, b: Any) -> bool:

@@ -1,9 +1,4 @@
-"""Right numbers in the wrong place: transposed, shifted, or read as if they lay otherwise in memory.
-
-Right for an input that was read otherwise: transposed, reversed, a place early or late, its first slice for all.
-
-Right for another map from places to places: equal indices, the edge of a causal mask, heads, groups of channels.
-"""
+"""Right numbers in the wrong place, or of an input read otherwise: transposed, shifted, by strides, heads, masks."""
 
 from __future__ import annotations
 

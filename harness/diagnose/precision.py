@@ -1,12 +1,4 @@
-"""Arithmetic of a lower precision: inputs rounded, results rounded, or errors of its size.
-
-A precision that was not declared: the record passes by it, whole arrays included.
-
-Errors that follow a value: their signs change seldom as it grows. A formula's do that, those of rounding do not.
-
-The runs test of A. Wald and J. Wolfowitz: *On a test whether two samples are from the same population*. Annals of
-Mathematical Statistics 11, 1940.
-"""
+"""Arithmetic of a lower precision: inputs rounded, results rounded, or errors of its size that follow no value."""
 
 from __future__ import annotations
 
@@ -286,7 +278,11 @@ def _iter_keys(w: WrongTensor) -> Iterator[Array]:
 
 
 def _changes_seldom(key: Array, error: Array) -> bool:
-    """Whether the signs of errors come in few runs, along a key; what is twice there counts once."""
+    """Whether the signs of errors come in few runs, along a key; what is twice there counts once.
+
+    A. Wald, J. Wolfowitz: *On a test whether two samples are from the same population*. Annals of Mathematical
+    Statistics 11, 1940.
+    """
     values, first = np.unique(key, return_index=True)
     if values.size < 2 * _MIN_LOOKED_ELEMENTS:
         return False

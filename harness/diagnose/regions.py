@@ -1,16 +1,4 @@
-"""Sets of elements that might be the wrong ones: tails, slices, ties and kinks.
-
-A set of elements that might be the wrong ones, and how it is said.
-
-Where numbers leave a range on the way: squares that overflow or vanish, masks that are more than one bit.
-
-Which slices of a table an input of indices names, and how often: few of them are touched at all, some several times.
-
-Where all that is wrong lies in slices that are named, or named more than once, others could not show the error: that
-the wrong ones are every second, or past the 64th, is then told by how many of those that could show it are so.
-
-Sets of places that loops forget: tails, the first and last slices, every second one, edges, all but a tile.
-"""
+"""Sets of elements that might be the wrong ones, and how each is said: special values, places, named slices."""
 
 from __future__ import annotations
 

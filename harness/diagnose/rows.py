@@ -1,12 +1,7 @@
-"""Errors that are the same all along a row: each row times a factor of its own, or shifted by a constant of its own.
+"""Errors that are the same all along a row: a factor or a constant of its own, or a statistic of it held constant.
 
 A sum, a mean or a root that was wrong for the row does that: eps outside the root, an exponential left out of a
-softmax, a normalisation that forgot a term.
-
-Gradients without the term that goes through a statistic of the row: its sum, mean, norm or variance held constant.
-
-That term is, in every row, a multiple of one tensor, the same all along the row: of x behind a root mean square or a
-norm, of x and of ones behind a variance and a mean, of the output (its exponential) behind a softmax.
+softmax. A gradient without the term through a statistic is off by a multiple of one tensor, the same along the row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Where the wrong elements are, and that nowhere else is one.
-
-Sets of elements that might be the wrong ones, by a bound that the data tells: large arguments, an interval.
-"""
+"""Where the wrong elements are, and that nowhere else is one: which region, or bound of a value, holds them best."""
 
 from __future__ import annotations
 

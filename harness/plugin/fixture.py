@@ -1,7 +1,4 @@
-"""What the fixture `opproof_check` asks for: records by an operator's cases, or by a reference of PyTorch.
-
-Records as subtests of the test that asked for them, and what was not judged as a line of the summary.
-"""
+"""What the fixture `opproof_check` asks for, told to pytest: subtests, and a line for what is not judged."""
 
 from __future__ import annotations
 
@@ -102,7 +99,7 @@ def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) ->
         given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
         report = judge_candidate(fn, op, **given)
         objection = "" if report.ok else repr(report)
-        return Found(report.candidate, report.results, report.not_judged, objection, report)
+        return Found(report.candidate, report.results, (*report.not_judged, *report.said_advisories), objection, report)
     from opproof.harness.check import by_operator
 
     _check_names(options, [f.name for f in fields(by_operator.FunctionCheck) if f.name not in ("fn", "op")])

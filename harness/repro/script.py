@@ -2,10 +2,6 @@
 
 Small cases need NumPy alone: inputs stand in the program, and the reference's own source does. Larger ones import
 opproof, which draws the same inputs from the case id.
-
-The reference of an operator as source text that needs NumPy alone: its functions and all that they use.
-
-What reports say of operators: their docstrings, read without importing them.
 """
 
 from __future__ import annotations

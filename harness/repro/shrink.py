@@ -1,12 +1,8 @@
 """A failing case made small: greedy steps, each kept while the case still fails in the same way.
 
-The steps, as in delta debugging (Zeller, Hildebrandt, Simplifying and isolating failure-inducing
-input, 2002): the plainest dtype, fill, layout and parameters first, then fewer tensors and axes, then
-smaller sizes, from 1 up, so that a size ends at the smallest one that fails or at one whose
-predecessor passes. Sizes that are equal are mostly tied (the k of a matmul, a norm's weight), so
-they shrink together; one by one only where that gains nothing more.
-
-Cases a step simpler than a case: plainer, of fewer tensors and axes, with smaller sizes.
+As in delta debugging (Zeller, Hildebrandt, Simplifying and isolating failure-inducing input, 2002): the plainest dtype,
+fill, layout and parameters first, then fewer tensors and axes, then smaller sizes, by a bisection. Sizes that are equal
+are mostly tied (the k of a matmul, a norm's weight), so they shrink together; alone only where that gains nothing more.
 """
 
 from __future__ import annotations

@@ -56,6 +56,7 @@ def check(
     modes: Sequence[str] = (),
     reuses_outputs: bool = False,
     bits: str | None = None,
+    advise: bool = False,
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
@@ -76,7 +77,8 @@ def check(
     "jvp" (forward mode) and "double" (the gradient of the gradient) are judged too, where they are named.
     reuses_outputs: a declaration that the next call overwrites what this one returned, as where a CUDA graph is
     replayed; else that fails. bits: "vary" declares that the same call may give other bits, as where atomic additions
-    make a sum; then each of several answers has to be right.
+    make a sum; then each of several answers has to be right. advise: say too where the candidate answers otherwise and
+    is not wrong, as for NaN; the report keeps it in `advisories`.
 
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
@@ -86,7 +88,7 @@ def check(
     report = judge_candidate(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
-        modes=modes, reuses_outputs=reuses_outputs, bits=bits,
+        modes=modes, reuses_outputs=reuses_outputs, bits=bits, advise=advise,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

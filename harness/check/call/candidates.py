@@ -1,16 +1,12 @@
 """Candidates of every kind as functions of PyTorch tensors: torch.autograd.Function, NumPy functions, symbols of C.
 
-A symbol of a C library as a candidate: pointers to the inputs, to the outputs, then sizes.
+A symbol of C gets pointers to the inputs, to the outputs, then sizes:
 
     void add(const float *a, const float *b, float *y, int64_t rows, int64_t columns);
 
 Tensors lie row by row in their dtype. The sizes are those of the first tensor's axes, as int64_t; where a ctypes
 function declares its argument types and these have one number alone, it is the number of the first tensor's elements.
 Whatever it returns but 0 or nothing is an error.
-
-Operators registered with torch.library: its own opcheck of schema, fake tensors and autograd registration.
-
-Where a candidate computes: where it is told to, else where its parameters or the given tensors are.
 """
 
 from __future__ import annotations
@@ -25,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from opproof.core.errors import UsageError
-from opproof.harness.check.call.side_effects import Ended, settings_kept
+from opproof.harness.check.call.perform import Ended
+from opproof.harness.check.call.side_effects import settings_kept
 from opproof.harness.check.call.subject import Arguments, is_module
 from opproof.harness.check.tensors import CallTensor, to_torch
 
@@ -223,26 +220,6 @@ def run_opcheck(candidate: Any, arguments: Arguments, tensors: Sequence[CallTens
     made = [to_torch(torch, t, "cpu") for t in tensors]
     given, named = arguments.split([t.requires_grad_() if gradients and t.is_floating_point() else t for t in made])
     said = torch.library.opcheck(candidate, given, named, test_utils=TESTS, raise_exception=False)
-    return [
-        f"torch.library.opcheck, {name}: {_take_first_sentence(found)}"
-        for name, found in said.items()
-        if found != "SUCCESS"
-    ]
-
-
-def _take_first_sentence(found: Any) -> str:
-    """The first sentence of what was raised."""
-    text = " ".join(str(found).split())
-    return f"{type(found).__name__}: {text[:300]}"
-
-
-def device_of(candidate: Any, inputs: Any, asked: str | None) -> str:
-    """A device by PyTorch's name. Raises BackendError where it is not there."""
-    from opproof.harness.check.function_backend import require_torch
-
-    if asked is not None:
-        require_torch(asked)
-        return asked
-    owned = [*candidate.parameters()] if is_module(candidate) else []
-    given = [v for v in inputs if hasattr(v, "device")] if isinstance(inputs, list | tuple) else []
-    return next((str(t.device) for t in (*owned, *given)), "cpu")
+    raised = {name: (type(found).__name__, " ".join(str(found).split())) for name, found in said.items()}
+    failed = {name: raised[name] for name, found in said.items() if found != "SUCCESS"}
+    return [f"torch.library.opcheck, {name}: {kind}: {text[:300]}" for name, (kind, text) in failed.items()]

@@ -1,24 +1,11 @@
-"""What a candidate, or the reference in the candidate's dtype, is given, and what came of it.
-
-Where and how a call is made: on another thread, beside other calls, as inference makes it, with more threads.
-
-Two replies beside each other: whether they have the same bits, and whether rounding alone may part them.
-
-The tensors of what a call returns, in any nesting.
-
-By what a kernel says that it does not take what it is given: an exception that somebody raised for it.
-"""
+"""A request to a candidate and its reply, the settings a call is made in, and two replies beside each other."""
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +15,9 @@ from opproof.harness.check.call.guard_regions import Fence
 from opproof.harness.check.call.side_effects import SideEffect
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 
-_Answer = TypeVar("_Answer")
-
 #: More than most machines that run a check would give, and than many kernels have room for sums of.
-_SEVERAL_THREADS = 5
-_MAX_THREADS = 33
+SEVERAL_THREADS = 5
+MAX_THREADS = 33
 #: Calls that may follow while a result is held.
 HELD = 5000
 
@@ -48,8 +33,8 @@ class Setting(StrEnum):
     INFERENCE = "under torch.inference_mode()"
     ONE = "with one thread (torch.set_num_threads)"
     TWO = "with 2 threads (torch.set_num_threads)"
-    MANY = f"with {_SEVERAL_THREADS} threads (torch.set_num_threads)"
-    MOST = f"with {_MAX_THREADS} threads (torch.set_num_threads)"
+    MANY = f"with {SEVERAL_THREADS} threads (torch.set_num_threads)"
+    MOST = f"with {MAX_THREADS} threads (torch.set_num_threads)"
     LATE = "where its inputs are overwritten once it has returned"
     HELD = f"where it is held while up to {HELD:,} calls follow"
     AGAIN = "in a second call, without a new seed"
@@ -57,78 +42,6 @@ class Setting(StrEnum):
     NET = "as a layer of a network, with a trained weight and a loss behind it"
     AUTOCAST = "under torch.autocast"
     BESIDE = "while another thread calls it with other numbers"
-
-
-#: Of so many elements a call has one thread: more would wait for one another, and for all who use the other cores.
-_MAX_SINGLE_THREAD_ELEMENTS = 1 << 17
-
-
-@contextmanager
-def threads_for(tensors: Sequence[CallTensor]) -> Iterator[None]:
-    """A block in which PyTorch has one thread for tensors that are small, and its own number for others."""
-    import torch
-
-    before = torch.get_num_threads()
-    if before == 1 or sum(t.values.size for t in tensors) > _MAX_SINGLE_THREAD_ELEMENTS:
-        yield
-        return
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-@contextmanager
-def autograd(torch: Any, setting: Setting, *, wanted: bool) -> Iterator[None]:
-    """A block in which the candidate alone is called: with gradients where they are wanted, weights made before it."""
-    with ExitStack() as blocks:
-        if setting is Setting.INFERENCE:
-            blocks.enter_context(torch.inference_mode())
-        else:
-            blocks.enter_context(torch.set_grad_enabled(wanted or setting is Setting.CONSTANT))
-        if setting is Setting.AUTOCAST:
-            blocks.enter_context(torch.autocast("cpu", torch.bfloat16))
-        yield
-
-
-def call_in_setting(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
-    """What a call gives there."""
-    import torch
-
-    if setting is Setting.THREAD:
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(call).result()
-    if setting in _THREADS:
-        return _with_threads(torch, _THREADS[setting], call)
-    return call()
-
-
-_THREADS = {Setting.ONE: 1, Setting.TWO: 2, Setting.MANY: _SEVERAL_THREADS, Setting.MOST: _MAX_THREADS}
-
-
-def _with_threads(torch: Any, count: int, call: Callable[[], _Answer]) -> _Answer:
-    """What a call gives with so many threads of PyTorch, and of every OpenMP that a kernel has brought with it."""
-    before, runtimes = torch.get_num_threads(), [(r, r.omp_get_max_threads()) for r in _find_openmp()]
-    torch.set_num_threads(count)
-    for runtime, _ in runtimes:
-        runtime.omp_set_num_threads(count)
-    try:
-        return call()
-    finally:
-        for runtime, own in runtimes:
-            runtime.omp_set_num_threads(own)
-        torch.set_num_threads(before)
-
-
-def _find_openmp() -> list[Any]:
-    """The OpenMP runtimes that this process has loaded; none where it cannot say."""
-    try:
-        lines = Path("/proc/self/maps").read_text(errors="replace").splitlines()
-    except OSError:
-        return []
-    paths = dict.fromkeys(line.split(maxsplit=5)[-1] for line in lines)
-    return [ctypes.CDLL(p) for p in paths if Path(p).name.startswith(("libgomp", "libomp", "libiomp"))]
 
 
 class BeforeBackward(StrEnum):
@@ -232,43 +145,6 @@ def are_all_near(
 
 def _find_largest(values: Array) -> float:
     return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
-
-
-def flatten_outputs(outputs: Any) -> list[Any]:
-    """The tensors of outputs in any nesting, in order; numbers count as tensors, None does not."""
-    import torch
-
-    leaves = [y for y in _walk_leaves(outputs) if y is not None]
-    kept = [torch.as_tensor(y) if isinstance(y, int | float | np.ndarray | np.generic) else y for y in leaves]
-    for y in kept:
-        if not isinstance(y, torch.Tensor):
-            raise TypeError(f"an output is a {type(y).__name__}: expected tensors")
-    return kept
-
-
-def has_own_operations(y: Any) -> bool:
-    """Whether a tensor is of a class that answers in PyTorch's place where it is read."""
-    import torch
-
-    kinds = type(y).__mro__
-    own = kinds[: kinds.index(torch.Tensor)] if torch.Tensor in kinds else ()
-    return any(
-        {"__torch_function__", "__torch_dispatch__"} & vars(kind).keys()
-        for kind in own
-        if kind is not torch.nn.Parameter
-    )
-
-
-def _walk_leaves(outputs: Any) -> Iterator[Any]:
-    """The leaves of a tree, of whose nodes some may be dataclasses, which PyTorch takes for leaves."""
-    from torch.utils._pytree import tree_leaves
-
-    for leaf in tree_leaves(outputs):
-        if is_dataclass(leaf) and not isinstance(leaf, type):
-            for f in fields(leaf):
-                yield from _walk_leaves(getattr(leaf, f.name))
-        else:
-            yield leaf
 
 
 #: Exceptions by which one says so.

@@ -1,9 +1,7 @@
-"""A candidate in a process of its own: out of reach of the judge, and free to die.
+"""A candidate in a process of its own: out of reach of the judge, and free to die; and both sides read from files.
 
-A reference and a candidate in files, in our form or in KernelBench's.
-
-Ours: `reference(*tensors)` and `inputs(seed, dtype)`; `candidate(*tensors)`. KernelBench's: `Model`, `get_inputs` and
-`get_init_inputs`; `ModelNew`.
+Files have our form, `reference(*tensors)`, `inputs(seed, dtype)` and `candidate(*tensors)`, or KernelBench's: `Model`,
+`get_inputs` and `get_init_inputs`, and `ModelNew`.
 """
 
 from __future__ import annotations
@@ -78,10 +76,8 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
             _stop(process.pop())
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
-            how, hidden = (
-                _encode_start(located, reference, seed, lasts=lasts),
-                with_compiled(filter(None, [located.withheld])),
-            )
+            how = _encode_start(located, reference, seed, lasts=lasts)
+            hidden = with_compiled(filter(None, [located.withheld]))
             process[:] = [HostProcess([*command, how], _measure_memory(), hidden=hidden)]
             count(process[0].number)
         reply = _ask_process(process[0], request, located.seconds)
@@ -117,7 +113,9 @@ def _encode_start(located: Located, reference: Reference, seed: int, *, lasts: b
     form = reference.form
     arguments = form.arguments
     try:
-        rest, init = [wire.to_json(v) for v in arguments.rest], located.init and [*map(_init, located.init)]
+        rest = [wire.to_json(v) for v in arguments.rest]
+        lists = (list, tuple, dict)  # of a class's own are what JSON makes of them
+        init = located.init and [v if isinstance(v, lists) else wire.to_json(v) for v in located.init]
     except TypeError as error:
         raise UsageError(
             f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts, dtypes, "
@@ -131,11 +129,6 @@ def _encode_start(located: Located, reference: Reference, seed: int, *, lasts: b
         "withheld": None if located.withheld is None else str(located.withheld),
     }  # fmt: skip
     return json.dumps(how)
-
-
-def _init(value: Any) -> Any:
-    """An argument of a class's own; lists of numbers are what JSON makes of them."""
-    return value if isinstance(value, list | tuple | dict) else wire.to_json(value)
 
 
 def _ask_process(process: HostProcess, request: CallRequest, seconds: float) -> Reply:

@@ -1,11 +1,4 @@
-"""Many calls, of which one may give others than the rest: beside another thread's, or where their own threads meet.
-
-A workspace that all calls share is then of two calls, and a sum that all threads share loses terms.
-
-An earlier call, with other numbers in the memory of the tensors that are given next: what was kept of it shows.
-
-What a caller of a kernel holds from call to call, by which a kernel that keeps what is not its own is found out.
-"""
+"""Calls beside, before and after the judged one, by which a kernel that keeps what is not its own is found out."""
 
 from __future__ import annotations
 
@@ -22,8 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from opproof.harness.check.call.exchange import CallRequest, Setting, flatten_outputs
-from opproof.harness.check.tensors import as_array, to_torch
+from opproof.harness.check.call.exchange import CallRequest, Setting
+from opproof.harness.check.tensors import as_array, flatten_outputs, to_torch
 from opproof.harness.clock import Allowed
 
 #: Seconds after which Python turns to the other thread, so that two calls lie within one another.
@@ -49,17 +42,13 @@ def find_outlier_call(once: Callable[[], Made], others: Callable[[], object] | N
         odd, distance = alone, 0.0
         while distance < _FAR_DISTANCE and not allowed.over:
             made = once()
-            if (off := _measure_distance(made, alone)) > distance:
+            if (off := max(map(_off, chain(*made), chain(*alone)), default=0.0)) > distance:
                 odd, distance = made, off
     return odd
 
 
-def _measure_distance(made: Made, alone: Made) -> float:
-    """The largest difference, as a share of the largest number of its tensor; inf of numbers and none."""
-    return max(map(_off, chain(*made), chain(*alone)), default=0.0)
-
-
 def _off(a: Any, b: Any) -> float:
+    """The largest difference, as a share of the largest number; inf of numbers and none."""
     if a is b or (a is not None and b is not None and a.equal(b)):
         return 0.0
     if a is None or b is None or a.shape != b.shape or not a.is_floating_point():

@@ -1,16 +1,16 @@
-"""One call of a candidate, or of the reference in the candidate's dtype: what it was given, and what came of it.
-
-Whether gradients are taken by PyTorch, step by step, or by a formula that somebody wrote.
-"""
+"""One call of a candidate, or of the reference in the candidate's dtype: what it was given, and what came of it."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,13 @@ from opproof.core.text import text_of
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.exchange import (
     HELD,
+    MAX_THREADS,
+    SEVERAL_THREADS,
     BeforeBackward,
     CallRequest,
     Reply,
     ReplyTensor,
     Setting,
-    autograd,
-    call_in_setting,
-    flatten_outputs,
-    has_own_operations,
-    threads_for,
 )
 from opproof.harness.check.call.guard_regions import Fence, Fences, fenced
 from opproof.harness.check.call.other_calls import (
@@ -41,8 +38,8 @@ from opproof.harness.check.call.other_calls import (
     replaced_contents,
     with_other_numbers,
 )
-from opproof.harness.check.call.side_effects import Ended, SideEffect, describe_grad_mode, watch
-from opproof.harness.check.tensors import apply_layout, as_array, to_torch
+from opproof.harness.check.call.side_effects import SideEffect, watch
+from opproof.harness.check.tensors import CallTensor, apply_layout, as_array, flatten_outputs, to_torch
 from opproof.harness.clock import Allowed
 
 #: So many forwards more may come before a backward, as of the layers of a network, while they take so long.
@@ -303,3 +300,126 @@ def has_own_backward(outputs: Sequence[Any]) -> bool:
         seen |= new
         left += new
     return False
+
+
+#: Of so many elements a call has one thread: more would wait for one another, and for all who use the other cores.
+_MAX_SINGLE_THREAD_ELEMENTS = 1 << 17
+
+
+@contextmanager
+def threads_for(tensors: Sequence[CallTensor]) -> Iterator[None]:
+    """A block in which PyTorch has one thread for tensors that are small, and its own number for others."""
+    import torch
+
+    before = torch.get_num_threads()
+    if before == 1 or sum(t.values.size for t in tensors) > _MAX_SINGLE_THREAD_ELEMENTS:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def autograd(torch: Any, setting: Setting, *, wanted: bool) -> Iterator[None]:
+    """A block in which the candidate alone is called: with gradients where they are wanted, weights made before it."""
+    with ExitStack() as blocks:
+        if setting is Setting.INFERENCE:
+            blocks.enter_context(torch.inference_mode())
+        else:
+            blocks.enter_context(torch.set_grad_enabled(wanted or setting is Setting.CONSTANT))
+        if setting is Setting.AUTOCAST:
+            blocks.enter_context(torch.autocast("cpu", torch.bfloat16))
+        yield
+
+
+def call_in_setting(setting: Setting, call: Callable[[], Reply]) -> Reply:
+    """What a call gives there."""
+    import torch
+
+    if setting is Setting.THREAD:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(call).result()
+    if setting in _THREADS:
+        return _with_threads(torch, _THREADS[setting], call)
+    return call()
+
+
+_THREADS = {Setting.ONE: 1, Setting.TWO: 2, Setting.MANY: SEVERAL_THREADS, Setting.MOST: MAX_THREADS}
+
+
+def _with_threads(torch: Any, count: int, call: Callable[[], Reply]) -> Reply:
+    """What a call gives with so many threads of PyTorch, and of every OpenMP that a kernel has brought with it."""
+    before, runtimes = torch.get_num_threads(), [(r, r.omp_get_max_threads()) for r in _find_openmp()]
+    torch.set_num_threads(count)
+    for runtime, _ in runtimes:
+        runtime.omp_set_num_threads(count)
+    try:
+        return call()
+    finally:
+        for runtime, own in runtimes:
+            runtime.omp_set_num_threads(own)
+        torch.set_num_threads(before)
+
+
+def _find_openmp() -> list[Any]:
+    """The OpenMP runtimes that this process has loaded; none where it cannot say."""
+    try:
+        lines = Path("/proc/self/maps").read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    paths = dict.fromkeys(line.split(maxsplit=5)[-1] for line in lines)
+    return [ctypes.CDLL(p) for p in paths if Path(p).name.startswith(("libgomp", "libomp", "libiomp"))]
+
+
+def has_own_operations(y: Any) -> bool:
+    """Whether a tensor is of a class that answers in PyTorch's place where it is read."""
+    import torch
+
+    kinds = type(y).__mro__
+    own = kinds[: kinds.index(torch.Tensor)] if torch.Tensor in kinds else ()
+    return any(
+        {"__torch_function__", "__torch_dispatch__"} & vars(kind).keys()
+        for kind in own
+        if kind is not torch.nn.Parameter
+    )
+
+
+def describe_grad_mode(torch: Any, *, before: bool) -> SideEffect | None:
+    """What is said of a call that left autograd on where it was off, or off where it was on."""
+    now = torch.is_grad_enabled()
+    text = f"torch.is_grad_enabled() was {before} before the call and is {now} after it"
+    return None if now == before else SideEffect(Verdict.INPUT_CHANGED, text)
+
+
+@dataclass
+class Ended:
+    """A candidate after which no mode stays on; `left`: what is said of the first that did."""
+
+    call: Callable[[Sequence[Any]], Any]
+    left: SideEffect | None = None
+
+    def __call__(self, tensors: Sequence[Any]) -> Any:
+        """What it returns, which nothing has touched when modes are taken off. Raises what it raises."""
+        import torch
+
+        before = _count_modes(torch)
+        try:
+            return self.call(tensors)
+        finally:
+            self._end(torch, before)
+
+    def _end(self, torch: Any, before: tuple[int, int]) -> None:
+        now = _count_modes(torch)
+        left = [torch._C._pop_torch_dispatch_stack(None) for _ in range(now[0] - before[0])]  # noqa: SLF001
+        left += [torch._C._pop_torch_function_stack() for _ in range(now[1] - before[1])]  # noqa: SLF001
+        if left and self.left is None:
+            text = f"{type(left[-1]).__name__}, a mode, was left on: it sees, and may answer, all that PyTorch is asked"
+            self.left = SideEffect(Verdict.INPUT_CHANGED, text)
+
+
+def _count_modes(torch: Any) -> tuple[int, int]:
+    """How many modes of each kind this thread has on. PyTorch has no public name for its stacks."""
+    return torch._C._len_torch_dispatch_stack(), torch._C._len_torch_function_stack()  # noqa: SLF001

@@ -1,13 +1,7 @@
 """The reference of a check: a PyTorch function or module, asked in the dtypes of a request or in float64.
 
-What a reference remembers between calls: tables of angles, masks by length, memoised functions.
-
-Every call begins with what was there before and leaves nothing behind. Else a table would be that of the first call: of
-another dtype than is asked for, or without the noise of an evaluation that finds it made.
-
-A call that is ended after a while: a loop may follow numbers that were changed, and never come to its end.
-
-A while of processors: on a busy machine it has as many steps as on an idle one.
+Every call begins with what was there before and leaves nothing behind, as tables of angles and memoised functions: else
+a table would be of the first call's dtype, or without the noise of an evaluation that finds it made.
 """
 
 from __future__ import annotations
@@ -22,12 +16,11 @@ from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
-from opproof.core.dtypes import DTYPES
 from opproof.core.errors import OpError
-from opproof.harness.check.call.exchange import CallRequest, Reply, flatten_outputs
+from opproof.harness.check.call.exchange import CallRequest, Reply
 from opproof.harness.check.call.perform import perform
 from opproof.harness.check.call.subject import Form, as_call, call_for, in_dtype, in_float64
-from opproof.harness.check.tensors import PARTS, CallTensor, by_parts
+from opproof.harness.check.tensors import PARTS, by_parts, flatten_outputs
 from opproof.harness.clock import Allowed, Clock
 from opproof.harness.reference.torch import dtype_leaks
 from opproof.harness.reference.torch.dispatch import TAKES_FUNCTIONS
@@ -121,15 +114,6 @@ class Reference:
             return [by_parts(y) for y in (*found, *(given[i] for i in request.after))]
 
         return outputs
-
-
-def list_kinds(tensors: Sequence[CallTensor]) -> tuple[str, ...]:
-    """Our names of the float dtypes of tensors, "" of those that hold none; of one number, that in which it is used.
-
-    A number of float64 beside tensors of a smaller dtype widens nothing: PyTorch computes in theirs, its gradient too.
-    """
-    widest = max((t.kind for t in tensors if t.kind and t.shape), key=lambda k: DTYPES[k].digits, default="")
-    return tuple(widest if widest and t.kind == "f64" and not t.shape else t.kind for t in tensors)
 
 
 _ABSENT = object()

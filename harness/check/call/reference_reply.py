@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor
 from opproof.harness.check.call.reference import Native
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor, is_float8, kind_of
+from opproof.harness.reference.torch.evaluate import TorchQuestion
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,21 @@ class ReferenceReply:
         own = len(self.outputs) - len(after)
         return (*(f"y{i}" for i in range(own)), *(f"{given[i].name} after the call" for i in after))
 
+    def make_question(self, outputs: Callable[..., Sequence[Any]], compute: str | None) -> TorchQuestion:
+        """The question that `outputs`, the reference in float64, answers under noise."""
+        request = self.request
+        return TorchQuestion(
+            outputs,
+            tuple(np.asarray(t.values) for t in request.tensors),
+            request.needs or (False,) * len(request.tensors),
+            tuple(kind_of(y.dtype) for y in self.outputs),
+            list_kinds(request.tensors),
+            request.cotangents,
+            compute,
+            request.seed,
+            self.reply.draws,
+        )
+
 
 def ask_reference(
     reference: Native, tensors: tuple[CallTensor, ...], seed: int, gradients: bool, rest: tuple[Any, ...] | None = None
@@ -40,7 +56,9 @@ def ask_reference(
     if first.error:
         return first.error
     after = first.changed
-    tensors = tuple(_make_writable(t) if i in after else t for i, t in enumerate(tensors))
+    # What is updated in place has a place for each of its elements: PyTorch itself refuses others.
+    once = {i for i in after if tensors[i].layout == "broadcast"}
+    tensors = tuple(replace(t, layout=CONTIGUOUS) if i in once else t for i, t in enumerate(tensors))
     request = CallRequest(plain, after=after, seed=seed, rest=rest)
     if after:
         first = reference.call_native(request)
@@ -54,13 +72,9 @@ def ask_reference(
         *(None if y.shares in after else g for y, g in zip(own, _draw_cotangents(own, seed, layout), strict=True)),
         *(None for _ in after),
     )
-    asked = replace(
-        request,
-        cotangents=cotangents,
-        needs=tuple(
-            is_differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in enumerate(tensors)
-        ),
-    )
+    each = enumerate(tensors)
+    needs = tuple(is_differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in each)
+    asked = replace(request, cotangents=cotangents, needs=needs)
     if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
         reply = reference.call_native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
@@ -71,11 +85,8 @@ def ask_reference(
             if alike.gradients and _count_nans(alike) == _count_nans(reply):
                 asked, reply = quiet, alike
         needs = tuple(d is not None for d in reply.gradients)
-        if (
-            not (reply.error or reply.declined or reply.failed)
-            and any(needs)
-            and not _has_update_with_gradient(reply, tensors, after)
-        ):
+        answers = any(needs) and not (reply.error or reply.declined or reply.failed)
+        if answers and not _has_update_with_gradient(reply, tensors, after):
             return ReferenceReply(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
     return ReferenceReply(replace(request, tensors=tensors), first, first.outputs)
 
@@ -92,11 +103,6 @@ def _has_update_with_gradient(reply: Reply, tensors: Sequence[CallTensor], after
 def is_differentiable(kind: str) -> bool:
     """Whether gradients are asked for in a float dtype of this name of ours: in 8 bits nobody has any."""
     return bool(kind) and not is_float8(kind)
-
-
-def _make_writable(tensor: CallTensor) -> CallTensor:
-    """A tensor that is updated in place has a place for each of its elements: PyTorch itself refuses others."""
-    return replace(tensor, layout=CONTIGUOUS) if tensor.layout == "broadcast" else tensor
 
 
 def _has_same_draws(a: Sequence[Any], b: Sequence[Any]) -> bool:
@@ -154,3 +160,12 @@ def _draw_cotangents(outputs: Sequence[ReplyTensor], seed: int, layout: str) -> 
         return np.array(np.broadcast_to(g[:1], g.shape)) if layout == "broadcast" and g.ndim else g
 
     return tuple(drawn(y) if is_differentiable(kind_of(y.dtype)) else None for y in outputs)
+
+
+def list_kinds(tensors: Sequence[CallTensor]) -> tuple[str, ...]:
+    """Our names of the float dtypes of tensors, "" of those that hold none; of one number, that in which it is used.
+
+    A number of float64 beside tensors of a smaller dtype widens nothing: PyTorch computes in theirs, its gradient too.
+    """
+    widest = max((t.kind for t in tensors if t.kind and t.shape), key=lambda k: DTYPES[k].digits, default="")
+    return tuple(widest if widest and t.kind == "f64" and not t.shape else t.kind for t in tensors)

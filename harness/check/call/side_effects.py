@@ -1,7 +1,4 @@
-"""What a call does to its caller beside its answer: tensors moved, memory beside them written, settings changed.
-
-Modes of PyTorch that a call leaves on: they see every operation after it, and may make there what was to be made.
-"""
+"""What a call does to its caller beside its answer: tensors moved, memory beside them written, settings left."""
 
 from __future__ import annotations
 
@@ -118,13 +115,6 @@ def _restore_methods(torch: Any) -> list[str]:
     return found
 
 
-def describe_grad_mode(torch: Any, *, before: bool) -> SideEffect | None:
-    """What is said of a call that left autograd on where it was off, or off where it was on."""
-    now = torch.is_grad_enabled()
-    text = f"torch.is_grad_enabled() was {before} before the call and is {now} after it"
-    return None if now == before else SideEffect(Verdict.INPUT_CHANGED, text)
-
-
 @contextlib.contextmanager
 def settings_kept(torch: Any) -> Iterator[None]:
     """A block after which all settings are what they were."""
@@ -141,21 +131,8 @@ def _restore_settings(torch: Any, before: Mapping[str, Any]) -> dict[str, Any]:
     now = _read_settings(torch)
     other = {name: now[name] for name, value in before.items() if now[name] != value}
     for name in other:
-        _SETTINGS[name].put(torch, before[name])
+        _SETTINGS[name][1](torch, before[name])
     return other
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """One that all of a process shares, or a thread, and which a kernel may set for itself and leave so."""
-
-    get: Callable[[Any], Any]
-    put: Callable[[Any, Any], Any]
-
-
-def _flushes(torch: Any) -> bool:
-    del torch
-    return bool(np.float32(1e-40) * np.float32(0.5) == 0)
 
 
 @cache
@@ -163,55 +140,31 @@ def _load_libm() -> Any:
     return ctypes.CDLL(ctypes.util.find_library("m"))
 
 
-_SETTINGS = {
-    "torch.get_default_dtype()": _Setting(lambda t: t.get_default_dtype(), lambda t, v: t.set_default_dtype(v)),
-    "torch.get_num_threads()": _Setting(lambda t: t.get_num_threads(), lambda t, v: t.set_num_threads(v)),
-    "torch.get_float32_matmul_precision()": _Setting(
-        lambda t: t.get_float32_matmul_precision(), lambda t, v: t.set_float32_matmul_precision(v)
+#: What all of a process shares, or a thread, and a kernel may set for itself and leave so: how it is read, and set.
+_SETTINGS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
+    "torch.get_default_dtype()": (lambda t: t.get_default_dtype(), lambda t, v: t.set_default_dtype(v)),
+    "torch.get_num_threads()": (lambda t: t.get_num_threads(), lambda t, v: t.set_num_threads(v)),
+    "torch.get_float32_matmul_precision()": (
+        lambda t: t.get_float32_matmul_precision(),
+        lambda t, v: t.set_float32_matmul_precision(v),
     ),
-    "torch.are_deterministic_algorithms_enabled()": _Setting(
-        lambda t: t.are_deterministic_algorithms_enabled(), lambda t, v: t.use_deterministic_algorithms(v)
+    "torch.are_deterministic_algorithms_enabled()": (
+        lambda t: t.are_deterministic_algorithms_enabled(),
+        lambda t, v: t.use_deterministic_algorithms(v),
     ),
-    "torch.initial_seed()": _Setting(
-        lambda t: t.default_generator.initial_seed(), lambda t, v: t.default_generator.manual_seed(v)
+    "torch.initial_seed()": (
+        lambda t: t.default_generator.initial_seed(),
+        lambda t, v: t.default_generator.manual_seed(v),
     ),
-    "torch.set_flush_denormal": _Setting(_flushes, lambda t, v: t.set_flush_denormal(v)),
-    "fegetround()": _Setting(lambda _: _load_libm().fegetround(), lambda _, v: _load_libm().fesetround(v)),
-    "numpy.geterr()": _Setting(lambda _: np.geterr(), lambda _, v: np.seterr(**v)),
-    "the working directory": _Setting(lambda _: Path.cwd(), lambda _, v: os.chdir(v)),
+    "torch.set_flush_denormal": (
+        lambda _: bool(np.float32(1e-40) * np.float32(0.5) == 0),
+        lambda t, v: t.set_flush_denormal(v),
+    ),
+    "fegetround()": (lambda _: _load_libm().fegetround(), lambda _, v: _load_libm().fesetround(v)),
+    "numpy.geterr()": (lambda _: np.geterr(), lambda _, v: np.seterr(**v)),
+    "the working directory": (lambda _: Path.cwd(), lambda _, v: os.chdir(v)),
 }
 
 
 def _read_settings(torch: Any) -> dict[str, Any]:
-    return {name: setting.get(torch) for name, setting in _SETTINGS.items()}
-
-
-@dataclass
-class Ended:
-    """A candidate after which no mode stays on; `left`: what is said of the first that did."""
-
-    call: Callable[[Sequence[Any]], Any]
-    left: SideEffect | None = None
-
-    def __call__(self, tensors: Sequence[Any]) -> Any:
-        """What it returns, which nothing has touched when modes are taken off. Raises what it raises."""
-        import torch
-
-        before = _count_modes(torch)
-        try:
-            return self.call(tensors)
-        finally:
-            self._end(torch, before)
-
-    def _end(self, torch: Any, before: tuple[int, int]) -> None:
-        now = _count_modes(torch)
-        left = [torch._C._pop_torch_dispatch_stack(None) for _ in range(now[0] - before[0])]  # noqa: SLF001
-        left += [torch._C._pop_torch_function_stack() for _ in range(now[1] - before[1])]  # noqa: SLF001
-        if left and self.left is None:
-            text = f"{type(left[-1]).__name__}, a mode, was left on: it sees, and may answer, all that PyTorch is asked"
-            self.left = SideEffect(Verdict.INPUT_CHANGED, text)
-
-
-def _count_modes(torch: Any) -> tuple[int, int]:
-    """How many modes of each kind this thread has on. PyTorch has no public name for its stacks."""
-    return torch._C._len_torch_dispatch_stack(), torch._C._len_torch_function_stack()  # noqa: SLF001
+    return {name: get(torch) for name, (get, _) in _SETTINGS.items()}

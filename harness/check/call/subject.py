@@ -1,9 +1,4 @@
-"""What is compared: a function of tensors, or a module, whose parameters are inputs too.
-
-Generators of random numbers as arguments: every call gets one of its own, in the state of the first.
-
-A candidate that is called again and again: a module stays the one it was, with what it keeps from call to call.
-"""
+"""What is compared, a function of tensors or a module, whose parameters are inputs too; and arguments of a call."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Requests and replies as frames of the exec protocol: a header as metadata, then the arrays. Nothing is executed.
-
-What is given beside tensors, as JSON and back: numbers, texts, PyTorch's own words, members of enums, functions.
-"""
+"""Requests and replies as frames of the exec protocol: a header as metadata, then the arrays. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import enum
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import IO, Any
 
@@ -53,14 +49,22 @@ def _read_exactly(stream: IO[bytes], count: int) -> bytes:
     return data
 
 
+#: What a request and a reply have beside tensors, and what makes it of JSON.
+_OF_REQUEST: dict[str, Callable[[Any], Any]] = {
+    "needs": tuple, "after": tuple, "one": tuple, "seed": int, "device": str, "layout": str, "unseen": bool,
+    "before": BeforeBackward, "setting": Setting, "fence": Fence,
+}  # fmt: skip
+_OF_REPLY: dict[str, Callable[[Any], Any]] = {
+    "error": str, "declined": str, "failed": str, "overwritten": int, "seconds": float, "written": int,
+    "own_backward": bool,
+}  # fmt: skip
+
+
 def write_request(stream: IO[bytes], request: CallRequest) -> None:
     """A request."""
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     rest = None if request.rest is None else [to_json(v) for v in request.rest]
-    header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
-              "device": request.device, "layout": request.layout, "rest": rest,
-              "before": request.before, "setting": request.setting, "fence": request.fence,
-              "one": request.one, "unseen": request.unseen}  # fmt: skip
+    header = {"tensors": tensors, "rest": rest, **{name: getattr(request, name) for name in _OF_REQUEST}}
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
@@ -72,22 +76,9 @@ def read_request(stream: IO[bytes], own: Mapping[str, Any] = MappingProxyType({}
         CallTensor(name, np.asarray(a), dtype, param, buffer, layout)
         for (name, dtype, param, buffer, layout), a in zip(header["tensors"], arrays[:count], strict=True)
     )
-    needs, after = tuple(header["needs"]), tuple(header["after"])
     rest = None if header["rest"] is None else tuple(from_json(v, own) for v in header["rest"])
-    named = {key: header[key] for key in ("seed", "device", "layout")}
-    return CallRequest(
-        tensors,
-        tuple(arrays[count:]),
-        needs,
-        after,
-        rest=rest,
-        before=BeforeBackward(header["before"]),
-        setting=Setting(header["setting"]),
-        fence=Fence(header["fence"]),
-        one=tuple(header["one"]),
-        unseen=header["unseen"],
-        **named,
-    )
+    named = {name: of(header[name]) for name, of in _OF_REQUEST.items()}
+    return CallRequest(tensors, tuple(arrays[count:]), rest=rest, **named)
 
 
 def write_reply(stream: IO[bytes], reply: Reply) -> None:
@@ -96,14 +87,8 @@ def write_reply(stream: IO[bytes], reply: Reply) -> None:
     header = {
         "outputs": len(reply.outputs),
         "described": [None if y is None else [y.dtype, y.differentiable, y.shares, y.overlaps] for y in both],
-        "error": reply.error,
-        "declined": reply.declined,
-        "failed": reply.failed,
-        "overwritten": reply.overwritten,
-        "seconds": reply.seconds,
-        "written": reply.written,
-        "own_backward": reply.own_backward,
         "harm": None if reply.harm is None else [reply.harm.verdict, reply.harm.text],
+        **{name: getattr(reply, name) for name in _OF_REPLY},
     }
     write(stream, header, [*(None if y is None else y.values for y in both), *reply.left])
 
@@ -117,21 +102,12 @@ def read_reply(stream: IO[bytes]) -> Reply:
         None if d is None or a is None else ReplyTensor(a, str(d[0]), bool(d[1]), int(d[2]), bool(d[3]))
         for d, a in zip(header["described"], arrays, strict=False)
     ]
-    count = int(header["outputs"])
+    count, harm = int(header["outputs"]), header["harm"]
     outputs = tuple(y for y in both[:count] if y is not None)
     left = tuple(a for a in arrays[len(both) :] if a is not None)
-    found = Reply(outputs, tuple(both[count:]), left=left)
-    return replace(
-        found,
-        error=str(header["error"]),
-        declined=str(header["declined"]),
-        failed=str(header["failed"]),
-        overwritten=int(header["overwritten"]),
-        seconds=float(header["seconds"]),
-        written=int(header["written"]),
-        own_backward=bool(header["own_backward"]),
-        harm=None if header["harm"] is None else SideEffect(Verdict(header["harm"][0]), str(header["harm"][1])),
-    )
+    done = None if harm is None else SideEffect(Verdict(harm[0]), str(harm[1]))
+    named = {name: of(header[name]) for name, of in _OF_REPLY.items()}
+    return Reply(outputs, tuple(both[count:]), left=left, harm=done, **named)
 
 
 #: Under which a value stands that JSON has no form for.

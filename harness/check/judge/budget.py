@@ -1,12 +1,4 @@
-"""How long an axis reference and candidate can bear: measured at shorter ones, before what fills the memory is asked.
-
-Elements that the reference makes, and its operations, are counted at three lengths: with the square of the length grows
-what the third differences tell. Time is measured at two, and grows by the power that they show, and a little more.
-
-How long a variant will take, by how long others took: what there is no time for is not begun.
-
-What can be begun before time is over.
-"""
+"""What there is time for: how long a variant will take, and how long an axis both sides can bear."""
 
 from __future__ import annotations
 
@@ -20,7 +12,7 @@ from typing import Any, TypeVar
 from opproof.harness.check.call.exchange import CallRequest
 from opproof.harness.check.call.reference import CallFn, Native
 from opproof.harness.check.call.reference_reply import ask_reference
-from opproof.harness.check.options import JudgingOptions
+from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants.variant import Variant
 from opproof.harness.clock import Allowed
@@ -38,28 +30,19 @@ _MAX_CANDIDATE_SECONDS = 10.0
 _POWER_MARGIN = 0.3
 
 
-@dataclass(frozen=True)
-class ReferenceCost:
-    """Of one call of the reference."""
-
-    elements: int
-    calls: int
-
-
 def can_bear(
-    reference: Native, ask: CallFn, manner: JudgingOptions, at: Callable[[int], Variant | None], length: int
+    reference: Native, ask: CallFn, wish: CheckOptions, at: Callable[[int], Variant | None], length: int
 ) -> bool:
     """Whether both can be asked at `length`: by what `at` has at shorter ones; no where one of them refuses these."""
     requests = list[CallRequest]()
     for m in _MEASURED_LENGTHS:
         variant = at(m)
-        asked = variant and ask_reference(reference, variant.case_data, manner.seed, manner.gradients, variant.rest)
+        asked = variant and ask_reference(reference, variant.case_data, wish.seed, wish.gradients, variant.rest)
         if not asked or isinstance(asked, str):
             return False
         requests.append(asked.request)
     costs = [_measure_cost(reference, request) for request in requests]
-    elements = _at([c.elements for c in costs], length)
-    calls = _at([c.calls for c in costs], length)
+    elements, calls = (_at(counts, length) for counts in zip(*costs, strict=True))
     if elements > _MAX_REFERENCE_ELEMENTS or calls > _MAX_REFERENCE_CALLS:
         return False
     native = [_time_calls(reference.call_native, request, time.process_time) for request in requests[1:]]
@@ -67,8 +50,8 @@ def can_bear(
     return _time_at(native, length) <= _MAX_REFERENCE_SECONDS and _time_at(other, length) <= _MAX_CANDIDATE_SECONDS
 
 
-def _measure_cost(reference: Native, request: CallRequest) -> ReferenceCost:
-    """Counted by every tensor that an operation gives, views too, which may be of all pairs."""
+def _measure_cost(reference: Native, request: CallRequest) -> tuple[int, int]:
+    """Elements of every tensor that an operation gives, views too, which may be of all pairs; and operations."""
     elements, calls = 0, 0
 
     def counted(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -80,11 +63,14 @@ def _measure_cost(reference: Native, request: CallRequest) -> ReferenceCost:
 
     with with_intercepted_operations(counted):
         reference.call_native(request)
-    return ReferenceCost(elements, calls)
+    return elements, calls
 
 
 def _at(counts: Sequence[int], length: int) -> float:
-    """A count at `length`, by the parabola through three, each at twice the length of the one before."""
+    """A count at `length`, by the parabola through three, each at twice the length of the one before.
+
+    With the square of the length grows what the third differences tell.
+    """
     one, two, four = counts
     square = (four - 3 * two + 2 * one) / 6
     line = two - one - 3 * square
@@ -103,7 +89,7 @@ def _time_calls(side: Callable[[CallRequest], Any], request: CallRequest, clock:
 
 
 def _time_at(seconds: Sequence[float], length: int) -> float:
-    """Seconds at `length`, by those at half of the longest that was tried, and at this."""
+    """Seconds at `length`, by those at half of the longest that was tried, and at this; by their power, and more."""
     half, last = seconds
     power = math.log2(max(last / half, 1.0)) + _POWER_MARGIN
     grown: float = (length / _MEASURED_LENGTHS[-1]) ** min(max(power, 1.0), 2.0)

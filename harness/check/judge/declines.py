@@ -1,10 +1,4 @@
-"""Who does not take a variant: the reference, which means something else there, or a candidate made for others.
-
-Whether a reference means something else at other sizes: operands that are stretched there, and are not as given.
-
-A slice of two places that is assigned two rows takes one row for both, once 2 has become 1; a candidate that joins the
-same parts does not, and neither is wrong. Such sizes say nothing of the candidate.
-"""
+"""Who does not take a variant: the reference, which means something else there, or a candidate made for others."""
 
 from __future__ import annotations
 
@@ -17,7 +11,7 @@ from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.check.call.exchange import CallRequest, is_complaint
 from opproof.harness.check.call.reference import Native, Reference
 from opproof.harness.check.judge.outcome import VariantResult, by_candidate, by_reference
-from opproof.harness.check.options import JudgingOptions
+from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 from opproof.harness.check.variants.sizes import find_parted
 from opproof.harness.check.variants.variant import GIVEN, Variant
@@ -117,7 +111,7 @@ def _is_refusal(message: str) -> bool:
 
 
 def of_reference(
-    reference: Reference, given: Sequence[CallTensor], variant: Variant, manner: JudgingOptions
+    reference: Reference, given: Sequence[CallTensor], variant: Variant, wish: CheckOptions
 ) -> VariantResult | None:
     """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
     if not variant.case_data:
@@ -126,7 +120,7 @@ def of_reference(
     pairs = [(a, b) for a, b in zip(given, variant.case_data, strict=True) if a.shape != b.shape]
     if not pairs or variant.rest is not None or variant.stretched or variant.drawn:
         return None
-    before, after = (trace_broadcasts(reference, tuple(some), manner.seed) for some in (given, variant.case_data))
+    before, after = (trace_broadcasts(reference, tuple(some), wish.seed) for some in (given, variant.case_data))
     name = find_stretched(before, after)  # of 3 a half is 1, as what is left of 8 and 3 beside eleven taps
     why = f"{name} stretches an axis of size 1, which it does not as given" if name else ""
     if is_uneven(before, after):

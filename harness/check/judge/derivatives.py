@@ -15,20 +15,20 @@ import numpy as np
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.check.call.exchange import CallRequest, Reply, flatten_outputs
+from opproof.harness.check.call.exchange import CallRequest, Reply
 from opproof.harness.check.call.perform import Call, perform
-from opproof.harness.check.call.reference import CallFn, Reference, list_kinds, restored_state
+from opproof.harness.check.call.reference import CallFn, Reference, restored_state
 from opproof.harness.check.call.reference_reply import ReferenceReply, ask_reference
 from opproof.harness.check.call.subject import as_call, in_dtype, in_float64
 from opproof.harness.check.judge.outcome import VariantResult, by_reference
-from opproof.harness.check.options import JudgingOptions
-from opproof.harness.check.tensors import CallTensor, kind_of
+from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.tensors import CallTensor, flatten_outputs
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement, of_the_whole
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import compute_roundoff
-from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth
+from opproof.harness.reference.torch.evaluate import compute_truth
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,7 @@ def try_derivative(
     mode: Mode,
     reference: Reference,
     candidate: Callable[[CallRequest], Any],
-    manner: JudgingOptions,
-    device: str,
+    wish: CheckOptions,
 ) -> VariantResult:
     """A variant that was tried, in one mode more."""
     of = first.facts
@@ -167,15 +166,15 @@ def try_derivative(
     cotangents = of.request.cotangents[: len(of.request.cotangents) - len(of.request.after)]
     derivative = Derivative(mode, of.request.needs, tuple(g is not None for g in cotangents))
     side = Derived(reference, derivative)
-    tensors = (*of.request.tensors, *derivative.directions(of, manner.seed))
-    asked = ask_reference(side, tensors, manner.seed, gradients=False)
+    tensors = (*of.request.tensors, *derivative.directions(of, wish.seed))
+    asked = ask_reference(side, tensors, wish.seed, gradients=False)
     if isinstance(asked, str):
         return by_reference(first.variant, asked)
-    reply = make_derivative_call(candidate, reference, derivative, device)(asked.request)
-    return VariantResult(first.variant, asked, None, reply, {mode: _judge_derivative(side, asked, reply, manner)})
+    reply = make_derivative_call(candidate, reference, derivative, wish.device)(asked.request)
+    return VariantResult(first.variant, asked, None, reply, {mode: _judge_derivative(side, asked, reply, wish)})
 
 
-def _judge_derivative(side: Derived, asked: ReferenceReply, reply: Reply, manner: JudgingOptions) -> Judgement:
+def _judge_derivative(side: Derived, asked: ReferenceReply, reply: Reply, wish: CheckOptions) -> Judgement:
     if reply.error:
         return Judgement(reply.cause, reply.error)
     named = [f"{side.derivative.mode} {i}" for i in range(len(asked.outputs))]
@@ -186,16 +185,10 @@ def _judge_derivative(side: Derived, asked: ReferenceReply, reply: Reply, manner
             return Judgement(Verdict.WRONG_SHAPE, f"{name} has shape {y.values.shape}: expected {w.values.shape}")
         if y.dtype != w.dtype:
             return Judgement(Verdict.WRONG_DTYPE, f"{name} has dtype {y.dtype}: expected {w.dtype}")
-    request = asked.request
-    kind = tuple(kind_of(y.dtype) for y in asked.outputs)
-    inputs = tuple(t.values for t in request.tensors)
-    question = TorchQuestion(
-        side.outputs(), inputs, (False,) * len(inputs), kind, list_kinds(request.tensors), compute=manner.compute,
-        seed=request.seed,
-    )  # fmt: skip
+    question = asked.make_question(side.outputs(), wish.compute)
     found = []
-    for name, y, e, k in zip(named, reply.outputs, compute_truth(question).outputs, kind, strict=True):
-        wide = _widen_normwise(e, k, manner.compute)
+    for name, y, e, k in zip(named, reply.outputs, compute_truth(question).outputs, question.dtypes, strict=True):
+        wide = _widen_normwise(e, k, wish.compute)
         comparison = compare(y.values, wide, k)
         found.append(JudgedTensor(name, y.values, wide, comparison, measure_array(y.values, wide, comparison, k)))
     failing = [j for j in found if not j.comparison.right]

@@ -10,12 +10,12 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.exchange import Reply, ReplyTensor, are_alike, are_all_near
 from opproof.harness.check.call.reference_reply import ReferenceReply
-from opproof.harness.check.options import JudgingOptions
+from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CallTensor, kind_of
 from opproof.harness.judge.judgement import Judgement
 
 
-def find_structural_error(replies: Sequence[Reply], asked: ReferenceReply, manner: JudgingOptions) -> Judgement | None:
+def find_structural_error(replies: Sequence[Reply], asked: ReferenceReply, wish: CheckOptions) -> Judgement | None:
     """What is wrong before any value is looked at."""
     first, judged, last = replies
     for reply in replies:
@@ -27,13 +27,13 @@ def find_structural_error(replies: Sequence[Reply], asked: ReferenceReply, manne
     done = next((r.harm for r in replies if r.harm is not None), None)
     if done is not None and asked.reply.harm is None:
         return Judgement(done.verdict, done.text)
-    if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
+    if (again := max(judged.overwritten, last.overwritten)) >= 0 and not wish.reuses_outputs:
         return describe_overwritten(again, asked)
     for what, one, two in (
         ("outputs", first.outputs, last.outputs),
         ("gradients", first.gradients, last.gradients),
     ):
-        if manner.bits is None and not are_alike(one, two):
+        if wish.bits is None and not are_alike(one, two):
             return Judgement(Verdict.NOT_REPEATABLE, _describe_other_reply(what, one, two))
     return _find_wrong_shape(judged.outputs, asked.outputs) or find_aliasing(judged.outputs, asked.outputs, names)
 

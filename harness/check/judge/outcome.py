@@ -1,11 +1,4 @@
-"""What became of a variant: judged, or declined, and by whom.
-
-Values and sizes that inputs seldom have, at which an answer is off by little more than its bound: nothing is told.
-
-They are tried for floors, zeros and tiles, which show by far. How errors grow with the length of a chain, as of an
-online softmax that rescales at each step, or where a floor and a square nearly cancel, is another question. Not in
-16 bits: what lies between the steps has digits to spare there.
-"""
+"""What became of a variant: judged, or declined, and by whom; and what is wrong by too little to tell."""
 
 from __future__ import annotations
 

@@ -1,27 +1,14 @@
-"""The same call with fewer gradients asked for: none, as at inference, and of one tensor alone.
+"""Gradients asked for in other parts than all at once: of some tensors, of one output, of tensors that are one object.
 
-A fused kernel has another path for either, which no call that asks for all of them ever takes. And the same with
-another call before its backward, as of a layer that a network has twice, or another backward: what a forward saves
-is its own, and stays.
-
-Gradients where one output alone is used: nothing comes in for the others, and what was made for both may be lost.
-
-Gradients where one tensor stands in the place of several, as of self attention: the sum of theirs.
-
-A kernel that knows its tensor again takes a short way, and may count it once. Only a candidate that is right for equal
-tensors is asked: what is wrong then comes of their being one.
-
-Gradients of parts of a cotangent, which sum to that of the whole: a backward is linear in what comes in.
-
-Nobody draws zeros there, or ones. A loss of one row leaves the cotangents of all others 0, and that of a sum is 1: a
-backward that skips rows, and does not clear what it skips, or has a path of its own for ones, is wrong there alone.
+A fused kernel has a path of its own for each, which no call that asks for all of them ever takes. What a forward saves
+is its own, so that another call or another backward before its backward changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, compress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, combinations, compress
 
 import numpy as np
 
@@ -30,15 +17,16 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.check.call.exchange import BeforeBackward, CallRequest, Reply, ReplyTensor, are_alike, is_near
 from opproof.harness.check.call.guard_regions import Fence
-from opproof.harness.check.call.reference import CallFn, Reference
+from opproof.harness.check.call.reference import CallFn
 from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.judge.budget import take_in_time
-from opproof.harness.check.judge.compare import fails, judge, judge_gradients, make_own_truth
+from opproof.harness.check.judge.compare import fails, judge, judge_gradients, judge_outputs, make_own_truth
 from opproof.harness.check.judge.faults import describe_changed_input, find_aliasing
+from opproof.harness.check.judge.judged_variant import NOT_THESE, JudgedVariant, PartialCall
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.judge.judgement import JudgedTensor, Judgement
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.evaluate import Truth
+from opproof.harness.reference.torch.evaluate import Truth, compute_truth
 
 #: Tensors whose gradient is asked for alone, or left out alone; of two these are the same.
 _MAX_ALONE_TENSORS = 4
@@ -46,16 +34,6 @@ _MIN_CHOSEN_TENSORS = 2
 #: Of so many at most every choice is asked for, of more so many that are drawn.
 _MAX_EVERY_CHOICE_TENSORS = 6
 _DRAWN_CHOICES = 40
-
-
-@dataclass(frozen=True)
-class PartialCall:
-    """One such call that was answered otherwise than the whole."""
-
-    mode: Mode
-    asked: ReferenceReply
-    reply: Reply
-    where: str
 
 
 def find_partial_differences(
@@ -68,43 +46,45 @@ def find_partial_differences(
     request = asked.request
     if not request.cotangents or whole.declined or whole.failed:
         return []
-    calls = [(Mode.FORWARD, request.plain, "where no gradient is asked for")]
     differentiable = [i for i, d in enumerate(whole.gradients) if d is not None and request.needs[i]]
-    if alone and len(differentiable) > 1:
-        for i in differentiable[:_MAX_ALONE_TENSORS]:
-            needs = tuple(i == j for j in range(len(request.needs)))
-            where = f"where the gradient of {request.tensors[i].name} alone is asked for"
-            calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
-        for i in differentiable[:_MAX_ALONE_TENSORS] if len(differentiable) > _MIN_CHOSEN_TENSORS else ():
-            needs = tuple(need and i != j for j, need in enumerate(request.needs))
-            where = f"where all gradients but that of {request.tensors[i].name} are asked for"
-            calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
-    if alone and _MIN_CHOSEN_TENSORS < len(differentiable) <= _MAX_EVERY_CHOICE_TENSORS:
-        for count in range(_MIN_CHOSEN_TENSORS, len(differentiable) - 1):
-            calls += [(Mode.GRADIENT, *_of_these(request, chosen)) for chosen in combinations(differentiable, count)]
-    if alone and len(differentiable) > _MAX_EVERY_CHOICE_TENSORS:
-        calls += [(Mode.GRADIENT, *_of_these(request, chosen)) for chosen in _some_of(differentiable)]
+    calls = [(request.plain, "where no gradient is asked for")]
+    calls += _choose_gradients(request, differentiable) if alone else []
     if between and differentiable and not request.after:
         calls += [
-            (Mode.GRADIENT, replace(request, before=before), f"where {before} comes before its backward")
+            (replace(request, before=before), f"where {before} comes before its backward")
             for before in (BeforeBackward.CALL, BeforeBackward.BACKWARD)
         ]
     found = []
-    for mode, one, where in calls:
+    for one, where in calls:
         reply = ask(one)
         if one.before is BeforeBackward.BACKWARD and reply.failed:  # it says that it gives one alone
             continue
-        narrowed = PartialCall(mode, replace(asked, request=one, reply=replace(asked.reply, outputs=())), reply, where)
-        odd = (
-            reply.error
-            or reply.failed
-            or reply.declined
-            or describe_changed_input(reply, asked)
-            or _judge_sharing(narrowed)
-        )
-        if odd or not _as_in(mode, reply, whole, one.needs):
-            found.append(narrowed)
+        mode = Mode.GRADIENT if one.cotangents else Mode.FORWARD
+        part = PartialCall(mode, replace(asked, request=one, reply=replace(asked.reply, outputs=())), reply, where)
+        odd = reply.error or reply.failed or reply.declined or describe_changed_input(reply, asked)
+        if odd or _judge_sharing(part) or not _as_in(mode, reply, whole, one.needs):
+            found.append(part)
     return found
+
+
+def _choose_gradients(request: CallRequest, differentiable: Sequence[int]) -> list[tuple[CallRequest, str]]:
+    """The call for one gradient alone, for all but one, and for every choice of a few, or for some choices of many."""
+    calls, count = list[tuple[CallRequest, str]](), len(differentiable)
+    for i in differentiable[:_MAX_ALONE_TENSORS] if count > 1 else ():
+        needs = tuple(i == j for j in range(len(request.needs)))
+        where = f"where the gradient of {request.tensors[i].name} alone is asked for"
+        calls.append((replace(request, needs=needs), where))
+    for i in differentiable[:_MAX_ALONE_TENSORS] if count > _MIN_CHOSEN_TENSORS else ():
+        needs = tuple(need and i != j for j, need in enumerate(request.needs))
+        where = f"where all gradients but that of {request.tensors[i].name} are asked for"
+        calls.append((replace(request, needs=needs), where))
+    choices: Iterable[Sequence[int]] = ()
+    if _MIN_CHOSEN_TENSORS < count <= _MAX_EVERY_CHOICE_TENSORS:
+        sizes = range(_MIN_CHOSEN_TENSORS, count - 1)
+        choices = chain.from_iterable(combinations(differentiable, size) for size in sizes)
+    elif count > _MAX_EVERY_CHOICE_TENSORS:
+        choices = _some_of(differentiable)
+    return calls + [_of_these(request, chosen) for chosen in choices]
 
 
 def _some_of(all_: Sequence[int]) -> Iterator[list[int]]:
@@ -121,27 +101,24 @@ def _of_these(request: CallRequest, chosen: Sequence[int]) -> tuple[CallRequest,
     return replace(request, needs=needs), f"where the gradients of {names} alone are asked for"
 
 
-def judge_parts(
-    some: Sequence[PartialCall],
-    forward: Callable[[PartialCall], Judgement],
-    gradient: Callable[[PartialCall], Judgement],
-) -> tuple[PartialCall, Judgement] | None:
-    """The first of them that is wrong, and its judgement, which says where."""
-    for part in some:
-        judgement = _judge_part(part, forward if part.mode is Mode.FORWARD else gradient)
+def fail_wrong_part(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Fail where a part of the gradients is wrong when it alone is asked for."""
+    for part in one.parts:
+        judgement = _judge_part(part, one.known)
         if judgement.verdict in FAILED:
             text = f"{part.where}: {judgement.message}" if judgement.message else part.where
-            return part, replace(judgement, message=text)
-    return None
+            return one.with_failure(part.mode, replace(judgement, message=text), part.reply)
+    return one
 
 
-def _judge_part(part: PartialCall, judge: Callable[[PartialCall], Judgement]) -> Judgement:
+def _judge_part(part: PartialCall, known: Truth) -> Judgement:
     reply = part.reply
     if reply.error or reply.failed:
         return Judgement(reply.cause if reply.error else Verdict.ERROR, reply.error or reply.failed)
     if reply.declined:
         return Judgement(Verdict.WRONG_GRADIENT, reply.declined)
-    return describe_changed_input(reply, part.asked) or _judge_sharing(part) or judge(part)
+    judge_mode = judge_outputs if part.mode is Mode.FORWARD else judge_gradients
+    return describe_changed_input(reply, part.asked) or _judge_sharing(part) or judge_mode(part.asked, known, reply)
 
 
 def _judge_sharing(part: PartialCall) -> Judgement | None:
@@ -163,32 +140,57 @@ _MAX_OUTPUTS_ALONE = 2
 _LOST_GRADIENT_SHARE = 0.25
 
 
-def find_lost_gradients(reference: Reference, ask: CallFn, asked: ReferenceReply) -> Judgement | None:
-    """What is wrong with gradients of one output alone; None where nothing is, or one output is all there is.
+def check_lost_gradients(one: JudgedVariant) -> JudgedVariant:
+    """Judge gradients of one output alone, of the inputs as given: what was made for both may be lost.
 
     Of candidates that autograd goes through: who gives a vjp is given all cotangents.
     """
-    request = asked.request
+    if not (one.is_given and all(y.differentiable for y in one.reply.outputs)):
+        return one
+    request = one.asked.request
     used = [i for i, g in enumerate(request.cotangents) if g is not None]
     for i in used[:_MAX_OUTPUTS_ALONE] if len(used) > 1 else ():
-        one = replace(request, cotangents=tuple(g if j == i else None for j, g in enumerate(request.cotangents)))
-        own, reply = reference.call_native(one), ask(one)
+        asked = replace(request, cotangents=tuple(g if j == i else None for j, g in enumerate(request.cotangents)))
+        own, reply = one.reference.call_native(asked), one.ask(asked)
         if own.error or own.failed or own.declined:
             continue
         where = f"where y{i} is the only output that is used"
         if said := reply.error or reply.failed or reply.declined:
-            return Judgement(Verdict.WRONG_GRADIENT, f"{where}: {said}")
+            return _with_wrong_gradient(one, f"{where}: {said}")
         for t, d, w in zip(request.tensors, reply.gradients, own.gradients, strict=True):
-            if w is not None and not is_near(w, d or _make_zeros(w), _LOST_GRADIENT_SHARE):
-                return Judgement(Verdict.WRONG_GRADIENT, f"{where}, the gradient of {t.name} is another")
-    return None
+            if w is not None and not is_near(w, d or replace(w, values=w.values * 0), _LOST_GRADIENT_SHARE):
+                return _with_wrong_gradient(one, f"{where}, the gradient of {t.name} is another")
+    return one
 
 
-def _make_zeros(like: ReplyTensor) -> ReplyTensor:
-    return replace(like, values=like.values * 0)
+def _with_wrong_gradient(one: JudgedVariant, text: str) -> JudgedVariant:
+    return one.with_changed({Mode.GRADIENT: Judgement(Verdict.WRONG_GRADIENT, text)})
 
 
-def judge_as_one(ask: CallFn, asked: ReferenceReply, known: Truth, one: tuple[int, ...]) -> Judgement | None:
+def fail_wrong_as_one(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Fail where gradients of tensors that are one object, as of self attention, are not the sum of theirs.
+
+    A kernel that knows its tensor again takes a short way, and may count it once. Only a candidate that is right for
+    equal tensors is asked: what is wrong then comes of their being one.
+    """
+    asked = one.once.asked(one.reference, one.variant, one.variant.case_data, one.wish) if one.variant.one else ""
+    if isinstance(asked, str) or not asked.request.cotangents:
+        return one
+    try:
+        known = compute_truth(asked.make_question(one.reference.outputs(asked.request), one.wish.compute))
+    except NOT_THESE:
+        return one
+    wrong = _judge_as_one(one.ask, asked, known, one.variant.one)
+    if wrong is None:
+        return one
+    if wrong.verdict is Verdict.ERROR:
+        own = one.reference.call_native(_as_one(asked.request, one.variant.one))
+        if own.error or own.failed:
+            return one
+    return one.with_failure(Mode.GRADIENT, wrong, one.reply)
+
+
+def _judge_as_one(ask: CallFn, asked: ReferenceReply, known: Truth, one: tuple[int, ...]) -> Judgement | None:
     """What is wrong with the gradients where the tensors at `one`, which `asked` has apart, are a single one."""
     whole = [i for i in one if asked.request.needs[i] and known.gradients[i] is not None]
     if set(whole) != set(one):
@@ -196,7 +198,7 @@ def judge_as_one(ask: CallFn, asked: ReferenceReply, known: Truth, one: tuple[in
     apart = ask(asked.request)
     if apart.error or fails(judge(asked, known, apart)):
         return None
-    request = as_one(asked.request, one)
+    request = _as_one(asked.request, one)
     reply = ask(request)
     if reply.error:
         return Judgement(reply.cause, reply.error)
@@ -204,7 +206,7 @@ def judge_as_one(ask: CallFn, asked: ReferenceReply, known: Truth, one: tuple[in
     return judgement if judgement.verdict in FAILED else None
 
 
-def as_one(request: CallRequest, one: tuple[int, ...]) -> CallRequest:
+def _as_one(request: CallRequest, one: tuple[int, ...]) -> CallRequest:
     """The call with the first in the place of all, whose gradient alone is asked for."""
     needs = tuple(need and (i not in one or i == min(one)) for i, need in enumerate(request.needs))
     return replace(request, one=one, needs=needs)
@@ -230,7 +232,11 @@ _ROWS_PER_COTANGENT = 3
 
 
 def in_parts(first: PassedVariant, ask: CallFn, seconds: float) -> VariantResult | None:
-    """WRONG_GRADIENT where the gradients of parts of a cotangent do not sum to the whole's."""
+    """WRONG_GRADIENT where the gradients of parts of a cotangent do not sum to the whole's: a backward is linear.
+
+    Nobody draws zeros there, or ones. A loss of one row leaves the cotangents of all others 0, that of a sum is 1: who
+    skips rows without clearing them, or has a path of its own for ones, is wrong there alone.
+    """
     request, judged = first.asked.request, first.judgements.get(Mode.GRADIENT)
     if judged is None or judged.verdict is not Verdict.PASS or first.reply.declined or request.after:
         return None

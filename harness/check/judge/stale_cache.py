@@ -1,31 +1,28 @@
-"""One tensor with another last number, or two exchanged: who keeps an answer by a few numbers answers as before.
+"""Answers that are kept of another call: by a few numbers of a tensor, an address, or an input of the call before.
 
-So do caches of packed weights that look at a few numbers of them, at their sum or their largest, and grow stale when a
-row is written. Two that are exchanged leave all of these as they were.
-
-A wrong answer explained by the call before: one of its inputs was kept, by address or by shape, and read again.
+Caches of packed weights look at some numbers, at their sum or their largest, and grow stale when a row is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype, round_to
-from opproof.core.verdicts import FAILED, Mode, Verdict
+from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor, are_alike, are_all_near
-from opproof.harness.check.call.reference import CallFn, Native, Reference
+from opproof.harness.check.call.reference import CallFn, Native
 from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.judge.budget import take_in_time
 from opproof.harness.check.judge.compare import judge_outputs, make_own_truth
-from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, by_candidate, with_failure
-from opproof.harness.check.tensors import CONTIGUOUS
+from opproof.harness.check.judge.judged_variant import JudgedVariant
+from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.variants.properties import find_properties, restore_properties
-from opproof.harness.check.variants.variant import Variant
 from opproof.harness.judge.judgement import Judgement
 
 #: So many tensors are changed, each alone.
@@ -37,40 +34,22 @@ def by_beginnings(first: PassedVariant, ask: CallFn, reference: Native, seconds:
 
     It stays, or it is another one than after a call with all tensors of another draw.
     """
-    for i, change, request, changed in _change_tensors(first, reference, seconds, _CHANGES):
+    for i, change, request, changed in change_tensors(first, reference, seconds, CHANGES):
         before, reply = ask(request), ask(changed)
         if reply.error:
             continue
-        where = f"where {change.what.format(request.tensors[i].name)}"
+        where = f"where {change[0].format(request.tensors[i].name)}"
         if are_alike(reply.outputs, before.outputs):
             return _report_kept(first, reply, f"the answer stays {where}")
         ask(replace(request, tensors=first.variant.decoy_data))
         if _is_off(first, reply, ask(changed)):
-            return _report_kept(
-                first, reply, f"{where}, the answer is another one than after a call with other numbers"
-            )
+            what = f"{where}, the answer is another one than after a call with other numbers"
+            return _report_kept(first, reply, what)
     return None
 
 
-def by_version(first: PassedVariant, ask: CallFn, reference: Native, seconds: float) -> Iterator[VariantResult]:
-    """A variant, declined with what is told, where the answer stays once a tensor is written through `.data`.
-
-    That leaves its version as it was, by which PyTorch tells whether a tensor was written: who goes by it is no worse.
-    """
-    for i, _, request, changed in _change_tensors(first, reference, seconds, _CHANGES[:1]):
-        before, reply = ask(request), ask(replace(changed, unseen=True))
-        if not reply.error and are_alike(reply.outputs, before.outputs):
-            name = f"{request.tensors[i].name} written through .data"
-            variant = Variant(name, "unseen", CONTIGUOUS, changed.tensors, request.tensors)
-            yield by_candidate(variant, "the answer stays: it is kept by the version of a tensor", news=True)
-
-
-@dataclass(frozen=True)
-class _Change:
-    """Of numbers, by those of another draw; and what it does to a tensor, in words."""
-
-    what: str
-    of: Callable[[Array, Array], Array]
+#: What a change does to a tensor, in words; and it, of numbers by those of another draw.
+_Change: TypeAlias = tuple[str, Callable[[Array, Array], Array]]
 
 
 def _with_another_end(values: Array, other: Array) -> Array:
@@ -101,15 +80,15 @@ def _make_change_within(dtype: Dtype) -> Callable[[Array, Array], Array]:
     return change
 
 
-_CHANGES = (
-    _Change("only the last number of {} is another", _with_another_end),
-    _Change("two numbers of {} have changed places", _with_two_exchanged),
-    _Change("all numbers of {} are as they were in bfloat16, and others", _make_change_within(DTYPES["bf16"])),
-    _Change("all numbers of {} are as they were in float16, and others", _make_change_within(DTYPES["f16"])),
+CHANGES: tuple[_Change, ...] = (
+    ("only the last number of {} is another", _with_another_end),
+    ("two numbers of {} have changed places", _with_two_exchanged),
+    ("all numbers of {} are as they were in bfloat16, and others", _make_change_within(DTYPES["bf16"])),
+    ("all numbers of {} are as they were in float16, and others", _make_change_within(DTYPES["f16"])),
 )
 
 
-def _change_tensors(
+def change_tensors(
     first: PassedVariant, reference: Native, seconds: float, changes: Sequence[_Change]
 ) -> Iterator[tuple[int, _Change, CallRequest, CallRequest]]:
     """Each tensor's place, and what was asked, as given and with a change there that matters; edges stay in order."""
@@ -119,7 +98,7 @@ def _change_tensors(
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
     for change, i in take_in_time(seconds, [*product(changes, floats[:_MAX_CHANGED_TENSORS])]):
         t, other = request.tensors[i], first.variant.decoy_data[i]
-        values = change.of(t.values.reshape(-1), other.values.reshape(-1)).reshape(t.values.shape)
+        values = change[1](t.values.reshape(-1), other.values.reshape(-1)).reshape(t.values.shape)
         kept = restore_properties(find_properties([t, other]), t, values)
         if kept is None:
             continue
@@ -147,9 +126,8 @@ def _is_other(first: PassedVariant, outputs: Sequence[ReplyTensor]) -> bool:
     if shapes[0] != shapes[1]:
         return False
     wanted = replace(first.reply, outputs=tuple(outputs))
-    before = make_own_truth(
-        replace(first, reply=first.asked.reply)
-    )  # a reference in 16 bits is off by more than its truth allows
+    # A reference in 16 bits is off by more than its truth allows.
+    before = make_own_truth(replace(first, reply=first.asked.reply))
     return all(judge_outputs(first.asked, known, wanted).verdict in FAILED for known in (first.truth, before))
 
 
@@ -158,25 +136,26 @@ _MAX_INPUTS_TRIED = 6
 _MAX_DISTANCE_SHARE = 2.0**-6
 
 
-def find_kept_input(
-    reference: Reference, asked: ReferenceReply, decoy: ReferenceReply, replies: Sequence[Reply]
-) -> str:
-    """Which input of the call before a wrong answer is right for, in words; empty where it is right for none.
+def mention_kept_input(one: JudgedVariant) -> JudgedVariant:
+    """Say of a wrong output that it is right for an input of the call before.
 
-    `replies`: of the candidate to other, asked, other. A number alone is near another by chance: the last reply has to
-    be one of a candidate that keeps, too, right for what it kept of either call before.
+    A number alone is near another by chance: the last reply, to the other data again, has to be one of a candidate that
+    keeps, too, right for what it kept of either call before.
     """
-    for i, t in enumerate(asked.request.tensors[:_MAX_INPUTS_TRIED]):
-        before = decoy.request.tensors[i]
+    if one.judgements[Mode.FORWARD].verdict not in WRONG:
+        return one
+    for i, t in enumerate(one.asked.request.tensors[:_MAX_INPUTS_TRIED]):
+        before = one.decoy.request.tensors[i]
         if before.shape != t.shape or before.values is t.values:
             continue
-        mixed = reference.call_native(_with(asked, i, decoy)).outputs
-        if not _explains(mixed, asked.outputs, replies[1].outputs):
+        mixed = one.reference.call_native(_with(one.asked, i, one.decoy)).outputs
+        if not _explains(mixed, one.asked.outputs, one.reply.outputs):
             continue
-        later = reference.call_native(_with(decoy, i, asked)).outputs
-        if any(_is_near(some, replies[2].outputs) for some in (later, decoy.outputs)):
-            return f"it is right for {t.name} of the call before, which it seems to have kept"
-    return ""
+        later = one.reference.call_native(_with(one.decoy, i, one.asked)).outputs
+        if any(_is_near(some, one.replies[2].outputs) for some in (later, one.decoy.outputs)):
+            text = f"it is right for {t.name} of the call before, which it seems to have kept"
+            return one.with_changed({m: replace(j, message=j.message or text) for m, j in one.judgements.items()})
+    return one
 
 
 def _with(asked: ReferenceReply, i: int, decoy: ReferenceReply) -> CallRequest:

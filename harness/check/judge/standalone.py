@@ -88,7 +88,7 @@ WHERE = "where a program that is not opproof calls it; as it is called here it i
 
 def by_script(found: Sequence[VariantResult], ask: Unwatched) -> list[VariantResult]:
     """What was tried, with the first that is wrong there: of the given inputs, of the largest and of the last."""
-    some = _select_few([one for t in found if (one := t.right) is not None and _is_usual(one)])
+    some = _select_few([one for t in found if (one := t.right) is not None])
     replies = ask([one.asked.request for one in some]) if some else None
     for one, reply in zip([*some, *some], replies or (), strict=False):  # the second time after many calls
         for mode, judgement in find_off_answers(one, reply):
@@ -98,11 +98,9 @@ def by_script(found: Sequence[VariantResult], ask: Unwatched) -> list[VariantRes
     return list(found)
 
 
-def _is_usual(one: PassedVariant) -> bool:
-    return one.variant.layout == CONTIGUOUS and not one.variant.one and not one.asked.reply.draws
-
-
-def _select_few(some: Sequence[PassedVariant]) -> list[PassedVariant]:
+def _select_few(right: Sequence[PassedVariant]) -> list[PassedVariant]:
+    usual = (one for one in right if one.variant.layout == CONTIGUOUS and not one.variant.one)
+    some = [one for one in usual if not one.asked.reply.draws]
     if not some:
         return []
     largest = max(some, key=lambda one: sum(t.values.size for t in one.asked.request.tensors))

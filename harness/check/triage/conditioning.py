@@ -1,24 +1,13 @@
-"""Failures looked at again where the reference decides by rounded numbers: an honest kernel may decide otherwise.
+"""Failures where rounding decides, or is larger than its bound: by a wider truth they may pass, or say nothing.
 
-Element by element: what deciding otherwise does to an element passes there, and excuses no other.
-
-Failures looked at again where noise as large as honest rounding would fail too: then nothing can be told.
-
-Bounds are measured with noise so small that its effect grows with it. Where a reference is sensitive to its own
-roundings, as the sine of an angle of many turns in 16 bits is, it does not: an honest kernel would be refused.
-
-Failures looked at again where a reference takes numbers out of tensors: what PyTorch does not see has no noise.
-
-`x.item()` keeps its noise (reference/torch/python_scalars.py); float(x) and math.sqrt(x.item()) lose it, and the bound
-is too narrow by what such a number is off. How much that is, evaluations tell in which the numbers are noisy, whatever
-they decide.
+Bounds are measured with noise so small that its effect grows with it. It does not where a reference is sensitive to its
+own roundings, as the sine of an angle of many turns in 16 bits is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -26,11 +15,12 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.errors import OpError
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.judge.compare import compare
-from opproof.harness.check.triage.kinks import count_of, judge_again, places_of, replace_comparison
+from opproof.harness.check.judge.judged_variant import JudgedVariant
+from opproof.harness.check.triage.kinks import count_of, judge_again, pass_kinks, places_of, replace_comparison
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.judgement import JudgedTensor, Judgement
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.alternatives import BranchEffect, measure_branch_flips
+from opproof.harness.reference.torch.alternatives import BranchEffect, measure_branch_flips, widen_truth
 from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, BranchTape
 from opproof.harness.reference.torch.evaluate import (
     TorchQuestion,
@@ -42,25 +32,46 @@ from opproof.harness.reference.torch.evaluate import (
 )
 from opproof.reports._text import format_count
 
+#: Evaluations with noise of its true size.
+_TRUE_NOISE_RUNS = 2
+#: What is said of what is open.
+_OTHER_STEPS = "the reference takes other steps where rounding decides otherwise: give it other data"
+_TOO_SENSITIVE = "honest rounding leaves the bound too: the reference is too sensitive here for a verdict"
 
-def judge_other_decisions(
-    question: TorchQuestion, known: Truth, judgements: Mapping[Mode, Judgement]
-) -> dict[Mode, Judgement]:
-    """The judgements; what is wrong where rounding decides otherwise, and by no more than that, passes.
+
+def judge_by_wider_truth(one: JudgedVariant) -> JudgedVariant:
+    """Judge what is wrong by a wider truth: by other algorithms, at kinks, where rounding decides, by its true size."""
+    if not one.fails:
+        return one
+    try:
+        known = widen_truth(one.question, one.known)
+    except RuntimeError:  # PyTorch's backward takes other steps under noise: by the reference's own formula alone then
+        return one
+    one = replace(one, known=known, judgements=one.judge(known))
+    for step in (pass_kinks, pass_other_decisions, mark_ill_conditioned, mark_scalar_reads):
+        one = step(one)
+    return one
+
+
+def pass_other_decisions(one: JudgedVariant) -> JudgedVariant:
+    """Pass what is wrong where rounding decides otherwise, and by no more than that, element by element.
 
     INCONCLUSIVE where the reference takes other steps then, so that nobody knows by how much it may be off.
     """
-    wrong = [m for m, j in judgements.items() if j.verdict in WRONG and any(not t.comparison.right for t in j.tensors)]
+    wrong = [m for m in _list_wrong(one) if any(not t.comparison.right for t in one.judgements[m].tensors)]
     if not wrong:
-        return dict(judgements)
+        return one
     try:
-        ends = measure_branch_flips(question)
+        ends = measure_branch_flips(one.question)
     except OpError:
-        text = "the reference takes other steps where rounding decides otherwise: give it other data"
-        open_ = {m: Judgement(Verdict.INCONCLUSIVE, text) for m in wrong}
-        return {**judgements, **open_}
-    places = {m: places_of(known, question.needs, m) for m in wrong}
-    return {**judgements, **{m: _judge_between_ends(judgements[m], question, ends, places[m]) for m in wrong}}
+        return one.with_changed({m: Judgement(Verdict.INCONCLUSIVE, _OTHER_STEPS) for m in wrong})
+    places = {m: places_of(one.known, one.question.needs, m) for m in wrong}
+    return one.with_changed({m: _judge_between_ends(one.judgements[m], one.question, ends, places[m]) for m in wrong})
+
+
+def _list_wrong(one: JudgedVariant) -> list[Mode]:
+    """The modes in which arrays are wrong."""
+    return [m for m, j in one.judgements.items() if j.verdict in WRONG and j.tensors]
 
 
 def _judge_between_ends(
@@ -87,21 +98,14 @@ def _pass_between_ends(judged: JudgedTensor, end: BranchEffect | None, kind: str
     return replace_comparison(judged, judged.comparison.with_waived(mask), kind)
 
 
-#: Evaluations with noise of its true size.
-_TRUE_NOISE_RUNS = 2
-
-
-def mark_ill_conditioned(
-    question: TorchQuestion, known: Truth, judgements: Mapping[Mode, Judgement]
-) -> dict[Mode, Judgement]:
-    """The judgements; what is wrong where the reference under noise of its true size is too is INCONCLUSIVE."""
-    wrong = [m for m, j in judgements.items() if j.verdict in WRONG and j.tensors]
-    beyond = _find_modes_beyond_bound(question, known) if wrong else frozenset()
-    text = "honest rounding leaves the bound too: the reference is too sensitive here for a verdict"
-    return {
-        m: replace(j, verdict=Verdict.INCONCLUSIVE, message=text, tensors=()) if m in wrong and m in beyond else j
-        for m, j in judgements.items()
-    }
+def mark_ill_conditioned(one: JudgedVariant) -> JudgedVariant:
+    """Mark what is wrong where the reference under noise of its true size is too as INCONCLUSIVE."""
+    wrong = _list_wrong(one)
+    beyond = _find_modes_beyond_bound(one.question, one.known) if wrong else frozenset()
+    text, open_ = _TOO_SENSITIVE, Verdict.INCONCLUSIVE
+    return one.with_changed(
+        {m: replace(one.judgements[m], verdict=open_, message=text, tensors=()) for m in wrong if m in beyond}
+    )
 
 
 def _find_modes_beyond_bound(question: TorchQuestion, known: Truth) -> frozenset[Mode]:
@@ -126,20 +130,23 @@ def _find_modes_beyond_bound(question: TorchQuestion, known: Truth) -> frozenset
     return frozenset(found)
 
 
-def mark_scalar_reads(
-    question: TorchQuestion, known: Truth, judgements: Mapping[Mode, Judgement]
-) -> dict[Mode, Judgement]:
-    """The judgements; what is wrong within the noise of numbers that leave PyTorch is INCONCLUSIVE."""
-    wrong = [m for m, j in judgements.items() if j.verdict in WRONG and j.tensors]
+def mark_scalar_reads(one: JudgedVariant) -> JudgedVariant:
+    """Mark what is wrong within the noise of numbers that leave PyTorch as INCONCLUSIVE.
+
+    `x.item()` keeps its noise (reference/torch/python_scalars.py); float(x) and math.sqrt(x.item()) lose it. By how
+    much such a number is off tell evaluations in which it is noisy, whatever they decide.
+    """
+    wrong, known = _list_wrong(one), one.known
     if not known.taken or not wrong:
-        return dict(judgements)
+        return one
     try:
-        taken = compute_truth(question, algorithm=Algorithm.SCALAR_NOISE)
+        taken = compute_truth(one.question, algorithm=Algorithm.SCALAR_NOISE)
     except (RuntimeError, OpError):  # with noise in them they decide otherwise
-        return dict(judgements)
+        return one
     text = f"{known.taken[0]} takes a number out of a tensor, and its rounding is not known: let it stay a tensor"
-    doubtful = replace(judgements[wrong[0]], verdict=Verdict.INCONCLUSIVE, message=text, tensors=())
-    return {m: doubtful if m in wrong and _is_within_noise(m, j, question, taken) else j for m, j in judgements.items()}
+    doubtful = replace(one.judgements[wrong[0]], verdict=Verdict.INCONCLUSIVE, message=text, tensors=())
+    within = (m for m in wrong if _is_within_noise(m, one.judgements[m], one.question, taken))
+    return one.with_changed(dict.fromkeys(within, doubtful))
 
 
 def _is_within_noise(mode: Mode, judgement: Judgement, question: TorchQuestion, taken: Truth) -> bool:
@@ -153,7 +160,7 @@ def _is_within_noise(mode: Mode, judgement: Judgement, question: TorchQuestion, 
     return all(_passes(j, e, kind or "f32") for j, (e, kind) in zip(judgement.tensors, wide, strict=True))
 
 
-def _passes(judged: Any, wide: Expected | None, kind: str) -> bool:
+def _passes(judged: JudgedTensor, wide: Expected | None, kind: str) -> bool:
     if wide is None:
         return False
     expected = replace(judged.expected, scale=np.maximum(judged.expected.scale, wide.scale))

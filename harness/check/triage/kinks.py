@@ -1,40 +1,24 @@
-"""Wrong gradients looked at again: at kinks any value between the derivatives on either side is right.
-
-Wrong gradients looked at again where inputs were made 0: a formula may have kinks there that cancel.
-
-max(x, 0) + log1p(exp(-|x|)) is smooth, and PyTorch's autograd gives 1 for its derivative at 0, not 1/2: of each kink it
-takes one side. Nobody finds fault with such a kernel; one whose values are wrong at 0, or whose gradient is no number
-there or larger than any other, is wrong; and so is one with a formula for its backward that is not the reference's.
-
-What comes of nothing, as of a row that is masked in full: any number is a convention, none is wrong.
-
-A reference says something there by the way; a kernel that was never asked may say something else. NaN where the
-reference has a number is what destroys a batch for one sequence without a token; but where every draw rules it out, as
-by a first place that is never masked, nobody asks for that either.
-
-A wrong answer judged again with some of its elements right for another reason than the bound.
-"""
+"""Gradients that are wrong at kinks alone, and results of nothing, for which anybody may have a convention."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
 
 import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.check.call.exchange import Reply
-from opproof.harness.check.judge.outcome import NOTHING
+from opproof.harness.check.judge.judged_variant import JudgedVariant
+from opproof.harness.check.judge.outcome import VariantResult, by_candidate, make_untelling
 from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants.fills import ZEROED
-from opproof.harness.check.variants.variant import Excused, Variant
+from opproof.harness.check.variants.variant import Excused
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement
 from opproof.harness.judge.kinks import waive_at_kinks
-from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth
+from opproof.harness.reference.torch.evaluate import Truth
 from opproof.harness.reference.torch.kinks import MANY_RANDOM_POINTS, RANDOM_POINTS, KinkGradients, find_kink_gradients
 from opproof.reports._text import format_count
 
@@ -42,28 +26,28 @@ from opproof.reports._text import format_count
 #: so many times the largest cotangent where all that is expected is 0, as of relu before which all is 0.
 _MAX_GRADIENT_RATIO = 4.0
 _MAX_COTANGENT_RATIO = 2.0**10
+#: What is said of results that are excused.
+_OTHER = "the candidate gives other numbers than the reference there, which may be a convention of its own"
+_NONE = "the candidate gives no number there, and the reference does; no draw has it, and none could"
 
 
-def at_zeros(
-    variant: Variant,
-    tensors: Sequence[CallTensor],
-    cotangents: Sequence[Array | None],
-    judgements: Mapping[Mode, Judgement],
-    reply: Reply,
-) -> dict[Mode, Judgement]:
-    """The judgements; a gradient that is wrong where its own input is 0 alone passes, of variants with zeros.
+def pass_zeros(one: JudgedVariant) -> JudgedVariant:
+    """Pass a gradient that is wrong where its own input is 0 alone, of variants with zeros.
 
-    Not where the `reply` is of a candidate with a backward of its own, which has no kinks by the way.
+    A formula may have kinks there that cancel: max(x, 0) + log1p(exp(-|x|)) is smooth, and autograd gives 1 at 0, not
+    1/2. Not where the candidate has a backward of its own, which has no kinks by the way.
     """
-    wrong = judgements.get(Mode.GRADIENT)
-    if variant.fill != ZEROED or reply.own_backward or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
-        return dict(judgements)
-    values, given = {t.name: t for t in tensors}, max(_find_largest(g) for g in cotangents if g is not None)
-    again = [_judge_at_zeros(j, values[j.name], given) for j in wrong.tensors]
-    judged = judge_again(wrong, again)
+    wrong = one.judgements.get(Mode.GRADIENT)
+    own = one.variant.fill != ZEROED or one.reply.own_backward
+    if own or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
+        return one
+    request = one.asked.request
+    values = {t.name: t for t in request.tensors}
+    given = max(_find_largest(g) for g in request.cotangents if g is not None)
+    judged = judge_again(wrong, [_judge_at_zeros(j, values[j.name], given) for j in wrong.tensors])
     if judged.verdict is Verdict.PASS:
         judged = replace(judged, message="wrong only where the input is 0: within what a formula with kinks may give")
-    return {**judgements, Mode.GRADIENT: judged}
+    return one.with_changed({Mode.GRADIENT: judged})
 
 
 def _judge_at_zeros(judged: JudgedTensor, given: CallTensor, cotangent: float) -> JudgedTensor:
@@ -80,19 +64,18 @@ def _find_largest(values: Array) -> float:
     return float(np.max(np.abs(values), initial=0.0))
 
 
-def at_kinks(question: TorchQuestion, judgements: Mapping[Mode, Judgement]) -> dict[Mode, Judgement]:
-    """The judgements; a gradient that is wrong at kinks alone, and there lies between both sides, passes."""
-    wrong = judgements.get(Mode.GRADIENT)
+def pass_kinks(one: JudgedVariant) -> JudgedVariant:
+    """Pass a gradient that is wrong at kinks alone, and there lies between the derivatives on both sides."""
+    wrong = one.judgements.get(Mode.GRADIENT)
     if wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT or not wrong.tensors:
-        return dict(judgements)
-    asked = [i for i, need in enumerate(question.needs) if need]
+        return one
+    asked = [i for i, need in enumerate(one.question.needs) if need]
     if len(asked) != len(wrong.tensors):
-        return dict(judgements)
+        return one
+    pairs = list(zip(asked, wrong.tensors, strict=True))
     for times in (RANDOM_POINTS, MANY_RANDOM_POINTS):
-        known = find_kink_gradients(question, times)
-        again = [
-            _judge_at_kinks(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)
-        ]
+        known = find_kink_gradients(one.question, times)
+        again = [_judge_at_kinks(j, known[i], one.question.kinds[i] or "f32") for i, j in pairs]
         judged = judge_again(wrong, again)
         beside = sum(_count_beside_kinks(j, known[i]) for i, j in zip(asked, again, strict=True))
         if judged.verdict is Verdict.PASS or 2 * beside > sum(_count_beside_kinks(j, None) for j in wrong.tensors):
@@ -100,7 +83,7 @@ def at_kinks(question: TorchQuestion, judgements: Mapping[Mode, Judgement]) -> d
     if judged.verdict is Verdict.PASS:
         count = format_count(count_of(wrong, again), "element")
         judged = replace(judged, message=f"{count} at kinks: between the derivatives on either side")
-    return {**judgements, Mode.GRADIENT: judged}
+    return one.with_changed({Mode.GRADIENT: judged})
 
 
 def _count_beside_kinks(judged: JudgedTensor, where: KinkGradients | None) -> int:
@@ -115,36 +98,29 @@ def _judge_at_kinks(judged: JudgedTensor, where: KinkGradients | None, kind: str
     return replace_comparison(judged, waive_at_kinks(judged.got, judged.comparison, where, kind), kind)
 
 
-class Convention(StrEnum):
-    """What is said of results that are excused."""
+def decline_convention(one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """Decline wrong results of a variant whose results are excused, as of a row that is masked in full.
 
-    OTHER = "the candidate gives other numbers than the reference there, which may be a convention of its own"
-    NONE = "the candidate gives no number there, and the reference does; no draw has it, and none could"
-    NOTHING = NOTHING
-
-
-def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> Convention | None:
-    """What to say of wrong results of a variant whose results are excused; None where they are not.
-
-    Of values, or gradients, where the reference has no number itself nothing is told.
+    Any number is a convention there. NaN where the reference has a number destroys a batch for one sequence without a
+    token; but where every draw rules it out, as by a first place that is never masked, nobody asks for that either.
+    Where the reference has no number itself nothing follows.
     """
-    wrong = [j for j in judgements.values() if j.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)]
-    if variant.excused is Excused.NOTHING or not wrong:
-        return None
+    wrong = [j for j in one.judgements.values() if j.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)]
+    if one.variant.excused is Excused.NOTHING or not wrong:
+        return one
     each = ([(t.got, t.expected.values) for t in j.tensors if t.got.dtype.kind == "f"] for j in wrong)
     known = [some for some in each if all(np.isfinite(e).all() for _, e in some)]
     if not known:
-        return Convention.NOTHING
+        return make_untelling(one.variant)
     if all(np.isfinite(got).all() for some in known for got, _ in some):
-        return Convention.OTHER
-    return Convention.NONE if variant.excused is Excused.ALL else None
+        return by_candidate(one.variant, _OTHER, news=True)
+    return by_candidate(one.variant, _NONE, news=True) if one.variant.excused is Excused.ALL else one
 
 
 def replace_comparison(judged: JudgedTensor, comparison: Comparison, kind: str) -> JudgedTensor:
     """The array, of a dtype `kind`, with another comparison of its elements."""
-    return replace(
-        judged, comparison=comparison, figures=measure_array(judged.got, judged.expected, comparison, kind or "f32")
-    )
+    figures = measure_array(judged.got, judged.expected, comparison, kind or "f32")
+    return replace(judged, comparison=comparison, figures=figures)
 
 
 def judge_again(wrong: Judgement, again: Sequence[JudgedTensor]) -> Judgement:

@@ -1,7 +1,4 @@
-"""Arguments beside tensors, as steps, windows and flags: those that a factory draws otherwise, and other numbers.
-
-The numbers that a reference names: a size among them is left as it is, and a small one is a floor.
-"""
+"""Arguments beside tensors, as steps, windows and flags: as other draws have them, changed, or named in code."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.arrays import is_number
 from opproof.harness.check.call.subject import Arguments
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 from opproof.harness.check.variants.variant import Variant, name_of
@@ -175,16 +173,16 @@ _EQUALS = re.compile("[=!]=")
 
 def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
     """The numbers that a reference and its arguments name: constants of its code and what it calls, a module's own."""
-    found = {float(v) for v in rest if _is_number(v)} | set(_find_defaults(subject))
+    found = {float(v) for v in rest if is_number(v)} | set(_find_defaults(subject))
     for one in subject.modules() if hasattr(subject, "modules") else ():
         found |= {
-            float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if _is_number(n)
+            float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if is_number(n)
         }
         found |= set(_find_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__))
     function = getattr(subject, "__wrapped__", subject)
     code = getattr(function, "__code__", None)
     cells = [c.cell_contents for c in getattr(function, "__closure__", None) or ()]
-    found |= {float(v) for v in cells if _is_number(v)}
+    found |= {float(v) for v in cells if is_number(v)}
     return frozenset(found | set(_find_constants(code, getattr(function, "__globals__", {}))))
 
 
@@ -237,19 +235,15 @@ def _find_defaults(function: Any) -> Iterator[float]:
     """The numbers that parameters of a function, or of a module's forward, have where nothing is given."""
     function = getattr(type(function), "forward", getattr(function, "__wrapped__", function))
     some = (getattr(function, "__defaults__", None) or (), (getattr(function, "__kwdefaults__", None) or {}).values())
-    yield from (float(v) for values in some for v in values if _is_number(v))
+    yield from (float(v) for values in some for v in values if is_number(v))
 
 
 def _find_constants(code: CodeType | None, globals_: dict[str, Any]) -> Iterator[float]:
     for one in _walk_codes(code, globals_, set()):
         for value in one.co_consts:
-            yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if _is_number(v))
+            yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if is_number(v))
         for value in map(globals_.get, one.co_names):
-            if _is_number(value):
+            if is_number(value):
                 yield float(value)  # type: ignore[arg-type]
             elif getattr(value, "__globals__", None) is globals_:
                 yield from _find_defaults(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -74,7 +74,7 @@ def _generate_changes(
     if (t.dtype == "bool" or t.marks) and not all(find_unmarked_value(d) is not None for d in draws):
         for value in np.unique(t.values) if t.values.ndim else ():
             excused = _find_excuse([d.values == value for d in draws])
-            if not any(_has_row_of(d.values, value) for d in draws):
+            if not any((d.values == value).all(-1).any() for d in draws):
                 name = f"a row of {t.name} all {value:g}"
                 yield _Change(name, "hidden", partial(_with_row_of, value=value), excused)
             yield from _hide_half_rows(t, value, excused)
@@ -129,10 +129,6 @@ def _is_spared(rows: Sequence[Array]) -> bool:
     expected, found = never.size * (1 - rate) ** count, int(never.sum())
     # Chernoff's bound of the chance that so many columns, each hidden or not by itself, are spared (Hoeffding 1963).
     return bool(found > expected and found * (1 + math.log(expected / found)) - expected < -_MIN_SPARED_LOG_ODDS)
-
-
-def _has_row_of(values: Array, value: float) -> bool:
-    return bool((values.reshape(-1, values.shape[-1]) == value).all(-1).any())
 
 
 def _with_row_of(values: Array, value: float) -> Array:

@@ -65,7 +65,7 @@ def scale_values(tensors: Sequence[CallTensor], factor: float, offset: float = 0
     """
 
     def changed(t: CallTensor) -> Array:
-        return t.values * factor + (-offset if offset > 0 and _is_negative(t) else offset)
+        return t.values * factor + (-offset if offset > 0 and t.values.size > 1 and t.values.max() < 0 else offset)
 
     return [changed(t) if varies(t) and not is_lone(t, tensors) else t.values for t in tensors]
 
@@ -73,10 +73,6 @@ def scale_values(tensors: Sequence[CallTensor], factor: float, offset: float = 0
 def is_lone(t: CallTensor, tensors: Sequence[CallTensor]) -> bool:
     """Whether it holds one number, beside tensors of several that vary."""
     return t.values.size == 1 and any(varies(other) and other.values.size > 1 for other in tensors)
-
-
-def _is_negative(t: CallTensor) -> bool:
-    return bool(t.values.size > 1 and t.values.max() < 0)
 
 
 def _reduce_every_second(tensors: Sequence[CallTensor], first: int) -> list[Array]:

@@ -1,7 +1,4 @@
-"""From draws to what is tried: every variant with data of its own, and what no draw shows otherwise.
-
-Draws of later seeds as they are: what few draws have, as an option at its end, or two options that meet.
-"""
+"""From draws to what is tried: every variant with data of its own, draws of later seeds, what no draw shows."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""The inputs of a check, as they are given: shapes, tensors, or a function that makes them.
-
-Seeds where there is no device but the CPU.
-
-torch.manual_seed leaves word for each kind of device, to seed one that is started later, and a traceback with it, so
-that an error there can say who asked: 0.06 ms where few functions call each other, 0.6 ms below pytest. Factories seed
-all the time, some 400 times in a check: a sixth of its time. Where PyTorch was built for no device, none starts.
-
-What a module's buffers hold once it has been called: a stream's state, of which the first call meets zeros alone.
-"""
+"""The inputs of a check, as they are given: shapes, tensors, or a function that makes them."""
 
 from __future__ import annotations
 
@@ -65,7 +56,8 @@ def take_inputs(
     drawn = [_draw_tensor(v, dtype, rng) if is_shape(v) and not chosen else v for v in values]
     leaves, spec = tree_flatten(tuple(drawn))
     places = [i for i, v in enumerate(leaves) if _is_tensor(v)]
-    if callable(inputs) and dtype is not None and any(_is_of(leaves[i], dtype) for i in places):
+    kinds = {str(leaves[i].dtype).removeprefix("torch.") for i in places}
+    if callable(inputs) and dtype is not None and dtype_name_of(dtype) in kinds:
         dtype = None
     if not places:
         raise UsageError("inputs has no tensor: give at least one shape or tensor.")
@@ -125,10 +117,6 @@ def _vary_tensors(
     return tuple(permuted(t) if t.kind else t for t in tensors)
 
 
-def _is_of(value: Any, dtype: str) -> bool:
-    return str(value.dtype).removeprefix("torch.") == dtype_name_of(dtype)
-
-
 def _describe_value(value: Any) -> str:
     """What was given, in few words."""
     text = repr(value)
@@ -165,16 +153,12 @@ def _of_the_cpu_alone(torch: Any) -> Iterator[None]:
     kinds = torch.cuda, torch.xpu, torch.mtia
     before = [kind.manual_seed_all for kind in kinds]
     for kind in kinds:
-        kind.manual_seed_all = _ignore_seed
+        kind.manual_seed_all = lambda _: None  # there is no such device
     try:
         yield
     finally:
         for kind, own in zip(kinds, before, strict=True):
             kind.manual_seed_all = own
-
-
-def _ignore_seed(_: int) -> None:
-    """There is no such device."""
 
 
 def update_buffers(reference: Native, tensors: tuple[CallTensor, ...], seed: int) -> tuple[CallTensor, ...]:

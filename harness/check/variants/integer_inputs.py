@@ -1,12 +1,7 @@
-"""Integers that say which, as of experts, segments and rows: one that none has, all alike, a piece of nothing.
+"""Integers that say which, as of experts and rows: one that none has, all alike, a piece of nothing, a block.
 
-Few draws have a group without a member, or one with all of them; what runs over groups errs there first. Only where one
-tensor alone holds integers: of two, as of indices and their counts, one may be made of the other. And some are
-what a reference names as what is left out, -100, where no draw has it.
-
-Integers, as lengths and positions, that are a whole number of blocks: 64, 128, 256 and so on in place of one.
-
-Who runs over blocks errs where the last of them is full, or empty. One of 320 lengths is 256, and few draws have it.
+What runs over groups or blocks errs there first, and few draws have it. Only where one tensor alone holds whole
+numbers: of two, as of indices and their counts, one may be made of the other.
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ from opproof.harness.check.variants.variant import Pair, Variant, of_both
 
 #: So many different numbers there are at least: the least and the largest stay, as many a reference counts by them.
 _MIN_DIFFERENT_LABELS = 3
-#: What is left out is an integer like these: -1 is an axis, and less than these masks scores.
+#: What is left out is a whole number like these: -1 is an axis, and less than these masks scores.
 _LEFT_OUT = range(-256, -9)
 #: Of so many numbers one is made what is left out.
 _ELEMENTS_PER_MARK = 3
@@ -297,15 +292,12 @@ def _is_free(drawn: Sequence[Array], others: Sequence[Array]) -> bool:
         return False
     if all(np.array_equal(drawn[0], v) for v in drawn) or len({int(v.sum()) for v in drawn}) == 1:
         return False
-    if drawn[0].size > 1 and all(np.unique(v).size == v.size for v in drawn) and any(_is_permutation(v) for v in drawn):
+    permuted = any(np.array_equal(np.sort(v, axis=None), np.arange(v.size)) for v in drawn)
+    if drawn[0].size > 1 and permuted and all(np.unique(v).size == v.size for v in drawn):
         return False
     return all(
         drawn[0].ndim == 1 and v.ndim >= _TABLE_AXES and len(v) == drawn[0].size and v.min() >= 0 for v in others
     )
-
-
-def _is_permutation(values: Array) -> bool:
-    return bool(np.array_equal(np.sort(values, axis=None), np.arange(values.size)))
 
 
 def _with(t: CallTensor, block: int) -> CallTensor:

@@ -2,10 +2,6 @@
 
 A kernel for sorted edges, unit quaternions or covariances may do with other numbers what it likes. What is not so by
 chance (ten bits) is kept in every variant: restored where values were changed, and where it cannot be, they stay.
-
-The properties that are looked for: along an axis, of square matrices, of columns, of places.
-
-Sizes that tensors hold together by their values: with others they would mean something else, or nothing.
 """
 
 from __future__ import annotations

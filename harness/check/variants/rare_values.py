@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import compress, product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -60,72 +60,90 @@ _MAX_UNTELLING_NUMBERS = 8
 def generate_rare_fills(asked: Sequence[CallTensor], floors: frozenset[float]) -> Iterator[Fill]:
     """Zeros, and values so small that what is added so that nothing is divided by 0 decides, `floors` among it."""
     some = [t for t in asked if varies(t)]
-    if any(map(_has_zeros, asked)):
-        yield _make_zero_fill("zeros in places", _in_places)
-        yield _make_zero_fill("slices of zeros", _in_slices)
     spanning = [i for i, t in enumerate(asked) if _has_zeros(t) and _spans_zero(t)]
-    if spanning:
-        yield _make_zero_fill("zeros among negative values", lambda t: -np.abs(_in_places(t)))
-    for i in spanning[:_MAX_ZERO_TENSORS]:
-        yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_change_one, which=i, of=np.zeros_like), rare=True)
+    yield from _list_zero_fills(asked, spanning)
     told = [
         varies(t) and not find_doubled_sizes(t) and (_spans_zero(t) or t.values.size <= _MAX_UNTELLING_NUMBERS)
         for t in asked
     ]
     signed = [i for i, tells in enumerate(told) if tells]
     for i in signed[:_MAX_ZERO_TENSORS] if len(some) > 1 else ():
-        yield Fill(f"large {asked[i].name}", "large", partial(_change_one, which=i, of=_lift_far_above), rare=True)
+        yield _rare(f"large {asked[i].name}", "large", partial(_change_one, which=i, of=_lift_far_above))
     for axis in range(-2, -2 - min(_MAX_TIED_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
-        yield Fill(f"{TIES} along axis {axis}", TIED, partial(make_ties, axis=axis), rare=True)
+        yield _rare(f"{TIES} along axis {axis}", TIED, partial(make_ties, axis=axis))
     if any(map(_has_pairs, some)):
-        yield Fill("pairs that cancel", "cancelling", _make_cancelling, rare=True)
-    yield Fill("eighths", TIED, _round_to_eighths, rare=True)
+        yield _rare("pairs that cancel", "cancelling", _each(_has_pairs, _cancel_pairs))
+    yield _rare("eighths", TIED, _each(varies, _round_to_eighths))
     if spanning:
-        yield Fill("values of pixels", TIED, _make_pixels, rare=True)
+        yield _rare("values of pixels", TIED, _each(lambda t: _has_zeros(t) and _spans_zero(t), _make_pixels))
     if any(map(_is_scale, asked)) and spanning:
-        yield Fill("halves of the smallest scale", TIED, _make_halves, rare=True)
-    if any(t.kind in _WIDE_DTYPES for t in some):
-        yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
+        yield _rare("halves of the smallest scale", TIED, _make_halves)
+    if any(map(_is_wide, some)):
+        yield _rare("values of few digits", TIED, _each(_is_wide, lambda v: round_to(v, DTYPES["bf16"])))
     if any(map(_is_square, some)):
-        yield Fill("diagonal matrices", "diagonal", _keep_diagonal, rare=True)
-        yield Fill("diagonal matrices, their rows turned round", "diagonal", _reverse_diagonal, rare=True)
+        yield _rare("diagonal matrices", "diagonal", _each(_is_square, _keep_diagonal))
+        turned = _each(_is_square, lambda v: _keep_diagonal(v)[..., ::-1, :].copy())  # not singular, the first block 0
+        yield _rare("diagonal matrices, their rows turned round", "diagonal", turned)
     for (i, j), (factor, word) in product(_find_alike_pairs(asked)[:1], ((1.0, ""), (-1.0, "minus "))):
         near = partial(_move_near_another, pair=(i, j), factor=factor)
-        yield Fill(f"{asked[j].name} near {word}{asked[i].name}", "near", near, rare=True)
+        yield _rare(f"{asked[j].name} near {word}{asked[i].name}", "near", near)
     if any(map(_has_rows, some)):
-        yield Fill("rows far apart", "apart", _separate_rows, rare=True)
+        yield _rare("rows far apart", "apart", _each(_has_rows, _separate_rows))
     if any(map(_has_columns, some)):
-        yield Fill("the first column above all", "skewed", _lift_first, rare=True)
-    yield Fill(f"values times {_HUGE_FACTOR:g}", HUGE, partial(scale_values, factor=_HUGE_FACTOR), rare=True)
+        yield _rare("the first column above all", "skewed", _each(_has_columns, _lift_first))
+    yield _rare(f"values times {_HUGE_FACTOR:g}", HUGE, partial(scale_values, factor=_HUGE_FACTOR))
     lone = [i for i, t in enumerate(asked) if varies(t) and is_lone(t, asked)]
     for i in lone[:_MAX_ZERO_TENSORS]:
-        yield Fill(
-            f"{asked[i].name} times {_TRAINED_SCALE_FACTOR:g}",
-            "one",
-            partial(_change_one, which=i, of=lambda v: v * _TRAINED_SCALE_FACTOR),
-            rare=True,
-        )
+        trained = partial(_change_one, which=i, of=lambda v: v * _TRAINED_SCALE_FACTOR)
+        yield _rare(f"{asked[i].name} times {_TRAINED_SCALE_FACTOR:g}", "one", trained)
+    yield from _list_small_fills(some, floors)
+
+
+def _list_zero_fills(asked: Sequence[CallTensor], spanning: Sequence[int]) -> Iterator[Fill]:
+    if any(map(_has_zeros, asked)):
+        yield _rare("zeros in places", ZEROED, _each(_has_zeros, put_zeros_in_places))
+        yield _rare("slices of zeros", ZEROED, _put_zeros_in_slices)
+    if spanning:
+        negative = _each(_has_zeros, lambda v: -np.abs(put_zeros_in_places(v)))
+        yield _rare("zeros among negative values", ZEROED, negative)
+    for i in spanning[:_MAX_ZERO_TENSORS]:
+        yield _rare(f"{asked[i].name} of zeros", ZEROED, partial(_change_one, which=i, of=np.zeros_like))
+
+
+def _list_small_fills(some: Sequence[CallTensor], floors: frozenset[float]) -> Iterator[Fill]:
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _MIN_NORMAL_RATIO
     for factor in _find_small_factors(floors):
         if factor >= least:
             name = "tiny values" if factor == _TINY_FACTOR else f"values times {factor:.2g}"
-            yield Fill(name, TINY, partial(scale_values, factor=factor), rare=True)
+            yield _rare(name, TINY, partial(scale_values, factor=factor))
     positive = sum(map(_is_of_one_sign, some))
     for factor in _select_floors(floors) if 0 < positive < len(some) else ():
         if factor**2 >= least:
             name = f"values times {factor:.2g}, those of one sign times its square"
-            yield Fill(name, TINY, partial(_scale_variances, factor=factor), rare=True)
+            yield _rare(name, TINY, partial(_scale_variances, factor=factor))
+
+
+#: What makes other values of all tensors.
+_Change = Callable[[Sequence[CallTensor]], Sequence[Array]]
+
+
+def _rare(name: str, label: str, change: _Change) -> Fill:
+    return Fill(name, label, change, rare=True)
+
+
+def _each(is_changed: Callable[[CallTensor], bool], change: Callable[[Array], Array]) -> _Change:
+    """The values of each tensor changed that is of a kind, all others as they were."""
+    return lambda tensors: [change(t.values) if is_changed(t) else t.values for t in tensors]
 
 
 def _has_pairs(t: CallTensor) -> bool:
     return _is_signed(t) and not find_doubled_sizes(t) and t.values.ndim > 0 and t.values.shape[-1] > 1
 
 
-def _make_cancelling(tensors: Sequence[CallTensor]) -> list[Array]:
+def _cancel_pairs(values: Array) -> Array:
     """Every second number of a row the one before with the other sign: a sum of 0 is not a row of zeros."""
-    made = [np.array(t.values) for t in tensors]
-    for values in compress(made, map(_has_pairs, tensors)):
-        values[..., 1::2] = -values[..., :-1:2]
+    made = np.array(values)
+    made[..., 1::2] = -made[..., :-1:2]
     return made
 
 
@@ -137,18 +155,13 @@ def _is_signed(t: CallTensor) -> bool:
     return varies(t) and bool(t.kind) and t.dtype not in PARTS and _spans_zero(t)
 
 
-def _keep_diagonal(tensors: Sequence[CallTensor]) -> list[Array]:
+def _is_wide(t: CallTensor) -> bool:
+    return varies(t) and t.kind in _WIDE_DTYPES
+
+
+def _keep_diagonal(values: Array) -> Array:
     """What is off the diagonal 0, that turned round: what is right for any matrix may divide by it, or sort nothing."""
-    return [
-        np.where(np.eye(t.shape[-1], dtype=bool), t.values[..., ::-1, ::-1], 0.0) if _is_square(t) else t.values
-        for t in tensors
-    ]
-
-
-def _reverse_diagonal(tensors: Sequence[CallTensor]) -> list[Array]:
-    """And with the last row first, so that the first block of a matrix is 0, and the matrix is not singular."""
-    made = _keep_diagonal(tensors)
-    return [v[..., ::-1, :].copy() if _is_square(t) else v for t, v in zip(tensors, made, strict=True)]
+    return np.where(np.eye(values.shape[-1], dtype=bool), values[..., ::-1, ::-1], 0.0)
 
 
 def _find_alike_pairs(tensors: Sequence[CallTensor]) -> list[tuple[int, int]]:
@@ -156,8 +169,7 @@ def _find_alike_pairs(tensors: Sequence[CallTensor]) -> list[tuple[int, int]]:
     able = [
         i for i, t in enumerate(tensors) if _is_signed(t) and not t.param and t.values.size > _MAX_UNTELLING_NUMBERS
     ]
-    pairs = ((i, j) for i in able for j in able if i < j)
-    return [p for p in pairs if len({(tensors[i].shape, tensors[i].dtype) for i in p}) == 1]
+    return [p for p in combinations(able, 2) if len({(tensors[i].shape, tensors[i].dtype) for i in p}) == 1]
 
 
 def _move_near_another(tensors: Sequence[CallTensor], pair: tuple[int, int], factor: float) -> list[Array]:
@@ -169,52 +181,36 @@ def _move_near_another(tensors: Sequence[CallTensor], pair: tuple[int, int], fac
 
 
 def _has_rows(t: CallTensor) -> bool:
-    return (
-        _is_signed(t) and not find_doubled_sizes(t) and len(t.shape) >= _MATRIX_AXES and t.values.size > t.shape[-1] > 1
-    )
+    several = len(t.shape) >= _MATRIX_AXES and t.values.size > t.shape[-1] > 1
+    return _is_signed(t) and not find_doubled_sizes(t) and several
 
 
-def _separate_rows(tensors: Sequence[CallTensor]) -> list[Array]:
+def _separate_rows(values: Array) -> Array:
     """Each row far from 0 by itself, on both sides of it: what is taken off several rows suits one of them."""
-    return [_set_apart(t.values) if _has_rows(t) else t.values for t in tensors]
-
-
-def _set_apart(values: Array) -> Array:
     places = np.arange(values.size // values.shape[-1]).reshape(values.shape[:-1])
     return np.asarray(values + FILLS["large"][0] * (places * 5 % 7 - 3)[..., None])
 
 
 def _has_columns(t: CallTensor) -> bool:
-    return (
-        varies(t)
-        and t.values.size > 0
-        and not find_doubled_sizes(t)
-        and len(t.shape) >= _MATRIX_AXES
-        and t.shape[-1] > MIN_ORDERED_ROWS
-    )
+    several = len(t.shape) >= _MATRIX_AXES and t.shape[-1] > MIN_ORDERED_ROWS
+    return varies(t) and t.values.size > 0 and not find_doubled_sizes(t) and several
 
 
-def _lift_first(tensors: Sequence[CallTensor]) -> list[Array]:
+def _lift_first(values: Array) -> Array:
     """The first of every row above all others: what is shared out by the largest goes to one, past what it holds."""
-    made = [np.array(t.values) for t in tensors]
-    for values in compress(made, map(_has_columns, tensors)):
-        values[..., 0] = np.abs(values[..., 0]) + np.abs(values).max()
+    made = np.array(values)
+    made[..., 0] = np.abs(made[..., 0]) + np.abs(made).max()
     return made
 
 
-def _round_to_eighths(tensors: Sequence[CallTensor]) -> list[Array]:
-    """Multiples of an eighth, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
-    return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
+def _round_to_eighths(values: Array) -> Array:
+    """Integers of eighths, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
+    return np.asarray(np.copysign(np.ceil(np.abs(values) * 8) / 8, values))
 
 
-def _make_pixels(tensors: Sequence[CallTensor]) -> list[Array]:
+def _make_pixels(values: Array) -> Array:
     """From 0 to 1 in steps of 255, as pictures come: some kernels take few steps for all."""
-    return [
-        np.round(_PIXEL_STEPS / (1 + np.exp(-t.values))) / _PIXEL_STEPS
-        if _has_zeros(t) and _spans_zero(t) and not t.param
-        else t.values
-        for t in tensors
-    ]
+    return np.round(_PIXEL_STEPS / (1 + np.exp(-values))) / _PIXEL_STEPS
 
 
 def _is_scale(t: CallTensor) -> bool:
@@ -232,11 +228,6 @@ def _make_halves(tensors: Sequence[CallTensor]) -> list[Array]:
         (2 * np.floor(v / (2 * half)) + 1) * half if _is_signed(t) and not t.param else v
         for t, v in zip(tensors, made, strict=True)
     ]
-
-
-def _of_few_digits(tensors: Sequence[CallTensor]) -> list[Array]:
-    """Numbers that bfloat16 has, as weights and data often come: they meet halves of finer steps."""
-    return [round_to(t.values, DTYPES["bf16"]) if varies(t) and t.kind in _WIDE_DTYPES else t.values for t in tensors]
 
 
 def _change_one(tensors: Sequence[CallTensor], which: int, of: Callable[[Array], Array]) -> list[Array]:
@@ -268,15 +259,6 @@ def _find_small_factors(floors: frozenset[float]) -> list[float]:
     return found[1:]
 
 
-def _make_zero_fill(name: str, of: Callable[[CallTensor], Array]) -> Fill:
-    return Fill(name, ZEROED, partial(_put_zeros, of=of), rare=True)
-
-
-def _put_zeros(tensors: Sequence[CallTensor], of: Callable[[CallTensor], Array]) -> list[Array]:
-    """The values with some 0, as `of` makes them, where 0 is among what they are."""
-    return [of(t) if _has_zeros(t) else t.values for t in tensors]
-
-
 def _has_zeros(t: CallTensor) -> bool:
     """Whether it may hold more of them: numbers on both sides of 0, shares of 1.
 
@@ -296,16 +278,13 @@ def _is_distribution(t: CallTensor) -> bool:
     return t.dtype not in PARTS and any(p.bits(t.values, DTYPES[t.kind].u) >= MIN_PROPERTY_BITS for p in some)
 
 
-def _in_places(t: CallTensor) -> Array:
-    return put_zeros_in_places(t.values)
-
-
-def _in_slices(t: CallTensor) -> Array:
-    """One slice along each axis 0, of axes with three at least."""
-    made = np.array(t.values)
-    for axis, n in enumerate(t.shape):
-        if n >= MIN_ORDERED_ROWS:
-            np.moveaxis(made, axis, 0)[n // 2] = 0.0
+def _put_zeros_in_slices(tensors: Sequence[CallTensor]) -> list[Array]:
+    """One slice along each axis 0, of axes with three at least, where 0 is among the values."""
+    made = [np.array(t.values) if _has_zeros(t) else t.values for t in tensors]
+    for t, values in zip(tensors, made, strict=True):
+        for axis, n in enumerate(t.shape) if _has_zeros(t) else ():
+            if n >= MIN_ORDERED_ROWS:
+                np.moveaxis(values, axis, 0)[n // 2] = 0.0
     return made
 
 

@@ -1,12 +1,4 @@
-"""Sizes and integers one after the other: what is wrong at one in fifty, none that is picked is likely to meet.
-
-An output's places that are made by a float32 ratio, a whole number of blocks, a table as long as one of them.
-
-One axis longer than is counted in 16 bits: labels of an int16, a grid of 65,535 programs, a table of 8,192 rows.
-
-Other axes are small there, so that there is time. Who asks says how long an axis he can bear: what a reference makes
-of it, as scores of all queries and keys, its inputs do not tell.
-"""
+"""Sizes and integers one after the other, and one axis longer than is counted in 16 bits: as labels, as a grid."""
 
 from __future__ import annotations
 
@@ -32,7 +24,7 @@ from opproof.harness.check.variants.sizes import (
 )
 from opproof.harness.check.variants.variant import Pair, Variant, name_of
 
-#: From the first that is no count of taps to past the usual tile of 128, whole numbers of tiles as models have, and
+#: From the first that is no count of taps to past the usual tile of 128, integers of tiles as models have, and
 #: sizes past usual limits that leave 3 of any tile. Not more: scores of 8,192 queries and keys fill gigabytes.
 _SMALL_SIZES = range(4, 131)
 _MODEL_SIZES = (*range(160, 513, 32), 576, 640, 768, 896, 960, 1024, 1152, 1280, 1536, 1792, 2048, 2560, 3072, 4096)
@@ -125,7 +117,7 @@ def generate_long_axes(
                 (m, at)
                 for m in LONG_AXIS_SIZES
                 for at in ways
-                if _count_elements(apply_size(shapes, at(m))) <= _MAX_ELEMENTS
+                if sum(map(math.prod, apply_size(shapes, at(m)))) <= _MAX_ELEMENTS
             ],
         )
 
@@ -159,7 +151,3 @@ def _extend_values(tensor: CallTensor, old: int, new: int) -> Array:
     values = tensor.values
     wide = values.astype(np.int64)
     return np.asarray(np.where(wide > 0, wide * new // old, wide).astype(values.dtype))
-
-
-def _count_elements(shapes: Sequence[tuple[int, ...]]) -> int:
-    return sum(map(math.prod, shapes))

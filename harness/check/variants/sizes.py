@@ -1,20 +1,7 @@
-"""Other sizes of tensors that a factory makes: ragged ones, larger and smaller ones.
+"""Other sizes of tensors that a factory makes, of all or of some alone, and its draws brought to them.
 
 A kernel whose last tile is wrong is right at multiples of its tile, and a factory gives these. Left as they are: sizes
-that the reference or an argument names, the taps of a convolution, and those that the tensors hold together
-(`properties.py`).
-
-Sizes of some tensors alone, that others share in every draw: a latent's rank that is as large as a head.
-
-Most references take none of these. What a candidate gives there is told, for it may be made for one size.
-
-Draws of a factory brought to another size: filled from two of them, with values of its kind.
-
-Sizes that stand in a relation in the inputs given: one more or one less, twice as much or half of it.
-
-A state has one place less than a window has taps, a gate twice as many columns as a value. Another size for one alone
-may be refused, or mean something else: 12x1 taps beside a state of 12x3 are stretched. Such sizes are changed together
-then. Two that are 4 and 8 by chance are changed alone as well, and judged where the answers have the same shapes.
+that the reference or an argument names, the taps of a convolution, and those that tensors hold together by values.
 """
 
 from __future__ import annotations

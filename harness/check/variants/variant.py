@@ -1,7 +1,4 @@
-"""What is tried beside the inputs given: other layouts, other values, other sizes.
-
-One tensor of two draws with other values.
-"""
+"""A variant of the inputs given, and the usual ones: other layouts, values, sizes, and one tensor for several."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def test_operators_of_torch_library_are_opchecked():
 
 
 def test_a_candidate_gets_its_tensors_on_its_device():
-    from opproof.harness.check.call.candidates import device_of
+    from opproof.harness.check.api import device_of
 
     assert device_of(torch.nn.Linear(2, 3, device="meta"), [(4, 2)], None) == "meta"
     assert device_of(np.abs, [(4, 2), torch.empty(3, device="meta")], None) == "meta"

@@ -136,8 +136,8 @@ def test_a_method_of_tensors_that_is_replaced(monkeypatch, name):
 def test_another_answer_under_autocast_is_told():
     report = judged(lambda x: reference(x) * (1 if not torch.is_autocast_enabled("cpu") else 2), seconds=1)
     assert report.ok
-    assert "not judged: under torch.autocast: the candidate gives something else" in str(report)
-    assert "autocast" not in str(judged(reference, seconds=1))
+    assert any(text.startswith("under torch.autocast: the candidate gives something") for text in report.advisories)
+    assert not judged(reference, seconds=1).advisories
 
 
 @pytest.mark.parametrize("count", [6, 8])
@@ -180,8 +180,9 @@ def candidate(x, i, j, mask):
 def test_what_all_draws_hold_together_is_told(tmp_path, j, mask, said):
     report = report_of(tmp_path, TOLD.format(j=j, mask=mask))
     assert not report.failures
-    assert not said or f"not judged: {said}: the candidate gives something else" in str(report)
-    assert said or ("unlike" not in str(report) and "numbers in the mask" not in str(report))
+    found = " ".join(report.advisories)
+    assert not said or f"{said}: the candidate gives something else" in found
+    assert said or ("unlike" not in found and "numbers in the mask" not in found)
 
 
 PADDED = """
@@ -201,7 +202,7 @@ def candidate(x, mask):
 def test_padding_on_the_other_side_is_told(tmp_path):
     report = report_of(tmp_path, PADDED)
     assert not report.failures
-    assert "not judged: mask turned round: the candidate gives something else" in str(report)
+    assert any(text.startswith("mask turned round: the candidate gives something") for text in report.advisories)
 
 
 SECONDS = """
@@ -220,7 +221,8 @@ def candidate(x, then, now):
 def test_seconds_past_what_float32_counts_to_are_told(tmp_path):
     report = report_of(tmp_path, SECONDS)
     assert not report.failures
-    assert "68719476736 more in then and now: the candidate gives something else" in str(report)
+    said = "68719476736 more in then and now: the candidate gives something else"
+    assert any(text.startswith(said) for text in report.advisories)
 
 
 class Stream(torch.nn.Module):

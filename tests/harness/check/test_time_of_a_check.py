@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 import opproof  # noqa: E402
 from opproof.harness import clock  # noqa: E402
 from opproof.harness.__main__ import cli  # noqa: E402
-from opproof.harness.check.call.exchange import threads_for  # noqa: E402
+from opproof.harness.check.call.perform import threads_for  # noqa: E402
 from opproof.harness.check.tensors import CallTensor  # noqa: E402
 from opproof.harness.clock import IDLE, Allowed, Clock, count, count_no_more  # noqa: E402
 

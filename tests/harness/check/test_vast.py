@@ -13,7 +13,7 @@ from opproof.harness.check.call.exchange import Reply  # noqa: E402
 from opproof.harness.check.call.reference import Reference  # noqa: E402
 from opproof.harness.check.call.subject import Arguments, Form  # noqa: E402
 from opproof.harness.check.judge.budget import can_bear  # noqa: E402
-from opproof.harness.check.options import JudgingOptions  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.tensors import take_tensor  # noqa: E402
 from opproof.harness.check.variants.generate import generate_long_axis  # noqa: E402
 from opproof.harness.check.variants.size_sweep import generate_long_axes  # noqa: E402
@@ -97,7 +97,7 @@ def of_one(function):
 
 def lengths(function, answer=lambda _: Reply()):
     """How long the axes of `of_rows` may be for a reference, and a candidate that answers so."""
-    pair, bears = (drawn(of_rows), drawn(of_rows, 1)), partial(can_bear, of_one(function), answer, JudgingOptions())
+    pair, bears = (drawn(of_rows), drawn(of_rows, 1)), partial(can_bear, of_one(function), answer, CheckOptions())
     return [v.name for v in generate_long_axis(pair, [()], frozenset(), bears, lambda _: True)]
 
 
@@ -123,7 +123,7 @@ def test_who_has_no_time_or_memory_left_there_is_not_wrong():
     some = list(generate_long_axis(pair, [()], frozenset(), lambda *_: True, lambda _: True))
     for cause, told in ((Verdict.TIMEOUT, 0), (Verdict.OUT_OF_MEMORY, 0), (Verdict.CRASH, len(some))):
         answer = Reply(error="it ended", cause=cause)
-        assert len(list(find_differing(of_one(doubled), lambda _, a=answer: a, some, JudgingOptions(), 60.0))) == told
+        assert len(list(find_differing(of_one(doubled), lambda _, a=answer: a, some, CheckOptions(), 60.0))) == told
 
 
 def test_other_axes_shrink_only_where_nothing_points_to_their_places():
