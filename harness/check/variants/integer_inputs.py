@@ -46,7 +46,7 @@ def generate_missing_labels(
     given, _ = pairs[0]
     places, draws = find_whole_numbers(given), [draw for pair in pairs for draw in pair]
     for at in places:
-        if are_pieces(draws, at):  # `nothing.py` asks of these: others would not add up
+        if are_pieces(draws, at):  # `empty_groups.py` asks of these: others would not add up
             continue
         longest = [max((n for i, t in enumerate(d) if i != at for n in t.shape), default=0) for d in draws]
         drawn = [d[at].values for d in draws]
@@ -129,7 +129,7 @@ def _find_missed_labels(drawn: Sequence[Array], named: frozenset[float]) -> list
 
 
 def _counts(drawn: Sequence[Array], sizes: set[int]) -> bool:
-    """Whether they are lengths, up to that of an axis, none of which is 0; of a length of 0 `nothing.py` asks."""
+    """Whether they are lengths, up to that of an axis, none of which is 0; of a length of 0 `empty_groups.py` asks."""
     return all(v.size and v.min() > 0 for v in drawn) and max(int(v.max()) for v in drawn) in sizes
 
 
