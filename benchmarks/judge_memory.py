@@ -135,6 +135,16 @@ def measured(backend: str, name: str, mode: str) -> Row:
     return Row(name, text, mode, memory, own // MIB, shared // MIB, round(seconds, 1), in_backend, verdict, message)
 
 
+def write_summary(path: Path, rows: Sequence[Row]) -> None:
+    """Write `rows` as JSON, in place of those of the same case and mode; what others were measured stays."""
+    found = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
+    by_key = {(r["name"], r["mode"]): r for r in [*found, *map(asdict, rows)]}
+    order = [*CASES]
+    kept = sorted(by_key.values(), key=lambda r: (order.index(r["name"]), r["mode"]))
+    machine = {"machine": platform.machine(), "cores": os.cpu_count(), "tolerance": TOLERANCE}
+    path.write_text(json.dumps({**machine, "rows": kept}, indent=1) + "\n", encoding="utf-8")
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, and write where asked."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -155,14 +165,8 @@ def main(arguments: Sequence[str]) -> int:
                 f"{row.seconds} s{said}. {row.message}",
                 flush=True,
             )
-    if given.json:
-        summary = {
-            "machine": platform.machine(),
-            "cores": os.cpu_count(),
-            "tolerance": TOLERANCE,
-            "rows": [asdict(r) for r in rows],
-        }
-        given.json.write_text(json.dumps(summary, indent=1) + "\n")
+            if given.json:
+                write_summary(given.json, rows)
     return 0 if all(r.right for r in rows) else 1
 
 
