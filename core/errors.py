@@ -32,6 +32,14 @@ class ResultsError(BadInput):
     """A results file is missing, corrupt, or of another schema version."""
 
 
+class Stopped(Exception):
+    """A run was stopped; the text is a sentence for whoever did it, `status` what the process exits with."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
 #: Dtypes as others call them.
 DTYPE_NAMES = {
     "fp64": "f64", "float64": "f64", "double": "f64", "fp32": "f32", "float32": "f32", "float": "f32", "single": "f32",

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from opproof.core.errors import BadInput, suggest
+from opproof.core.errors import BadInput, Stopped, suggest
 from opproof.harness import __version__
 
 COMMANDS = {
@@ -90,8 +90,6 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line and exit with its status: 2 for a wrong call, 128 and a signal's number for a stop."""
-    from opproof.harness.run.stop import Stopped
-
     if sys.platform == "win32":
         click.echo("opproof: it guards memory as POSIX systems do, and Windows has none of that: use WSL.", err=True)
         sys.exit(2)

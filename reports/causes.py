@@ -77,7 +77,7 @@ def _group_by_pattern(records: Sequence[Result]) -> Iterator[Cause]:
 def _list_texts(result: Result) -> dict[str, str]:
     """What explains a record, by what of it is not the case's own, the most telling first."""
     found: dict[str, str] = {}
-    for text in (_explanation_of(result), *result.also):
+    for text in (result.diagnosis or result.message, *result.also):
         found.setdefault(_extract_pattern(text, result), text)
     return found
 
@@ -106,10 +106,6 @@ def format_heading(cause: Cause, backends: Sequence[str] = ()) -> str:
 def _sort_key_of(cause: Cause) -> tuple[bool, int, str, str]:
     first = cause.smallest
     return (first.verdict not in _HARMFUL, -len(cause.records), first.op, str(first.mode))
-
-
-def _explanation_of(result: Result) -> str:
-    return result.diagnosis or result.message
 
 
 def _measure_size(result: Result) -> tuple[float, ...]:

@@ -56,15 +56,15 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.reference": frozenset(
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
         "expected finite_differences kinks montecarlo.array question rounded_arithmetic roundoff "
-        "torch.alternatives torch.arithmetic torch.dispatch torch.dtype_leaks torch.evaluate "
+        "torch.alternatives torch.arithmetic torch.dtype_leaks torch.evaluate "
         "torch.intercept torch.kinks torch.linear_algebra torch.random_draws valid_case".split()
     ),
     "harness.repro": frozenset("evidence script shrink".split()),
     "harness.run": frozenset(
         "attempt cache.location cache.questions cache.store calls finish hardening hosts.answer_files "
         "hosts.exec_dialogues hosts.host hosts.output_check hosts.process hosts.start memory.buffer "
-        "memory.layout merge plan record request results.file results.folder results.resume runner "
-        "scheduler session.recheck session.worker standalone.caller stop task".split()
+        "memory.layout merge plan record request results.resume runner "
+        "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("mutation.report mutation.trials selfcheck".split()),
     "harness.vectors": frozenset("export".split()),

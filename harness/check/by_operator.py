@@ -33,11 +33,10 @@ from opproof.harness.clock import Allowed
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
-from opproof.harness.run.attempt import run_task
+from opproof.harness.run.attempt import as_told_by_itself, run_task
 from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
 from opproof.harness.run.record import record
-from opproof.harness.run.session.recheck import as_told_by_itself
 from opproof.harness.run.task import op_name_of
 from opproof.reference_ops import load
 from opproof.reports import Result, terminal

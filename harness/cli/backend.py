@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from opproof.harness.cli.options import MEBIBYTES, SECONDS, Choice, check_finite
 
 if TYPE_CHECKING:
     from opproof.harness.precision.file import Measurement
-    from opproof.harness.precision.measure import PrecisionRow
 
 
 #: What to type in the folder, by the kind of backend.
@@ -206,11 +204,7 @@ def precision_command(
     if target is not None:
         _write_measurement(target, Measurement(backend, judged))
         return 0
-    return 1 if _changes(judged) else 0
-
-
-def _changes(judged: Sequence[PrecisionRow]) -> bool:
-    return any(row.needed != row.declared for row in judged)
+    return int(any(row.needed != row.declared for row in judged))
 
 
 def _find_target(backend: str, out: Path | None) -> Path:

@@ -119,30 +119,10 @@ def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, 
     A folder that holds another run is left as it is; the next free name is used then, and said.
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
-    from opproof.core.errors import UsageError
-    from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
-    from opproof.harness.known_failures.known import read_known
-    from opproof.harness.run.finish import Exit, finish
-    from opproof.harness.run.merge import merge, selection_of
-    from opproof.harness.run.plan import scope_of
-    from opproof.harness.run.results.file import open_results_file
-    from opproof.harness.run.results.folder import with_locked_folder
-    from opproof.reports import read_results
-    from opproof.reports.remarks import of_parts, read_remarks
+    from opproof.harness.run.finish import Exit
+    from opproof.harness.run.merge import merge_folders
 
-    if out.resolve() in [folder.resolve() for folder in folders]:
-        raise UsageError(f"--out {out} is one of the parts; give another folder.")
-    known = read_known(ledger) if ledger is not None else []
-    merged = merge([(folder, *read_results(folder)) for folder in folders])
-    backends = merged.header.options.get("backends", [])
-    known += [entry for spec in backends for entry in read_built_in(spec)]
-    known, notes = of_versions(known, merged.header.backends)
-    told = of_parts(map(read_remarks, folders))
-    notes = list(dict.fromkeys([*told.notes, *notes]))
-    whole = Extent.PART if merged.missing else scope_of(selection_of(merged.header))
-    with with_locked_folder(out, merged.header) as folder, open_results_file(folder, merged.header, merged.results):
-        run = folder, merged.header, merged.results
-        status = finish(*run, known, quiet=quiet, extent=whole, complaints=told.complaints, notes=notes)
-    for sentence in merged.missing:
+    missing, status = merge_folders(folders, out, ledger, quiet=quiet)
+    for sentence in missing:
         click.echo(f"missing: {sentence}")
-    return Exit.FAILED if merged.missing else status
+    return Exit.FAILED if missing else status

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
+import numpy as np
+
 from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS, VARY, Declaration
@@ -31,6 +33,7 @@ from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.calls import (
     ON_END,
+    STALE,
     are_same_answers,
     arrange_calls,
     by_reference,
@@ -83,6 +86,38 @@ class Attempt:
     judging: float = 0.0  # seconds of everything but the backend: data, reference, noise, comparison
     declared: str = ""  # what the backend said of its results beforehand, in words
     causes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # of known failures, by the judgement explained
+
+    def with_verdict(self, verdict: Verdict, message: str) -> Attempt:
+        """The same with another verdict than its own."""
+        return replace(self, judgement=replace(self.judgement, verdict=verdict, message=message))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the answer is that of the call before, which had other data, and is not one number."""
+        if not self.judgement.stale or self.answer is None:
+            return False
+        return any(not _is_one_number(a) for a in self.answer.arrays if a is not None and a.size)
+
+
+def as_told_by_itself(first: Attempt) -> Attempt:
+    """Without another process to ask: a wrong answer equal to the one before, not one number, was kept from there."""
+    return first.with_verdict(Verdict.NOT_REPEATABLE, STALE) if first.is_kept else first
+
+
+#: Elements that are looked at at once.
+_PIECE_ELEMENTS = 2**20
+
+
+def _is_one_number(array: Array) -> bool:
+    """Whether all elements are one number, NaN taken for 0; a large array has no second of its size beside it."""
+
+    def numbers(part: Array) -> Array:
+        return np.asarray(np.nan_to_num(np.asarray(part, dtype=np.float64)))
+
+    flat = array.reshape(-1)
+    first = numbers(flat[:1])
+    parts = (flat[i : i + _PIECE_ELEMENTS] for i in range(0, flat.size, _PIECE_ELEMENTS))
+    return all(bool((numbers(part) == first).all()) for part in parts)
 
 
 @dataclass

@@ -10,11 +10,16 @@ from typing import Any
 
 from opproof.core.errors import UsageError
 from opproof.harness import __version__
-from opproof.harness.run.plan import Selection, make_tasks, parse, select_cases, shard_of
-from opproof.harness.run.results.file import key_of
-from opproof.reports import Header, Result
+from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
+from opproof.harness.known_failures.known import read_known
+from opproof.harness.run.finish import Exit, finish
+from opproof.harness.run.plan import Selection, make_tasks, parse, scope_of, select_cases, shard_of
+from opproof.harness.run.results.file import key_of, open_results_file
+from opproof.harness.run.results.folder import with_locked_folder
+from opproof.reports import Header, Result, read_results
 from opproof.reports._results import FILE
 from opproof.reports._text import format_line
+from opproof.reports.remarks import of_parts, read_remarks
 
 #: One run: its folder, header and records.
 Run = tuple[Path, Header, Sequence[Result]]
@@ -27,6 +32,27 @@ class Merged:
     header: Header
     results: list[Result]
     missing: list[str]
+
+
+def merge_folders(
+    folders: Sequence[Path], out: Path, ledger: Path | None, *, quiet: bool
+) -> tuple[Sequence[str], Exit]:
+    """Join the results in some folders, and report on the whole in `out`; what is missing, and the exit status.
+
+    Raises UsageError.
+    """
+    if out.resolve() in [folder.resolve() for folder in folders]:
+        raise UsageError(f"--out {out} is one of the parts; give another folder.")
+    known = read_known(ledger) if ledger is not None else []
+    merged = merge([(folder, *read_results(folder)) for folder in folders])
+    known += [entry for spec in merged.header.options.get("backends", []) for entry in read_built_in(spec)]
+    known, notes = of_versions(known, merged.header.backends)
+    told = of_parts(map(read_remarks, folders))
+    notes = list(dict.fromkeys([*told.notes, *notes]))
+    whole = Extent.PART if merged.missing else scope_of(selection_of(merged.header))
+    with with_locked_folder(out, merged.header) as folder, open_results_file(folder, merged.header, merged.results):
+        run = folder, merged.header, merged.results
+        return merged.missing, finish(*run, known, quiet=quiet, extent=whole, complaints=told.complaints, notes=notes)
 
 
 def merge(runs: Sequence[Run]) -> Merged:

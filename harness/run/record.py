@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from opproof.cases import Case
@@ -94,11 +93,6 @@ def fields_of_diagnosis(label: str, said: str, others: Sequence[tuple[str, str]]
 def make_early_record(task: Task, verdict: Verdict, message: str) -> Result:
     """The record of a task that did not come to an attempt."""
     return record(task, Attempt(Judgement(verdict, message)))
-
-
-def with_verdict(attempt: Attempt, verdict: Verdict, message: str) -> Attempt:
-    """The attempt, with another verdict than its own."""
-    return replace(attempt, judgement=replace(attempt.judgement, verdict=verdict, message=message))
 
 
 def _diagnose(attempt: Attempt) -> dict[str, Any]:

@@ -9,16 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
+from opproof.core.errors import Stopped
+
 #: Signals that end a process unless it asks for them; SIGINT is a KeyboardInterrupt already.
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-class Stopped(Exception):
-    """The run was stopped; the text is a sentence for whoever did it, `status` what the process exits with."""
-
-    def __init__(self, text: str, status: int) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 @dataclass

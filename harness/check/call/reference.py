@@ -23,7 +23,7 @@ from opproof.harness.check.call.subject import Form, as_call, call_for, in_dtype
 from opproof.harness.check.tensors import PARTS, by_parts, flatten_outputs
 from opproof.harness.clock import Allowed, Clock
 from opproof.harness.reference.torch import dtype_leaks
-from opproof.harness.reference.torch.dispatch import TAKES_FUNCTIONS
+from opproof.harness.reference.torch.intercept import TAKES_FUNCTIONS
 from opproof.harness.reference.torch.random_draws import with_recorded_draws
 
 #: How a candidate is asked: in this process, or in its own.

@@ -105,29 +105,13 @@ def _transpose(_: Any, x: Any, axes: Sequence[int] | None = None) -> Any:
     return x.runs.transpose(0, *(a % x.ndim + 1 for a in order))
 
 
-def _swap_axes(_: Any, x: Any, axis1: Any, axis2: Any) -> Any:
-    return np.swapaxes(x.runs, _shift_axis(axis1), _shift_axis(axis2))
-
-
-def _move_axes(_: Any, x: Any, source: Any, destination: Any) -> Any:
-    return np.moveaxis(x.runs, _shift_axes(source), _shift_axes(destination))
-
-
 def _flip(_: Any, x: Any, axis: Any = None) -> Any:
     return np.flip(x.runs, _shift_axes(tuple(range(x.ndim)) if axis is None else axis))
-
-
-def _roll(_: Any, x: Any, shift: Any, axis: Any = None) -> Any:
-    return np.roll(x.runs, shift, _shift_axes(axis))
 
 
 def _make_axis_rule(func: Callable[..., Any], default: Any = None) -> Callable[..., Any]:
     """The rule of a function of an array, something plain, and an axis that it does not need."""
     return lambda _, x, plain, axis=default: func(x.runs, plain, _shift_axis(axis))
-
-
-def _take_along_axis(_: Any, x: Any, indices: Any, axis: Any) -> Any:
-    return np.take_along_axis(x.runs, np.asarray(indices)[None], _shift_axis(axis))
 
 
 def _broadcast_to(_: Any, x: Any, shape: Any) -> Any:
@@ -137,14 +121,6 @@ def _broadcast_to(_: Any, x: Any, shape: Any) -> Any:
 
 def _select_where(exact: Any, condition: Any, x: Any, y: Any) -> Any:
     return np.where(exact_of(condition), *(align_runs(v, exact.ndim) for v in (x, y)))
-
-
-def _concatenate(exact: Any, arrays: Any, axis: Any = 0) -> Any:
-    return np.concatenate(_gather_runs(arrays, exact.ndim), _shift_axis(axis))
-
-
-def _stack(exact: Any, arrays: Any, axis: Any = 0) -> Any:
-    return np.stack(_gather_runs(arrays, exact.ndim - 1), _shift_axis(axis))
 
 
 def _make_triangle_rule(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -177,17 +153,17 @@ _RULES: dict[Any, Callable[..., Any]] = {
     np.copy: lambda _, x: x.runs.copy(),
     np.transpose: _transpose,
     np.permute_dims: _transpose,
-    np.swapaxes: _swap_axes,
-    np.moveaxis: _move_axes,
+    np.swapaxes: lambda _, x, axis1, axis2: np.swapaxes(x.runs, _shift_axis(axis1), _shift_axis(axis2)),
+    np.moveaxis: lambda _, x, source, to: np.moveaxis(x.runs, _shift_axes(source), _shift_axes(to)),
     np.flip: _flip,
-    np.roll: _roll,
+    np.roll: lambda _, x, shift, axis=None: np.roll(x.runs, shift, _shift_axes(axis)),
     np.repeat: _make_axis_rule(np.repeat),
     np.take: _make_axis_rule(np.take),
-    np.take_along_axis: _take_along_axis,
+    np.take_along_axis: lambda _, x, at, axis: np.take_along_axis(x.runs, np.asarray(at)[None], _shift_axis(axis)),
     np.broadcast_to: _broadcast_to,
     np.where: _select_where,
-    np.concatenate: _concatenate,
-    np.stack: _stack,
+    np.concatenate: lambda y, xs, axis=0: np.concatenate(_gather_runs(xs, y.ndim), _shift_axis(axis)),
+    np.stack: lambda y, xs, axis=0: np.stack(_gather_runs(xs, y.ndim - 1), _shift_axis(axis)),
     np.split: _make_axis_rule(np.split, 0),
     np.tril: _make_triangle_rule(np.tril),
     np.triu: _make_triangle_rule(np.triu),

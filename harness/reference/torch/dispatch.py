@@ -17,7 +17,7 @@ from opproof.harness.reference.torch import dtype_leaks, rounding, stored_output
 from opproof.harness.reference.torch.arithmetic import Arithmetic, OutOfTime, copy_nested, make_scattered
 from opproof.harness.reference.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
-from opproof.harness.reference.torch.intercept import with_intercepted_operations
+from opproof.harness.reference.torch.intercept import TAKES_FUNCTIONS, with_intercepted_operations
 from opproof.harness.reference.torch.interpolation import RESIZED, SAMPLED
 from opproof.harness.reference.torch.linear_algebra import MATRICES
 from opproof.harness.reference.torch.losses import ALIGNMENTS, LOSSES
@@ -28,11 +28,6 @@ from opproof.harness.reference.torch.selections import SELECTIONS
 from opproof.harness.reference.torch.sums import SUMS
 from opproof.harness.reference.torch.windows import WINDOWS
 
-#: What is said of operations that take functions; `{}` is the operation.
-TAKES_FUNCTIONS = (
-    "{} takes functions and compiles them, so that the judge does not see their steps: write the reference with plain "
-    "operations, attention with a score function as scores + bias, softmax and a product."
-)
 #: What is said where bits of floats become another number; `{}` is the dtype that they are read as.
 READS_BITS = (
     "The reference reads bits as {0} (x.view({0})): of float64, in which it is evaluated, they are others. Give what "

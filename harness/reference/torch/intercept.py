@@ -9,6 +9,11 @@ from typing import Any
 
 #: The function, its arguments by place and by name; what it gives.
 FunctionHandler = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+#: What is said of operations that take functions; `{}` is the operation.
+TAKES_FUNCTIONS = (
+    "{} takes functions and compiles them, so that the judge does not see their steps: write the reference with plain "
+    "operations, attention with a score function as scores + bias, softmax and a product."
+)
 
 
 def with_intercepted_functions(answer: FunctionHandler) -> AbstractContextManager[Any]:

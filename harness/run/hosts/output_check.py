@@ -53,7 +53,7 @@ def check_outputs(
     returned = [
         _make_returned(r, layout.request.results[i], *results[i])
         if r is not None and i in results
-        else _make_unplaced(r)
+        else (None if r is None else Returned(r.shape, make_plain(r.dtype), None))
         for i, r in enumerate(given.results)
     ]
     return results_of(returned, question, writes=writes or layout.request.into)
@@ -65,11 +65,9 @@ def results_of(returned: Sequence[Returned | None], question: Request, *, writes
     _check_truth(arrays, question)
     if writes:
         for array, wanted in zip(arrays, question.wanted, strict=True):
-            if (
-                array is not None
-                and wanted is not None
-                and any(find_unwritten(part).any() for part in _split_array(array))
-            ):
+            if array is None or wanted is None:
+                continue
+            if any(find_unwritten(part).any() for part in _split_array(array)):
                 missing = find_unwritten(array)
                 index = tuple(int(i) for i in np.argwhere(missing)[0])
                 count = f"{int(missing.sum())} of {array.size} elements were not written, the first at {index}"
@@ -94,10 +92,6 @@ def _check_truth(arrays: Sequence[Array | None], question: Request) -> None:
             raise EarlyVerdict(
                 Verdict.WRONG_VALUE, f"{wanted.name} at {list(index)} is the byte {raw[index]}: expected 0 or 1"
             )
-
-
-def _make_unplaced(described: serve.WireResult | None) -> Returned | None:
-    return None if described is None else Returned(described.shape, make_plain(described.dtype), None)
 
 
 def _make_returned(described: serve.WireResult, place: BufferRef | None, buffer: Buffer, data: Bytes) -> Returned:

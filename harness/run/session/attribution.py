@@ -22,7 +22,7 @@ from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.record import make_early_record, with_verdict
+from opproof.harness.run.record import make_early_record
 from opproof.harness.run.session.slots import Candidate, Slots, call_task
 from opproof.harness.run.task import Task, op_name_of
 from opproof.reports import Result
@@ -54,7 +54,7 @@ class Attribution:
                 found = find_preceding(history, lambda some: self._seats.is_wrong_after(task, some))
             said = self._untraced if found is None else found.said
         judgement = kept.judgement
-        last = with_verdict(kept, judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
+        last = kept.with_verdict(judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
         return last, () if found is None else found.tasks
 
     def of_harm(
@@ -64,10 +64,10 @@ class Attribution:
         harm, last, charged = DamageKind(met.judgement.verdict, met.judgement.message), again, list[Result]()
         guilty = self._trace(task.backend, history, task, harm)
         if not guilty:
-            last = with_verdict(met, harm.verdict, f"{harm.message}; seen once: {self._untraced}")
+            last = met.with_verdict(harm.verdict, f"{harm.message}; seen once: {self._untraced}")
         for one in guilty:
             if one.suspect.task is task:  # now and then, as fast as its threads are
-                last = with_verdict(met, one.harm.verdict, f"{one.harm.message}; not every time")
+                last = met.with_verdict(one.harm.verdict, f"{one.harm.message}; not every time")
             else:
                 charged += _replace_record(one, harm)
         return last, charged

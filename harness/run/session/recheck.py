@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
-
-from opproof.core.arrays import Array
 from opproof.core.verdicts import WRONG, Verdict
 from opproof.harness.known_failures.known import mark
-from opproof.harness.run.attempt import Attempt
+from opproof.harness.run.attempt import Attempt, as_told_by_itself
 from opproof.harness.run.calls import STALE, are_same_answers
-from opproof.harness.run.record import make_record, with_verdict
+from opproof.harness.run.record import make_record
 from opproof.harness.run.session.slots import DAMAGE, Slots
 from opproof.harness.run.task import Task, op_name_of
 
@@ -27,9 +24,6 @@ _MAX_FUTILE_RECHECKS_OF_KEPT = 16
 
 #: What an earlier case's threads and timers can do to an innocent one.
 _INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}
-
-#: Elements that are looked at at once.
-_PIECE = 2**20
 
 _SPOILT = "right when called alone in a new process, wrong after a call with other data"
 
@@ -63,7 +57,7 @@ class Rechecks:
         if verdict in WRONG | _INFLICTED and task.known and mark(make_record(task, first), task.known).known:
             return Recheck(first)  # a process of its own would say the same
         if verdict in WRONG:
-            tired = tired and (not _is_kept(first) or self._futile[kind] >= _MAX_FUTILE_RECHECKS_OF_KEPT)
+            tired = tired and (not first.is_kept or self._futile[kind] >= _MAX_FUTILE_RECHECKS_OF_KEPT)
             look = Recheck(first) if tired else self._at_wrong(task, first, used=used)
             self._futile[kind] += look.attempt is first
             return look
@@ -82,13 +76,13 @@ class Rechecks:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
         alone = self._seats.attempt_afresh(task, single_call=True)
         if alone.judgement.verdict is Verdict.NOT_REPEATABLE:  # of itself: nothing that was kept is to blame
-            return Recheck(with_verdict(first, Verdict.NOT_REPEATABLE, alone.judgement.message))
+            return Recheck(first.with_verdict(Verdict.NOT_REPEATABLE, alone.judgement.message))
         if alone.judgement.verdict is Verdict.PASS:
-            kept = with_verdict(first, Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
+            kept = first.with_verdict(Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
             again = self._seats.attempt_afresh(task) if used else first
             return Recheck(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else Recheck(kept)
         if first.judgement.stale and not _is_same_answer(first, alone):
-            return Recheck(with_verdict(first, Verdict.NOT_REPEATABLE, STALE))
+            return Recheck(first.with_verdict(Verdict.NOT_REPEATABLE, STALE))
         return Recheck(first)
 
     def _at_the_guard(self, task: Task, first: Attempt) -> Attempt:
@@ -99,30 +93,7 @@ class Rechecks:
         outside = soft.judgement.verdict is Verdict.OUT_OF_BOUNDS
         what = soft.judgement.message if outside else "a read past the end or before the beginning"
         reason = f"{what} (stopped by a guard page: {first.judgement.message})"
-        return with_verdict(first, Verdict.OUT_OF_BOUNDS, reason)
-
-
-def as_told_by_itself(first: Attempt) -> Attempt:
-    """Without another process to ask: a wrong answer equal to the one before, not one number, was kept from there."""
-    return with_verdict(first, Verdict.NOT_REPEATABLE, STALE) if _is_kept(first) else first
-
-
-def _is_kept(first: Attempt) -> bool:
-    """Whether the answer is that of the call before, which had other data, and is not one number."""
-    if not first.judgement.stale or first.answer is None:
-        return False
-    return any(not _is_one_number(a) for a in first.answer.arrays if a is not None and a.size)
-
-
-def _is_one_number(array: Array) -> bool:
-    """Whether all elements are one number, NaN taken for 0; a large array has no second of its size beside it."""
-
-    def numbers(part: Array) -> Array:
-        return np.asarray(np.nan_to_num(np.asarray(part, dtype=np.float64)))
-
-    flat = array.reshape(-1)
-    first = numbers(flat[:1])
-    return all(bool((numbers(flat[i : i + _PIECE]) == first).all()) for i in range(0, flat.size, _PIECE))
+        return first.with_verdict(Verdict.OUT_OF_BOUNDS, reason)
 
 
 def _is_same_answer(first: Attempt, second: Attempt) -> bool:

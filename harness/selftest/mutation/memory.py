@@ -64,39 +64,19 @@ def _read_storage(x: Array, storage: NDArray[np.uint8]) -> tuple[Array, int]:
     return np.where(find_unwritten(whole), np.zeros(1, whole.dtype), whole), start
 
 
-def _is_transposed(x: Array) -> bool:
-    return x.ndim > 1 and x.strides[-2] == x.itemsize and x.strides[-1] != x.itemsize
-
-
-def _is_permuted(x: Array) -> bool:
-    return x.ndim > 2 and x.strides[0] == x.itemsize and x.shape[0] > 1
-
-
-def _is_sliced(x: Array) -> bool:
-    return x.ndim > 0 and x.strides[-1] == 2 * x.itemsize
-
-
-def _is_gapped(x: Array) -> bool:
-    return x.ndim > 1 and x.strides[-1] == x.itemsize and x.strides[-2] == (x.shape[-1] + 3) * x.itemsize
-
-
 def _is_cropped(x: Array) -> bool:
     row = x.shape[-1] * x.itemsize if x.ndim > 2 else 0
     return x.ndim > 2 and x.strides[-3:] == ((x.shape[-2] + 2) * row, row, x.itemsize)
 
 
-def _broadcast(x: Array) -> bool:
-    return x.ndim > 0 and x.strides[0] == 0
-
-
 #: How a tensor lies in memory, and the axes that it needs to lie so.
 _KINDS: dict[str, tuple[Callable[[Array], bool], int]] = {
-    "transposed": (_is_transposed, 2),
-    "permuted": (_is_permuted, 3),
-    "sliced": (_is_sliced, 1),
-    "gapped": (_is_gapped, 2),
+    "transposed": (lambda x: x.ndim > 1 and x.strides[-2] == x.itemsize != x.strides[-1], 2),
+    "permuted": (lambda x: x.ndim > 2 and x.strides[0] == x.itemsize and x.shape[0] > 1, 3),
+    "sliced": (lambda x: x.ndim > 0 and x.strides[-1] == 2 * x.itemsize, 1),
+    "gapped": (lambda x: x.ndim > 1 and x.strides[-2:] == ((x.shape[-1] + 3) * x.itemsize, x.itemsize), 2),
     "cropped": (_is_cropped, 3),
-    "broadcast": (_broadcast, 2),
+    "broadcast": (lambda x: x.ndim > 0 and x.strides[0] == 0, 2),
 }
 
 

@@ -9,8 +9,8 @@ from _ask import attempted, judged
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
 from opproof.core.verdicts import Verdict
+from opproof.harness.run.attempt import as_told_by_itself
 from opproof.harness.run.calls import arrange_calls
-from opproof.harness.run.session.recheck import as_told_by_itself
 from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
