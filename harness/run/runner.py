@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import datetime
 import math
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 
 from opproof.cases import Case
 from opproof.core.capabilities import backend_of
-from opproof.core.errors import OpError, UsageError
+from opproof.core.errors import OpError, Stopped, UsageError
 from opproof.core.system import describe_host, uncollected
 from opproof.core.verdicts import Mode
 from opproof.harness import __version__
@@ -36,7 +39,6 @@ from opproof.harness.run.results.folder import with_locked_folder
 from opproof.harness.run.results.resume import Settings, options_of
 from opproof.harness.run.scheduler import Judges, Pool, prepare
 from opproof.harness.run.standalone.rejudge import recheck_backends
-from opproof.harness.run.stop import handle_interruption
 from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
@@ -235,3 +237,50 @@ def _check(case: Case, op: Op, mode: Mode) -> None:
         raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
     except Exception:  # noqa: S110 - what else goes wrong is told by the records
         pass
+
+
+#: Signals that end a process unless it asks for them; SIGINT is a KeyboardInterrupt already.
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@dataclass
+class Resumption:
+    """How to go on, where there is anything to go on with."""
+
+    command: str = ""
+
+
+class _Signal(KeyboardInterrupt):
+    """A signal that is treated as the keyboard's is."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextmanager
+def handle_interruption() -> Iterator[Resumption]:
+    """Raises Stopped for an interruption of what is inside, which may say meanwhile how to go on."""
+    resumption = Resumption()
+    before = {n: signal.signal(n, _interrupt) for n in _SIGNALS if _is_free(n)}
+    try:
+        yield resumption
+    except KeyboardInterrupt as stop:
+        number = stop.number if isinstance(stop, _Signal) else signal.SIGINT
+        how = f"stopped by {signal.Signals(number).name}" if number != signal.SIGINT else "interrupted"
+        kept = f"what was measured is kept, `{resumption.command}` goes on" if resumption.command else "nothing was run"
+        raise Stopped(f"{how}; {kept}.", 128 + number) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_free(number: int) -> bool:
+    """Whether the signal would end the process: not for a `nohup`, and handlers are the main thread's business."""
+    return threading.current_thread() is threading.main_thread() and signal.getsignal(number) == signal.SIG_DFL
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del frame
+    signal.signal(number, signal.SIG_IGN)  # the second must not interrupt the tidying up after the first
+    raise _Signal(number)
