@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -77,19 +78,10 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
 @click.option(
-    "--timeout",
-    type=SECONDS,
-    callback=check_finite,
-    default=TIMEOUT,
-    show_default=True,
-    help="Seconds a case.",
+    "--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds a case."
 )
 @click.option(
-    "--memory",
-    type=MEBIBYTES,
-    default=HOST_MEMORY // 2**20,
-    show_default=True,
-    help="MiB a worker process may use.",
+    "--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB a worker process may use."
 )
 @click.option(
     "--judge-memory",
@@ -216,31 +208,9 @@ def run_command(context: click.Context, /, **options: Any) -> int:
         )
     number = options["seed"] if options["resume"] is not None else draw_seed(options["seed"])
     selection = selection_of(options, seed=number, shard=options["shard"])
-    settings = Settings(
-        backends=options["backends"],
-        selection=selection,
-        jobs=options["jobs"] if options["jobs"] is not None else count_cores(),
-        timeout=options["timeout"],
-        memory=options["memory"],
-        judge_memory=options["judge_memory"],
-        convention=options["convention"],
-        grad_oracle=options["grad_oracle"],
-        strict_subnormals=options["strict_subnormals"],
-        repeat=options["repeat"],
-        batch_invariant=options["batch_invariant"],
-        threads=options["threads"],
-        isa=options["isa"],
-        isa_variables=options["isa_variables"],
-        in_process=options["in_process"],
-        ledger=options["ledger"],
-        out=options["out"],
-        quiet=options["quiet"],
-        proposals=options["proposals"],
-        cache=not options["no_cache"],
-        cache_size=options["cache_size"],
-        dask=options["dask"],
-        resources=options["resources"],
-    )
+    jobs = options["jobs"] if options["jobs"] is not None else count_cores()
+    own: dict[str, Any] = {"selection": selection, "jobs": jobs, "cache": not options["no_cache"], "resume": False}
+    settings = Settings(**{f.name: own.get(f.name, options.get(f.name)) for f in fields(Settings)})
     if options["resume"] is not None:
         given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
         settings = settings_of_interrupted(settings, options["resume"], anew=given)

@@ -154,10 +154,7 @@ def _compare_with(
 
 
 def waive_large_noise(
-    posed: Question,
-    arrays: Sequence[Array | None],
-    comparisons: Sequence[Comparison | None],
-    declared: str | None,
+    posed: Question, arrays: Sequence[Array | None], comparisons: Sequence[Comparison | None], declared: str | None
 ) -> list[Comparison | None]:
     """The comparisons, with what noise of the declared size reaches right too; for references in NumPy."""
     if not fails(comparisons) or declared is None or not _is_coarse(posed, declared):

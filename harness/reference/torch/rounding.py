@@ -145,10 +145,7 @@ def round_complex(noise: Arithmetic, name: str, args: Sequence[Any], y: Any) -> 
     a, b = (v if v.is_complex() else v.to(y.dtype) for v in args[:2])
     delta = noise.amplitudes.interior if noise.amplitudes is not None else 0.0
     parts = []
-    for part, one, other in (
-        (y.real, a.real * b.real, a.imag * b.imag),
-        (y.imag, a.real * b.imag, a.imag * b.real),
-    ):
+    for part, one, other in ((y.real, a.real * b.real, a.imag * b.imag), (y.imag, a.real * b.imag, a.imag * b.real)):
         size = (one.square() + other.square()).sqrt()
         parts.append(noise.rounded(part + noise.drawn(part) * size * delta))
     return noise.torch.complex(*parts)

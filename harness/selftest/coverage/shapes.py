@@ -239,11 +239,7 @@ DESTINATIONS = (
         make_parts(in_place_strided),
     ),
     Rule(
-        *(
-            "strided results",
-            "results, or gradients, transposed, with gaps and step-sliced",
-            4,
-        ),
+        *("strided results", "results, or gradients, transposed, with gaps and step-sliced", 4),
         on.tensors,
         lambda case, _: () if case.into == "contiguous" else (case.into,),
         lambda op, cases: ("transposed", "gapped", "sliced"),  # noqa: ARG005

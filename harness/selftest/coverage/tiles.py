@@ -210,11 +210,7 @@ def _find_sizes(case: Case, op: Op) -> Iterable[str]:
 
 MODELS = (
     Rule(
-        *(
-            "sizes of models",
-            "heads of 64 to 256, 8 : 1 and 32 : 8; rows of 256 to 4096; channels of 16 to 64",
-            0,
-        ),
+        *("sizes of models", "heads of 64 to 256, 8 : 1 and 32 : 8; rows of 256 to 4096; channels of 16 to 64", 0),
         *(has_model_sizes, find_sizes_met, list_model_sizes),
     ),
 )

@@ -124,20 +124,12 @@ PARAMETERS = (
 
 VALUES = (
     Rule(
-        *("zeros", "exact zeros", 20),
-        on.floats,
-        fill("zeros", "ties", "halves", "kink", "exact", "signs", "special"),
+        *("zeros", "exact zeros", 20), on.floats, fill("zeros", "ties", "halves", "kink", "exact", "signs", "special")
     ),
     Rule("ties", "ties where order counts", 20, on.has_trait(Trait.ORDERED), fill("ties", "constant", "kink", "zeros")),
+    Rule(*("constant", "constant rows", 20), on.has_trait(Trait.STATISTIC), fill("constant", "ties", "zeros")),
     Rule(
-        *("constant", "constant rows", 20),
-        on.has_trait(Trait.STATISTIC),
-        fill("constant", "ties", "zeros"),
-    ),
-    Rule(
-        *("kink", "inputs on the kink", 20),
-        on.has_kinks,
-        fill("kink", "ties", "constant", "zeros", "halves", "signs"),
+        *("kink", "inputs on the kink", 20), on.has_kinks, fill("kink", "ties", "constant", "zeros", "halves", "signs")
     ),
     Rule("halves", "exact halves", 20, on.has_trait(Trait.ROUNDING), fill("halves", "kink")),
     Rule("extreme", "magnitudes of 15 to 1e7", 16, on.floats, fill("extreme", "candle-2114")),
@@ -174,11 +166,7 @@ VALUES = (
         on.any_of(on.is_unary, on.has_trait(Trait.ROWWISE, Trait.ORDERED)),
         fill("negative"),
     ),
-    Rule(
-        *("offset mean", "large mean, small spread", 2),
-        on.has_trait(Trait.STATISTIC),
-        fill("offset"),
-    ),
+    Rule(*("offset mean", "large mean, small spread", 2), on.has_trait(Trait.STATISTIC), fill("offset")),
 )
 
 LIMITS = (
