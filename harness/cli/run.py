@@ -210,7 +210,7 @@ def run_command(context: click.Context, /, **options: Any) -> int:
     selection = selection_of(options, seed=number, shard=options["shard"])
     jobs = options["jobs"] if options["jobs"] is not None else count_cores()
     own: dict[str, Any] = {"selection": selection, "jobs": jobs, "cache": not options["no_cache"], "resume": False}
-    settings = Settings(**{f.name: own.get(f.name, options.get(f.name)) for f in fields(Settings)})
+    settings = Settings(**{f.name: (own if f.name in own else options)[f.name] for f in fields(Settings)})
     if options["resume"] is not None:
         given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
         settings = settings_of_interrupted(settings, options["resume"], anew=given)

@@ -176,6 +176,18 @@ def apply_change(y: Array | None, change: Change) -> Array | None:
         return change(wide).astype(y.dtype, order="C")
 
 
+def clear_tail(width: int) -> Change:
+    """Zeros in the inner axis past the last multiple of `width`, where it is longer than that."""
+
+    def change(y: Array) -> Array:
+        n = y.shape[-1] if y.ndim else 0
+        if n > width:
+            y[..., n - n % width :] = 0
+        return y
+
+    return change
+
+
 def are_same_arrays(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
     """Whether two lists of arrays are the same bit for bit, but for what stands in a NaN."""
     return len(a) == len(b) and all(

@@ -17,6 +17,7 @@ from opproof.harness.selftest.mutation.mutant import (
     ReferenceCall,
     apply_change,
     can_hide,
+    clear_tail,
     of_results,
     on_all,
 )
@@ -63,7 +64,7 @@ def _make_place_mutants(profile: Profile) -> Iterator[Mutant]:
 
     rank, uniform = profile.rank, "constant" in profile.op.trivial(profile.mode)
     for width in (4, 8, 16, 32):
-        yield of(f"inner axis past a multiple of {width} zero", _clear_tail(width))
+        yield of(f"inner axis past a multiple of {width} zero", clear_tail(width))
         yield of(f"memory past a multiple of {width} zero", _clear_memory_tail(width))
     for count in (256, 1024):
         yield of(f"memory past element {count} zero", _clear_past(count))
@@ -92,16 +93,6 @@ def _change_one(change: Change) -> Change:
         return y
 
     return changes
-
-
-def _clear_tail(width: int) -> Change:
-    def change(y: Array) -> Array:
-        n = y.shape[-1] if y.ndim else 0
-        if n > width:
-            y[..., n - n % width :] = 0
-        return y
-
-    return change
 
 
 def _clear_memory_tail(width: int) -> Change:
