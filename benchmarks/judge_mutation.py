@@ -83,7 +83,7 @@ def run_tests(file: str, text: str) -> int:
     os.dup2(null, 1)
     os.dup2(null, 2)
     tests = [f"tests/harness/judge/test_{name}.py" for name in TESTS]
-    quiet = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    quiet = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--assert=plain"]
     return int(pytest.main([*quiet, *tests]))
 
 

@@ -187,6 +187,16 @@ def test_a_mean_to_either_side_is_told_though_the_rms_is_within_its_own(sign, ho
     assert measure_array(got, want, compare(got, want, "f32"), "f32", repeated=True).rms is None
 
 
+@pytest.mark.parametrize(("size", "told"), [(0.5, True), (1.5 * RMS, False)])
+def test_repeated_values_have_figures_where_these_are_within_their_bounds(size, told):
+    """Of an array that errs by more than independent errors would nothing is known, though its mean is right."""
+    x = 1 + np.arange(400) / 400
+    want = Expected(x, np.zeros(400))
+    got = x * (1 + size * DTYPES["f32"].u * np.where(np.arange(400) % 2, -1, 1))
+    found = measure_array(got, want, compare(got, want, "f32"), "f32", repeated=True)
+    assert (found.rms is not None) is told
+
+
 def test_flushed_results_do_not_count():
     x = np.full(64, DTYPES["f32"].tiny / 3) * (1 + np.arange(64) / 64)
     want = Expected(x, np.zeros(64))
