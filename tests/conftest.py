@@ -22,6 +22,8 @@ TOGETHER = {
     "test_diagnosis.py": "diagnosis",  # what is measured once serves several tests
     "test_report_browser.py": "browser",  # Playwright's browser lives in one process
     "test_tvm_ffi.py": "tvm",  # a library is compiled once
+    "test_structure.py": "structure",  # all files are parsed once
+    "test_house.py": "house",
     "test_bench_looks.py": "bench",
     "test_bench_command.py": "bench",
 }

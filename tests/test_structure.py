@@ -1,6 +1,7 @@
 """The house: a star of imports, a cases file for every operator, docstrings that say what they must."""
 
 import ast
+import functools
 import importlib
 from pathlib import Path
 
@@ -33,22 +34,49 @@ def imports(tree):
             yield from ((f"{node.module}.{alias.name}", id(node) not in inside) for alias in node.names)
 
 
+@functools.cache
 def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)
-def test_star_of_imports(package, path):
-    for module, _ in imports(parsed(path)):
-        first, _, rest = module.partition(".")
-        if first == "opproof" and rest:
-            allowed = ALLOWED.get(package, {package, "core"})
-            if path.parent.parent == ROOT["backends"] and path.parent.name in MADE_OF_REFERENCES:
-                allowed = {*allowed, "reference_ops"}
-            # The changed references of a list of known failures: judges read them, no backend does.
-            if path.parent.parent == ROOT["backends"] and path.name == "causes.py":
-                allowed = {*allowed, "reference_ops", "harness"}
-            assert rest.partition(".")[0] in allowed, f"{path} imports {module}"
+@functools.cache
+def imported(path):
+    return tuple(imports(parsed(path)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees():
+    """Half a million objects: they go with these tests."""
+    yield
+    parsed.cache_clear()
+
+
+def allowed_packages(package, path):
+    """What a file may import of this package's folders."""
+    allowed = ALLOWED.get(package, {package, "core"})
+    if path.parent.parent == ROOT["backends"] and path.parent.name in MADE_OF_REFERENCES:
+        allowed = {*allowed, "reference_ops"}
+    # The changed references of a list of known failures: judges read them, no backend does.
+    if path.parent.parent == ROOT["backends"] and path.name == "causes.py":
+        allowed = {*allowed, "reference_ops", "harness"}
+    return allowed
+
+
+def forbidden_imports(package, path, imported):
+    """What a file imports of this package's folders and may not."""
+    allowed = allowed_packages(package, path)
+    parts = (module.split(".") for module, _ in imported)
+    return [".".join(p) for p in parts if p[0] == "opproof" and len(p) > 1 and p[1] not in allowed]
+
+
+def test_star_of_imports():
+    found = {str(path): forbidden_imports(package, path, imported(path)) for package, path in FILES}
+    assert {path: modules for path, modules in found.items() if modules} == {}
+    wrong = imports(ast.parse("from opproof.harness.run import pool\n"))
+    assert forbidden_imports("cases", ROOT["cases"] / "relu.py", wrong) == [
+        "opproof.harness.run",
+        "opproof.harness.run.pool",
+    ]
 
 
 def test_who_runs_under_another_name_alone_imports_relatively():
@@ -57,13 +85,13 @@ def test_who_runs_under_another_name_alone_imports_relatively():
         path.parent for _, path in FILES for n in ast.walk(parsed(path)) if isinstance(n, ast.ImportFrom) and n.level
     }
     assert relative == {ROOT["harness"] / "run" / "standalone" / "program"}
-    own = {m.partition(".")[0] for folder in relative for p in folder.glob("*.py") for m, _ in imports(parsed(p))}
+    own = {m.partition(".")[0] for folder in relative for p in folder.glob("*.py") for m, _ in imported(p)}
     assert "opproof" not in own
 
 
 def test_backends_made_of_references_are_so():
     for name in MADE_OF_REFERENCES:
-        found = {m for p in (ROOT["backends"] / name).glob("*.py") for m, _ in imports(parsed(p))}
+        found = {m for p in (ROOT["backends"] / name).glob("*.py") for m, _ in imported(p)}
         assert any(m.startswith("opproof.reference_ops") for m in found), name
 
 
@@ -87,61 +115,81 @@ def test_the_star_is_checked():
 HEAVY = ("torch", "jax", "mlx", "onnx", "onnxruntime", "openvino", "tinygrad", "autograd", "warp", "tvm_ffi", "gguf")
 
 
-@pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)
-def test_frameworks_are_imported_by_their_adapters_alone_and_late(package, path):
-    for module, with_the_file in imports(parsed(path)):
-        first = module.partition(".")[0]
-        if first in HEAVY and with_the_file:
-            assert package == "backends", f"{path} imports {module}"
-            inside = path.parent.name == first and path.name != "__init__.py"
-            assert inside, f"{path} imports {module} with the file"
+def early_frameworks(package, path, imported):
+    """Frameworks that a file imports with itself and is no adapter of."""
+    early = {module.partition(".")[0] for module, with_the_file in imported if with_the_file}
+    own = path.parent.name if package == "backends" and path.name != "__init__.py" else ""
+    return sorted(early.intersection(HEAVY) - {own})
+
+
+def test_frameworks_are_imported_by_their_adapters_alone_and_late():
+    found = {str(path): early_frameworks(package, path, imported(path)) for package, path in FILES}
+    assert {path: frameworks for path, frameworks in found.items() if frameworks} == {}
+    jax = ROOT["backends"] / "jax"
+    for package, path, text, wrong in (
+        ("harness", ROOT["harness"] / "stop.py", "import jax.numpy\n", ["jax"]),
+        ("harness", ROOT["harness"] / "stop.py", "def f():\n    import jax\n", []),
+        ("backends", jax / "ops.py", "import jax\n", []),
+        ("backends", jax / "__init__.py", "import jax\n", ["jax"]),
+        ("backends", jax / "ops.py", "import onnx\n", ["onnx"]),
+    ):
+        assert early_frameworks(package, path, imports(ast.parse(text))) == wrong, text
 
 
 def test_torch_is_never_imported_with_a_file():
-    for _, path in FILES:
-        early = [m for m, with_the_file in imports(parsed(path)) if with_the_file]
-        assert "torch" not in {m.partition(".")[0] for m in early}, path
+    early = {path: {m.partition(".")[0] for m, with_the_file in imported(path) if with_the_file} for _, path in FILES}
+    assert [path for path, modules in early.items() if "torch" in modules] == []
 
 
 def test_every_operator_has_cases_and_every_cases_file_an_operator():
     assert names() == all_names()
 
 
-@pytest.mark.parametrize("name", names())
-def test_operator(name):
+def test_operators_say_what_they_must():
+    missing = {name: missing_of(name) for name in names()}
+    assert {name: parts for name, parts in missing.items() if parts} == {}
+
+
+def missing_of(name):
+    """What an operator's two files lack."""
     op = load(name)
-    assert op.name == name
-    assert summary(name)
-    functions = {n.name for n in parsed(op.source).body if isinstance(n, ast.FunctionDef)}
     parts = ["Shapes", "Source", "PyTorch", "ONNX", "ggml"]
     parts += ["Gradient"] if op.vjp is not None else []
     parts += ["Kinks"] if op.kinks is not None else []
     lines = op.doc.splitlines()
-    assert lines[0].startswith(f"{name}: ")
-    for part in parts:
-        found = [i for i, line in enumerate(lines) if line.startswith(f"{part}:") or f". {part}: " in line]
-        assert found, f"the docstring has no part {part}"
-    assert "forward" in functions
-    case_doc = ast.get_docstring(parsed(ROOT["cases"] / f"{name}.py"))
-    assert case_doc
-    assert cases_of(name, "smoke")
+    missing = [part for part in parts if not any(x.startswith(f"{part}:") or f". {part}: " in x for x in lines)]
+    functions = {n.name for n in parsed(op.source).body if isinstance(n, ast.FunctionDef)}
+    there = {
+        "its name": op.name == name,
+        "a summary": summary(name),
+        "its name in the docstring": lines[0].startswith(f"{name}: "),
+        "forward": "forward" in functions,
+        "a docstring of the cases": ast.get_docstring(parsed(ROOT["cases"] / f"{name}.py")),
+        "cases of smoke": cases_of(name, "smoke"),
+    }
+    return missing + [what for what, found in there.items() if not found]
 
 
-@pytest.mark.parametrize("name", names())
-def test_facts_are_spelt_as_they_are_read(name):
+def public_constants(tree):
+    """Names of the public constants of a file."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (t.id for t in targets if isinstance(t, ast.Name) and not t.id.startswith("_"))
+
+
+def test_facts_are_spelt_as_they_are_read():
     """A misspelt fact would be no fact: every constant of an operator's file is a known one or private."""
     from opproof.reference_ops._op import FACTS
 
     allowed = {*FACTS, "SMOKE", "STANDARD", "FULL"}
-    for node in parsed(load(name).source).body:
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            constants = {t.id for t in targets if isinstance(t, ast.Name) and not t.id.startswith("_")}
-            assert constants <= allowed
-    assert set(load(name).facts["TRIVIAL"]) <= {"forward", "vjp"}
-    assert set(load(name).facts["EXACT"]) <= {"forward", "vjp"}
-    assert load(name).facts["REPEATS"] in {"", "forward", "vjp"}
-    assert set(load(name).neighbours) <= set(names()) - {name}
+    for name in names():
+        op = load(name)
+        assert set(public_constants(parsed(op.source))) <= allowed, name
+        assert set(op.facts["TRIVIAL"]) <= {"forward", "vjp"}, name
+        assert set(op.facts["EXACT"]) <= {"forward", "vjp"}, name
+        assert op.facts["REPEATS"] in {"", "forward", "vjp"}, name
+        assert set(op.neighbours) <= set(names()) - {name}, name
 
 
 @pytest.mark.parametrize("traits", ['("windy",)', '"pointwise"'])
@@ -169,10 +217,10 @@ OTHER_WORDS = {
 }
 
 
-def operators_named(text):
+def operators_named(tree):
     """Operators that a string constant of the source is the name of, or a list of."""
     known = set(names())
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             words = node.value.split()
             if node.value in known or (len(words) > 1 and known.issuperset(words)):
@@ -186,24 +234,19 @@ OF_ONNX = ROOT["harness"] / "capture" / "onnx"
 HARNESS = [f for p, f in FILES if p == "harness" and f.parent not in (OF_PYTORCH, OF_ONNX)]
 
 
-@pytest.mark.parametrize("path", HARNESS, ids=lambda f: f.stem)
-def test_the_harness_names_no_operator(path):
+def test_the_harness_names_no_operator():
     """What is true of an operator stands in its own files, so that adding one is adding two files."""
-    named = set(operators_named(path.read_text(encoding="utf-8"))) - set(OTHER_WORDS)
-    assert not named, f"{path} names {', '.join(sorted(named))}: state the fact in the operator's own file"
+    named = {str(path): set(operators_named(parsed(path))) for path in HARNESS}
+    wrong = {path: words - set(OTHER_WORDS) for path, words in named.items() if words - set(OTHER_WORDS)}
+    assert wrong == {}, "state the fact in the operator's own file"
+    assert set().union(*named.values()) == set(OTHER_WORDS)
 
 
 def test_named_operators_are_seen():
     text = 'A = "relu"\nB = frozenset("conv1d matmul".split())\nC = "a row of relu"\n# softmax\n'
-    assert list(operators_named(text)) == ["relu", "conv1d", "matmul"]
+    assert list(operators_named(ast.parse(text))) == ["relu", "conv1d", "matmul"]
 
 
-def test_other_words_are_used():
-    found = {w for f in HARNESS for w in operators_named(f.read_text(encoding="utf-8"))}
-    assert found == set(OTHER_WORDS)
-
-
-@pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)
-def test_every_file_says_what_it_is(package, path):
-    text = path.read_text(encoding="utf-8")
-    assert not text or ast.get_docstring(ast.parse(text))
+def test_every_file_says_what_it_is():
+    silent = [str(path) for _, path in FILES if parsed(path).body and not ast.get_docstring(parsed(path))]
+    assert silent == []
