@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -63,6 +64,8 @@ def with_noise(noise: Arithmetic) -> Iterator[None]:
 
 
 def _count_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if noise.operations.within:
+        return evaluate_operation(noise, mode, func, args, kwargs)
     return stored_outputs.count_operation(
         noise, func, _flatten((args, kwargs)), lambda: evaluate_operation(noise, mode, func, args, kwargs)
     )
@@ -72,36 +75,70 @@ def evaluate_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[A
     """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule, and OutOfTime."""
     if noise.late():
         raise OutOfTime
-    if not hasattr(func, "_schema"):
+    own = _signature_of(func)
+    if own is None:
         raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))
-    if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone
-        return func(*args, **kwargs)
-    if str(func) == "aten.view.dtype" and _is_float(args[0]):
-        raise OpError(READS_BITS.format(args[1]))
-    if str(func) == "aten.view.dtype" and args[1].is_floating_point:  # integers are bits as they are
-        return func(*args).to(noise.torch.float64)
-    if (narrowed := dtype_leaks.to_eight_bits(noise, func, args, kwargs)) is not None:
+    for v in args:
+        if getattr(v, "is_meta", False):  # forward mode asks for shapes alone
+            return func(*args, **kwargs)
+    if own.reads_bits:
+        if _is_float(args[0]):
+            raise OpError(READS_BITS.format(args[1]))
+        if args[1].is_floating_point:  # integers are bits as they are
+            return func(*args).to(noise.torch.float64)
+    if own.converts and (narrowed := dtype_leaks.to_eight_bits(noise, func, args, kwargs)) is not None:
         return narrowed
-    args, kwargs = dtype_leaks.widen_arguments(noise, func, args, kwargs)
+    args, kwargs = dtype_leaks.widen_arguments(noise, args, kwargs, keep_first=own.mutable)
     if noise.scattered:
-        return make_scattered(noise, (args, kwargs), lambda: _dispatch_operation(noise, mode, func, args, kwargs))
-    return _dispatch_operation(noise, mode, func, args, kwargs)
+        return make_scattered(noise, (args, kwargs), lambda: _dispatch_operation(noise, mode, func, own, args, kwargs))
+    return _dispatch_operation(noise, mode, func, own, args, kwargs)
 
 
-def _dispatch_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    if func._schema.is_mutable:
+@dataclass(frozen=True)
+class _Signature:
+    """What of an operation does not depend on its arguments: it is asked for at every call."""
+
+    name: str
+    mutable: bool
+    draws: bool
+    reads_bits: bool
+    converts: bool
+    takes_constants: bool  # numbers of Python's that have a roundoff
+
+
+@functools.cache
+def _signature_of(func: Any) -> _Signature | None:
+    """The signature of an operation; None: it takes functions."""
+    if not hasattr(func, "_schema"):
+        return None
+    name = name_of(func)
+    return _Signature(
+        name=name,
+        mutable=bool(func._schema.is_mutable),
+        draws=draws(func),
+        reads_bits=str(func) == "aten.view.dtype",
+        converts=func._schema.name == "aten::_to_copy",
+        takes_constants=rounding.takes_constants(name),
+    )
+
+
+def _dispatch_operation(
+    noise: Arithmetic, mode: Any, func: Any, own: _Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    if own.mutable:
         return _in_place(noise, mode, func, args, kwargs)
-    return _evaluate_functional(noise, mode, func, args, kwargs)
+    return _evaluate_functional(noise, mode, func, own, args, kwargs)
 
 
 def _evaluate_functional(
-    noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    noise: Arithmetic, mode: Any, func: Any, own: _Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    name = name_of(func)
-    if draws(func):
+    name = own.name
+    if own.draws:
         return noise.random(func._schema.name, lambda: func(*args, **kwargs))
-    args, kwargs = rounding.round_constant(noise, name, *made_of_others(noise, name, args, kwargs))
-    floats = any(map(_is_float, args)) or any(_is_float(v) for v in _flatten((args, kwargs)))
+    if own.takes_constants:
+        args, kwargs = rounding.round_constant(noise, name, *made_of_others(noise, name, args, kwargs))
+    floats = _has_floats(args, kwargs)
     if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)
     if noise.exact and name in _CHOOSES:
@@ -113,20 +150,36 @@ def _evaluate_functional(
     if name in MOVES or name in CREATES:
         return _decide_result(noise, name, func(*args, **kwargs))
     if name in ROUNDS:
-        noise.saturates |= name in SATURATES
-        y = func(*args, **kwargs)
-        if not _is_float(y):
-            return y
-        if not floats:  # integers with a factor: float32 elsewhere
-            dtype_leaks.keep_line(noise, y)
-        if name in ("mul", "div") and any(rounding.is_power_of_two(v) for v in args[:2]):
-            return y
-        if y.is_complex():
-            return rounding.round_complex(noise, name, args, y)
-        if name in ("add", "sub") and "alpha" not in kwargs:
-            return _round_sum(noise, y, *args[:2])
-        return rounding.in_places(noise, name, args, y, noise.rounded(y))
+        return _round_once(noise, func, name, args, kwargs, floats=floats)
     return _decompose(noise, mode, func, args, kwargs)
+
+
+def _round_once(
+    noise: Arithmetic, func: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], *, floats: bool
+) -> Any:
+    noise.saturates |= name in SATURATES
+    y = func(*args, **kwargs)
+    if not _is_float(y):
+        return y
+    if not floats:  # integers with a factor: float32 elsewhere
+        dtype_leaks.keep_line(noise, y)
+    if name in ("mul", "div") and any(map(rounding.is_power_of_two, args[:2])):
+        return y
+    if y.is_complex():
+        return rounding.round_complex(noise, name, args, y)
+    if name in ("add", "sub") and "alpha" not in kwargs:
+        return _round_sum(noise, y, *args[:2])
+    return rounding.in_places(noise, name, args, y, noise.rounded(y))
+
+
+def _has_floats(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a tensor of floats is among the arguments, in a list of them too."""
+    for v in args:
+        if _is_float(v):
+            return True
+    return any(isinstance(v, list | tuple) and any(map(_is_float, _flatten(v))) for v in args) or any(
+        map(_is_float, _flatten(kwargs))
+    )
 
 
 def _round_sum(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import linecache
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from pathlib import Path
@@ -25,10 +25,16 @@ _HERE = str(Path(__file__).parent)
 
 
 def widen_arguments(
-    noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    noise: Arithmetic, args: Sequence[Any], kwargs: Mapping[str, Any], *, keep_first: bool
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """The arguments with narrow floats, and dtypes of narrow floats, made float64; the line is kept."""
-    torch, narrow, seen = noise.torch, _map_wider_dtypes(), False
+    """The arguments with narrow floats, and dtypes of narrow floats, made float64; the line is kept.
+
+    `keep_first`: a tensor that comes first is written to, and stays what it is.
+    """
+    torch, narrow = noise.torch, _map_wider_dtypes()
+    if not (_holds_narrow(torch, narrow, args) or (kwargs and _holds_narrow(torch, narrow, kwargs.values()))):
+        return args, kwargs
+    seen = False
 
     def wide(value: Any) -> Any:
         nonlocal seen
@@ -42,7 +48,7 @@ def widen_arguments(
             return type(value)(wide(v) for v in value)
         return value
 
-    if func._schema.is_mutable and args and isinstance(args[0], torch.Tensor):
+    if keep_first and args and isinstance(args[0], torch.Tensor):
         given = [args[0], *map(wide, args[1:])]
     else:
         given = [wide(v) for v in args]
@@ -50,6 +56,20 @@ def widen_arguments(
     if seen:
         noise.promoted.setdefault(find_line())
     return given, named
+
+
+def _holds_narrow(torch: Any, narrow: Container[Any], values: Iterable[Any]) -> bool:
+    """Whether a narrow dtype, a tensor of one, or a list that may hold one is among the values."""
+    for v in values:
+        if isinstance(v, torch.Tensor):
+            if v.dtype in narrow:
+                return True
+        elif isinstance(v, torch.dtype):
+            if v in narrow:
+                return True
+        elif isinstance(v, tuple | list) and _holds_narrow(torch, narrow, v):
+            return True
+    return False
 
 
 @functools.cache

@@ -73,8 +73,9 @@ def _make_dispatch_mode() -> Any:
             return False  # skipping would import the compiler, which takes seconds
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if any(t.__torch_dispatch__ is not plain for t in types):
-                return NotImplemented
+            for t in types:
+                if t.__torch_dispatch__ is not plain:
+                    return NotImplemented
             with lazy():
                 return self.answer(self, func, args, kwargs or {})
 

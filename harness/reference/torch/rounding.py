@@ -59,6 +59,11 @@ _FACTOR_NAMES = {"add": "alpha", "sub": "alpha", "lerp": "weight", "addcmul": "v
 _MAX_STEP_POWER = 1 << 20
 
 
+def takes_constants(name: str) -> bool:
+    """Whether an operation may have numbers of Python's that have a roundoff."""
+    return name in _NUMBER_PLACES or name in _FACTOR_PLACES or name in _FACTOR_NAMES
+
+
 def made_of_others(
     noise: Arithmetic, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
