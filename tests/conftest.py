@@ -13,23 +13,27 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from _usual_values import leave_out
 
-#: Of several processes one runs all cases of a test, all tests of these files, and of files that are named alike here.
+#: Of several processes one runs all tests of a file, which share what is imported, made and measured once; and of files
+#: that are named alike here.
 TOGETHER = {
     "test_attacks_on_the_cluster.py": "dask",  # one of them joins every open scheduler of the machine
     "test_cluster.py": "dask",
-    "test_cheats.py": "cheats",  # they share one run
-    "test_diagnosis.py": "diagnosis",  # what is measured once serves several tests
-    "test_report_browser.py": "browser",  # Playwright's browser lives in one process
-    "test_tvm_ffi.py": "tvm",  # a library is compiled once
-    "test_structure.py": "structure",  # all files are parsed once
-    "test_house.py": "house",
     "test_bench_looks.py": "bench",
     "test_bench_command.py": "bench",
 }
 
-#: Files whose tests take longest come first, the longest ahead: what is begun last is short.
-FIRST = ("test_fault_drill.py", "test_cluster.py", "test_fused.py", "test_report_browser.py", "test_diagnosis.py")
+#: Files of minutes, whose tests share little: one process runs all cases of a test.
+APART = ("test_fused.py",)
+
+#: Files that take longest come first, the longest ahead: what is begun last is short.
+FIRST = (
+    *("test_report_browser.py", "test_cluster.py", "test_attacks_on_the_cluster.py", "test_fused.py"),
+    *("test_fault_drill.py", "test_exec.py", "test_hosts.py", "test_other_circumstances.py", "test_ci_examples.py"),
+    *("test_defects.py", "test_diagnosis.py", "test_rare_values.py", "test_kinks_of_torch.py", "test_docs.py"),
+    *("test_where_nobody_judges.py", "test_attention_by_its_output.py", "test_bench_looks.py"),
+)
 
 # Hundreds of programs that tests start would compile all of the package again: a fifth of a second each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -62,8 +66,9 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def scope_of(nodeid):
-    """What one process runs together: the cases of a test, or all tests that TOGETHER names alike."""
-    return TOGETHER.get(Path(nodeid.partition("::")[0]).name, nodeid.partition("[")[0])
+    """What one process runs together: a file, files that TOGETHER names alike, or the cases of a test of APART."""
+    file = Path(nodeid.partition("::")[0]).name
+    return nodeid.partition("[")[0] if file in APART else TOGETHER.get(file, file)
 
 
 def pytest_collection_finish(session):
@@ -91,7 +96,7 @@ def pytest_collection_modifyitems(config, items):
 def pytest_xdist_make_scheduler(config, log):
     """By these names, not by marks: those that xdist 3.8 writes into node ids do not come through pytest 9.2.
 
-    By whole tests: the scheduler looks through all that it gave a process each time one of its tests ends, and of
+    By whole files: the scheduler looks through all that it gave a process each time one of its tests ends, and of
     17,000 units that took half a minute.
     """
     from xdist.scheduler import LoadScopeScheduling
@@ -102,3 +107,10 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False  # they come in the order in which they are to be begun
     return Together(config, log)
+
+
+@pytest.fixture
+def usual_values(request, monkeypatch):
+    """Checks in this process try what inputs usually are, but for the tests that `_usual_values` names."""
+    names = {request.module.__name__.rpartition(".")[2], request.node.originalname, request.node.name}
+    leave_out(names, monkeypatch)

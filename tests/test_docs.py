@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import functools
 import json
 import os
 import re
@@ -18,6 +19,9 @@ from opproof.harness.judge.array_statistics import BIAS, RMS
 from opproof.harness.judge.bound import C
 from opproof.reference_ops import load, names
 
+#: Two tests look at all parts.
+built = functools.cache(generate.built)
+
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 PAGES = [p for p in PAGES if "node_modules" not in p.parts]
 
@@ -27,7 +31,7 @@ def test_every_part_has_a_place_and_is_built():
     asked = {name for page in PAGES for name in generate.MARK.findall(page.read_text(encoding="utf-8"))}
     assert asked == set(generate.PARTS)
     for name in sorted(asked - {"coverage rules", "coverage counts"}):
-        assert generate.built(name).strip(), name
+        assert built(name).strip(), name
 
 
 def test_a_part_that_nothing_builds_is_named():
@@ -146,15 +150,15 @@ def test_links_lead_to_files(page):
 
 
 def test_links_of_what_is_built_lead_to_files():
-    texts = {name: generate.built(name) for name in generate.PARTS if not name.startswith("coverage")}
+    texts = {name: built(name) for name in generate.PARTS if not name.startswith("coverage")}
     places = {name: page for page in PAGES for name in generate.MARK.findall(page.read_text(encoding="utf-8"))}
-    built = [(places[name], text) for name, text in texts.items()]
-    built += [(ROOT / "docs" / place, text) for place, text in parts["defects"].pages().items()]
+    found = [(places[name], text) for name, text in texts.items()]
+    found += [(ROOT / "docs" / place, text) for place, text in parts["defects"].pages().items()]
     operators = parts["operator_pages"]
     for op in map(load, ("add", "softmax", "floor")):
         text = operators.page(op, {"standard": []}, parts["support"].states()[op.name])
-        built.append((ROOT / "docs" / "reference" / "operators" / f"{op.name}.md", text))
-    for page, text in built:
+        found.append((ROOT / "docs" / "reference" / "operators" / f"{op.name}.md", text))
+    for page, text in found:
         for target in _links(text):
             assert _is_there(page.parent / target), f"{page.name} links to {target}, which does not exist"
 

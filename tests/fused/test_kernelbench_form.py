@@ -12,6 +12,8 @@ torch = pytest.importorskip("torch")
 from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.run import check_candidate  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("usual_values")
+
 FILES = sorted(Path(__file__).with_name("kernelbench").glob("*.py"))
 
 

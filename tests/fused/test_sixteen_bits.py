@@ -9,6 +9,8 @@ F = torch.nn.functional
 
 import opproof  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("usual_values")
+
 #: Bits of a float32 that a truncating store drops.
 DROPPED = {torch.bfloat16: 16, torch.float16: 13}
 

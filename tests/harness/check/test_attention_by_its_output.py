@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from _deep import few
 
 torch = pytest.importorskip("torch")
 
@@ -146,7 +147,7 @@ def times(factor, attention):
 LONGER = drawn(1, 2, 0, 32, rows=(51, 64, 64))
 
 
-@pytest.mark.parametrize("attention", [written_out, fused(saved), fused(saved, torch.bfloat16)])
+@pytest.mark.parametrize("attention", few([fused(saved), written_out, fused(saved, torch.bfloat16)]))
 def test_stores_in_16_bits_that_are_declared_are_told_from_a_factor(attention):
     """Every element's bound is beyond 2 % there, and "1.02 times it would pass" was said of honest kernels."""
     options = {"like": written_out, "inputs": LONGER, "compute": "storage", "neighbours": False, "raises": False}

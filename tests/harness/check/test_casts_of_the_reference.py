@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from _deep import few
 
 torch = pytest.importorskip("torch")
 
@@ -48,7 +49,7 @@ def with_factor(factor):
     return lambda q, k, v: Rounding.apply(q, k, v, factor)
 
 
-@pytest.mark.parametrize(("dtype", "factor"), [("bf16", 1.01), ("f16", 1.003)])
+@pytest.mark.parametrize(("dtype", "factor"), few([("bf16", 1.01), ("f16", 1.003)]))
 def test_who_rounds_as_the_reference_does_is_right(dtype, factor):
     options = {"inputs": inputs, "dtype": dtype}
     assert judged(with_factor(1.0), like=attention, **options).ok

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from _deep import few
 
 torch = pytest.importorskip("torch")
 
@@ -278,7 +279,7 @@ def test_a_tile_of_minus_infinity_that_gives_nan_is_told():
 
 
 @pytest.mark.parametrize(
-    ("table", "number", "said"), [("i.half()", 300, "5000 more in i"), ("i & 127", 100, "255 in i")]
+    ("table", "number", "said"), few([("i & 127", 100, "255 in i"), ("i.half()", 300, "5000 more in i")])
 )
 def test_whole_numbers_past_those_that_are_drawn_are_told(tmp_path, table, number, said):
     kind = "torch.int64" if number > 255 else "torch.uint8"

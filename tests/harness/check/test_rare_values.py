@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from _deep import few
 
 torch = pytest.importorskip("torch")
 
@@ -98,7 +99,7 @@ def test_scales_that_are_all_positive_get_no_zeros():
     assert not any("zeros" in name for name in report.tried)
 
 
-@pytest.mark.parametrize(("eps", "other"), [(1e-12, 1e-11), (1e-8, 2e-8), (1e-6, 3e-6)])
+@pytest.mark.parametrize(("eps", "other"), few([(1e-8, 2e-8), (1e-12, 1e-11), (1e-6, 3e-6)]))
 def test_another_floor(eps, other):
     def normed(x, floor=eps):
         return x / (x.square().mean(-1, keepdim=True).sqrt() + floor)
@@ -123,7 +124,7 @@ def test_values_that_tell_nothing_are_named_in_one_line():
     assert "x of zeros, tiny values: nothing follows from what comes there" in report.not_judged
 
 
-@pytest.mark.parametrize("size", [64, 128, 256])
+@pytest.mark.parametrize("size", few([128, 64, 256]))
 def test_a_kernel_for_rows_of_one_block(size):
     def first_block(x):
         return x[:, :size].sum(-1)
@@ -558,7 +559,7 @@ def test_eigenvalues_of_diagonal_matrices_that_nobody_sorted():
     assert wrong_at(kernel, like, inputs, gradients=False) == {"diagonal matrices"}
 
 
-@pytest.mark.parametrize(("sign", "name"), [(1, "b near a"), (-1, "b near minus a")])
+@pytest.mark.parametrize(("sign", "name"), few([(1, "b near a"), (-1, "b near minus a")]))
 def test_one_tensor_near_another(sign, name):
     def like(a, b):
         return a * b.sum(-1, keepdim=True)

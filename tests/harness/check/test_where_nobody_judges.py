@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+from _runs import opproof
 
 pytest.importorskip("torch")
 
@@ -73,22 +71,18 @@ BY_MODULES = 'JUDGED = "opproof.harness" in sys.modules'
 BY_STACK = "import traceback\n\nJUDGED = any('harness/check' in f.filename for f in traceback.extract_stack())"
 
 
-def checked(tmp_path, knows, texts):
-    reference, candidate = texts
-    (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
-    (tmp_path / "candidate.py").write_text(HEAD.replace("KNOWS", knows) + candidate, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "opproof.harness",
-        "check",
-        "reference.py",
-        "candidate.py",
-        "--accept-partial",
-        "--seconds",
-        "1",
-    ]
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+@pytest.fixture
+def checked(tmp_path, monkeypatch, capsys):
+    """What the command says of a candidate that stands in a file: it is called in processes of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(knows, texts):
+        reference, candidate = texts
+        (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
+        (tmp_path / "candidate.py").write_text(HEAD.replace("KNOWS", knows) + candidate, encoding="utf-8")
+        return opproof(capsys, "check", "reference.py", "candidate.py", "--accept-partial", "--seconds", "1")
+
+    return check
 
 
 #: Right in a program too, until it is called for the ninth time.
@@ -105,7 +99,7 @@ JUDGED = Once()
 
 
 def pairs(ways, here):
-    """Every way, in functions and in modules; but for the pairs `here` in `deep`: each is seven seconds of programs."""
+    """Every way, in functions and in modules; but for the pairs `here` in `deep`: each is five seconds of programs."""
     forms = {"function": FUNCTIONS, "module": MODULES}
     return [
         pytest.param(way, texts, id=f"{name}-{form}", marks=() if f"{name}-{form}" in here else pytest.mark.deep)
@@ -118,10 +112,10 @@ KNOWING = {"modules": BY_MODULES, "stack": BY_STACK, "count": BY_COUNT}
 
 
 @pytest.mark.parametrize(("knows", "texts"), pairs(KNOWING, ("modules-function", "stack-module", "count-function")))
-def test_who_knows_a_judge(tmp_path, texts, knows):
-    done = checked(tmp_path, knows, texts)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert WHERE in done.stdout
+def test_who_knows_a_judge(checked, texts, knows):
+    status, out, err = checked(knows, texts)
+    assert status == 1, out + err
+    assert WHERE in out
 
 
 RIGHT = {
@@ -133,6 +127,6 @@ RIGHT = {
 
 
 @pytest.mark.parametrize(("knows", "texts"), pairs(RIGHT, ("honest-module", "raises-function", "ends-module")))
-def test_who_is_right_or_is_not_there(tmp_path, texts, knows):
-    done = checked(tmp_path, knows, texts)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+def test_who_is_right_or_is_not_there(checked, texts, knows):
+    status, out, err = checked(knows, texts)
+    assert (status, err) == (0, ""), out

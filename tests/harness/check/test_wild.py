@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from _deep import few
 
 torch = pytest.importorskip("torch")
 
@@ -309,7 +310,7 @@ class Flash(torch.autograd.Function):
         return dq.to(q.dtype), dk.to(k.dtype), dv.to(v.dtype), None
 
 
-@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("dtype", few(["bf16", "f16"]))
 def test_an_attention_of_16_bit_operands_declares_them(dtype):
     """Undeclared it fails, as sums in 16 bits do, and is told what to declare; so declared it does not fail."""
     inputs = [(2, 3, 17, 16)] * 3

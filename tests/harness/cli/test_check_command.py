@@ -15,6 +15,8 @@ from opproof.harness.__main__ import cli
 REFERENCE = """
 import torch
 
+pytestmark = pytest.mark.usefixtures("usual_values")
+
 def reference(x, w):
     return torch.softmax(x * w, -1)
 

@@ -11,6 +11,8 @@ import opproof  # noqa: E402
 from opproof.harness.judge.bound import compare  # noqa: E402
 from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("usual_values")
+
 DRAWS = np.random.default_rng(3)
 DTYPES = {"f32": torch.float32, "f64": torch.float64}
 

@@ -12,6 +12,8 @@ from opproof.core.errors import OpError  # noqa: E402
 from opproof.harness.reference.torch.arithmetic import Arithmetic, BranchTape  # noqa: E402
 from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth, evaluate_question  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("usual_values")
+
 F = torch.nn.functional
 
 

@@ -12,6 +12,8 @@ from opproof.harness.check.run import check_candidate  # noqa: E402
 from opproof.harness.reference.torch.alternatives import widen_truth  # noqa: E402
 from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("usual_values")
+
 F = torch.nn.functional
 ALONE = CheckOptions(dtype="f32", seconds=1e9, neighbours=False)
 

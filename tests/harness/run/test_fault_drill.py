@@ -1,6 +1,7 @@
-"""The fault drill: 5,000 records, one in twenty of a call that goes wrong, in fifty ways; exactly these are named.
+"""The fault drill: records of which some are of a call that goes wrong, in fifty ways; exactly these are named.
 
-With two judges all of them; with one and with four some of every kind among fewer of the others, to the same verdicts.
+Two of most kinds among 1,300 records with two judges. In `deep` 5,000 with 250 faults; and with one judge and with
+four some of every kind among fewer of the others, to the same verdicts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from _drill_backend import KINDS, OF_VALUES, fault_of
@@ -27,10 +29,21 @@ from opproof.harness.run.plan import Selection, select_cases
 from opproof.reference_ops import load
 
 RUN = Path(__file__).parents[2].joinpath("_drill_run.py")
-COUNT, FAULTS = 5000, 250
 TIMEOUT, MEMORY = 3.0, 2**29
 #: By the number of judges: records of each kind where not all take part.
 FEWER = {1: 1, 4: 2}
+
+
+class Drill(NamedTuple):
+    """How large a drill is."""
+
+    records: int
+    faults: int
+    costly: int  # records of a kind that costs seconds each, at most
+    each: int  # every so many of the cases are looked at
+    fewer: dict[int, int]
+
+
 MARKER = "OPPROOF_DRILL"
 
 #: Kinds whose harm comes after their call, and how many honest records follow each, in which it is to come: of four
@@ -42,6 +55,9 @@ LATER = 256
 #: Kinds that cost seconds a record: no more than so many of each.
 COSTLY = {"SIGSTOP": 2, "hang": 2, "hang with the GIL": 2, "growing memory": 3, "alarm": 2}
 COSTLY |= {"late segfault": 2, "late write": 2}
+
+FEW = Drill(records=1300, faults=2 * len(KINDS) - len(COSTLY), costly=1, each=3, fewer={})
+ALL = Drill(records=5000, faults=250, costly=3, each=1, fewer=FEWER)
 
 OF_MEMORY = {"scribble", "overrun", "underrun", "early read", "far read", "late write"}
 
@@ -66,11 +82,11 @@ def shows(kind: str, case: Case) -> bool:
     return kind not in OF_VALUES or case.fill == "normal"
 
 
-def chosen() -> tuple[list[str], dict[str, str]]:
+def chosen(drill: Drill) -> tuple[list[str], dict[str, str]]:
     """Cases without a fault, and cases with the kind of theirs, all kinds in turn."""
     honest: list[str] = []
     faulty: dict[str, list[str]] = defaultdict(list)
-    for case in select_cases(Selection(level="standard")):
+    for case in list(select_cases(Selection(level="standard")))[:: drill.each]:
         if case.destinations or case.dtype not in FLOATS:  # which no backend of the drill declares
             continue
         if load(case.op).drawn_from:  # its calls differ in their keys, and a fault goes by the parameters of a call
@@ -81,12 +97,14 @@ def chosen() -> tuple[list[str], dict[str, str]]:
         elif shows(kind, case):
             faulty[kind].append(str(case))
     assert set(faulty) == set(KINDS), set(KINDS) - set(faulty)
+    most = {kind: min(count, drill.costly) for kind, count in COSTLY.items()}
     rounds = chain.from_iterable(
-        [(faulty[kind][i], kind) for kind in KINDS if i < min(len(faulty[kind]), COSTLY.get(kind, COUNT))]
+        [(faulty[kind][i], kind) for kind in KINDS if i < min(len(faulty[kind]), most.get(kind, drill.faults))]
         for i in range(max(map(len, faulty.values())))
     )
-    faults = dict(islice(rounds, FAULTS))
-    return [honest[i * len(honest) // (COUNT - FAULTS)] for i in range(COUNT - FAULTS)], faults
+    faults = dict(islice(rounds, drill.faults))
+    room = drill.records - drill.faults
+    return [honest[i * len(honest) // room] for i in range(room)], faults
 
 
 def arranged(honest: list[str], faults: dict[str, str]) -> list[str]:
@@ -145,13 +163,15 @@ def unlike(found: dict[str, list[str]], faults: dict[str, str]) -> dict[str, obj
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # data of an extreme fill in a narrow dtype
 @pytest.mark.skipif(sys.platform != "linux", reason="its faults are those of Linux")
-def test_exactly_the_faulty_cases_are_named(tmp_path: Path):
-    honest, faults = chosen()
+@pytest.mark.parametrize("drill", [FEW, pytest.param(ALL, marks=pytest.mark.deep)], ids=["few", "all"])
+def test_exactly_the_faulty_cases_are_named(tmp_path: Path, drill: Drill):
+    honest, faults = chosen(drill)
     order = arranged(honest, faults)
-    assert len(set(order)) == len(order) == COUNT
-    assert len(faults) == FAULTS
+    assert len(set(order)) == len(order) == drill.records
+    assert len(faults) == drill.faults
+    assert set(faults.values()) == set(KINDS)
     runs = {2: order}
-    for jobs, of_each in FEWER.items():
+    for jobs, of_each in drill.fewer.items():
         runs[jobs] = arranged(honest[::3], dict(islice(faults.items(), of_each * len(KINDS))))
     with ThreadPoolExecutor() as at_once:  # for the most part they wait
         seen = dict(zip(runs, at_once.map(lambda jobs: records(tmp_path, runs[jobs], jobs), runs), strict=True))

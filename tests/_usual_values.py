@@ -1,0 +1,87 @@
+"""What inputs seldom are is tried where a test asks for it: it is most of every check, and of the tests of checks."""
+
+from __future__ import annotations
+
+#: Files, and single tests, whose subject it is.
+_ASKING = frozenset(
+    (
+        "test_rare_values",
+        "test_rare_whole_numbers",
+        "test_decided_otherwise",
+        "test_nothing",
+        "test_one_tensor_far_off",
+        "test_optional_tensors",
+        "test_two_conditions",
+        "test_singular",
+        "test_heads_of_queries_twice_those_of_keys",
+        "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
+    )
+)
+_ASKING_FOR_NAN = frozenset(
+    (
+        "test_other_callers",
+        "test_other_circumstances",
+        "test_what_calls_share",
+        "test_blocks_run_with_all_that_is_tried",
+        "test_blocks_run[calls]",
+        "test_later_calls",
+    )
+)
+#: Whose subject is in what circumstances a right function is called again, and what is said of a wrong one.
+_ASKING_AGAIN = _ASKING_FOR_NAN | {
+    "test_callers",
+    "test_evaluation_mode",
+    "test_without_gradients",
+}
+_ASKING_WHY = frozenset(
+    (
+        "test_callers",
+        "test_checked",
+        "test_blocks_run_with_all_that_is_tried",
+        "test_named_numbers",
+        "test_rare_values",
+        "test_what_a_check_says",
+        "test_what_a_reference_keeps",
+        "test_wild",
+    )
+)
+#: An odd size, 1, none and another in place of each.
+_USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
+
+
+def leave_out(names, monkeypatch):
+    """No zeros, floors, NaN, other integers, larger sizes, later draws, sizes one by one, but where asked for.
+
+    And few calls after another. `names`: of the test that asks, and of its file.
+    """
+    if not names & _ASKING_FOR_NAN:
+        monkeypatch.setattr("opproof.harness.check.judge.final_pass.find_advisories", lambda *_, **__: ())
+    if not names & _ASKING_AGAIN:
+        monkeypatch.setattr("opproof.harness.check.judge.final_pass.FinalPass._list_questions", lambda *_, **__: ())
+    if not names & _ASKING_WHY:
+        monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)
+    if "test_later_calls" not in names:
+        for most in ("HELD", "_MAX_EXTRA_FORWARDS"):
+            monkeypatch.setattr(f"opproof.harness.check.call.perform.{most}", 40)
+    if names & {"test_one_by_one", "test_vast"}:
+        if "test_a_derivative_that_another_option_leaves_out" not in names:
+            monkeypatch.setattr("opproof.harness.check.search.variants_of", lambda *_: ())
+            monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
+        return
+    monkeypatch.setattr("opproof.harness.check.search.find_differing", lambda *_: ())
+    if names & _ASKING:
+        return
+    monkeypatch.setattr("opproof.harness.check.variants.generate.generate_rare_fills", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.generate_missing_labels", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.generate_empty_groups", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.generate.round_to_blocks", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes.LARGER", ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._MAX_SIZES_OF_A_KIND", 0)
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._LARGER_ALONE", ())
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", _USUAL)
+    for place in ("sizes", "variant"):
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.SIZES_BELOW_WINDOWS", ())
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.make_alike_sizes", lambda _: [])
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._list_about_named", lambda *_: [])
