@@ -1,5 +1,8 @@
 """Results files for tests: write a made-up run, call the command line in this process."""
 
+import contextlib
+import io
+import subprocess
 from dataclasses import replace
 
 import report_samples as samples
@@ -41,6 +44,17 @@ def opproof(capsys, *args):
         said = capsys.readouterr()
         return end.code, said.out, said.err
     raise AssertionError("main always exits")
+
+
+def completed(*args, cwd):
+    """`opproof args...` in this process and the folder `cwd`, as subprocess.run tells it: half a second less each."""
+    out, err, status = io.StringIO(), io.StringIO(), None
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main([str(a) for a in args])
+        except SystemExit as end:
+            status = end.code
+    return subprocess.CompletedProcess(args, status or 0, out.getvalue(), err.getvalue())
 
 
 def timeless(out):

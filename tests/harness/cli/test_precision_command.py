@@ -1,12 +1,12 @@
 """opproof precision: users' backends of every kind, what it prints, writes and exits with."""
 
 import shlex
-import subprocess
 import sys
 
 import pytest
 from _c_build import compiled, needs_cc
 from _rounding_backend import C_DECLARES, C_SQUARE
+from _runs import completed
 
 from opproof.backends import precision
 
@@ -28,8 +28,7 @@ def compute(op, dtype, mode):
 
 
 def opproof(*arguments, cwd):
-    command = [sys.executable, "-m", "opproof.harness", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=200)
+    return completed(*arguments, cwd=cwd)
 
 
 def measured(folder, *options, declared=None, backend="composite.py", op="tanhshrink"):

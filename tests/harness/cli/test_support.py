@@ -1,9 +1,7 @@
 """The support matrix: cells from records, in text and Markdown, and from a run."""
 
-import subprocess
-import sys
-
 import pytest
+from _runs import completed
 
 from opproof.reports import Result, support
 
@@ -64,8 +62,7 @@ def test_terminal_and_markdown():
 
 
 def opproof(*arguments, cwd):
-    command = [sys.executable, "-m", "opproof.harness", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return completed(*arguments, cwd=cwd)
 
 
 def test_command(tmp_path):

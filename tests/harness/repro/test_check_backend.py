@@ -2,10 +2,10 @@
 
 import os
 import shlex
-import subprocess
 import sys
 
 import pytest
+from _runs import completed
 
 from opproof.harness.run.hosts.exec_dialogues import Command, check
 
@@ -82,8 +82,7 @@ def small(tmp_path, old="", new=""):
 
 
 def opproof(*arguments, cwd):
-    command = [sys.executable, "-m", "opproof.harness", "check-backend", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return completed("check-backend", *arguments, cwd=cwd)
 
 
 def test_honest(tmp_path):

@@ -1,10 +1,8 @@
 """A failing case shrinks to the smallest that fails alike."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from _runs import completed
 
 from opproof.cases import Case
 from opproof.harness.repro.shrink import is_valid, shrink
@@ -26,8 +24,7 @@ def forward(op, inputs, params):
 
 def command(folder, case, *more):
     (folder / "bad.py").write_text(BACKEND, encoding="utf-8")
-    call = [sys.executable, "-m", "opproof.harness", "shrink", case, "-b", "./bad.py", *more]
-    return subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False)
+    return completed("shrink", case, "-b", "./bad.py", *more, cwd=folder)
 
 
 def test_wrong_past_64_columns_when_transposed(tmp_path):
@@ -52,8 +49,7 @@ def test_a_case_that_passes_is_one_sentence_and_exit_2(tmp_path):
 
 
 def test_an_unknown_backend_is_one_sentence_and_exit_2(tmp_path):
-    call = [sys.executable, "-m", "opproof.harness", "shrink", "relu[x=4,;f32]", "-b", "nowhere"]
-    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = completed("shrink", "relu[x=4,;f32]", "-b", "nowhere", cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
