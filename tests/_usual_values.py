@@ -45,6 +45,8 @@ _ASKING_WHY = frozenset(
         "test_wild",
     )
 )
+#: Whose subject is how a program calls that is not opproof; each starts one, which imports PyTorch.
+_ASKING_ALONE = frozenset(("test_where_nobody_judges", "test_blocks_run_with_all_that_is_tried"))
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
 
@@ -58,6 +60,8 @@ def leave_out(names, monkeypatch):
         monkeypatch.setattr("opproof.harness.check.judge.final_pass.find_advisories", lambda *_, **__: ())
     if not names & _ASKING_AGAIN:
         monkeypatch.setattr("opproof.harness.check.judge.final_pass.FinalPass._list_questions", lambda *_, **__: ())
+    if not names & _ASKING_ALONE:
+        monkeypatch.setattr("opproof.harness.check.judge.final_pass.by_script", lambda made, _: made)
     if not names & _ASKING_WHY:
         monkeypatch.setattr("opproof.harness.check.summary.MAX_DIAGNOSED", 0)
     if "test_later_calls" not in names:

@@ -12,10 +12,11 @@ pytest.importorskip("torch")
 from opproof.core.errors import UsageError
 from opproof.harness.__main__ import cli
 
+#: Of tests that are about neither other sizes nor other calls.
+usual = pytest.mark.usefixtures("usual_values")
+
 REFERENCE = """
 import torch
-
-pytestmark = pytest.mark.usefixtures("usual_values")
 
 def reference(x, w):
     return torch.softmax(x * w, -1)
@@ -60,12 +61,14 @@ def checked(tmp_path, reference, candidate, *options):
     return done.return_value, done.output
 
 
+@usual
 def test_a_right_candidate_passes(tmp_path):
     status, output = checked(tmp_path, REFERENCE, RIGHT)
     assert status == 0, output
     assert "candidate is reference" in output
 
 
+@usual
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
@@ -83,6 +86,7 @@ def test_a_wrong_one_fails_in_one_short_document(tmp_path, body, cause):
     assert len(output.encode()) <= 4096
 
 
+@usual
 @pytest.mark.parametrize(("factor", "status"), [("1.0", 0), ("1.02", 1)])
 def test_the_form_of_kernelbench(tmp_path, factor, status):
     model = MODEL.replace("Model(", "ModelNew(").replace("return torch.tanh", f"return {factor} * torch.tanh")
@@ -90,6 +94,7 @@ def test_the_form_of_kernelbench(tmp_path, factor, status):
     assert found == status, output
 
 
+@usual
 def test_the_error_of_eager_is_told(tmp_path, monkeypatch):
     import torch
 
@@ -98,6 +103,7 @@ def test_the_error_of_eager_is_told(tmp_path, monkeypatch):
     assert 0 < json.loads(output)["eager_units"]["eager forward"] < 16
 
 
+@usual
 @pytest.mark.parametrize(("factor", "status"), [("", 0), (" * 1.01", 1)])
 def test_one_file_may_hold_both(tmp_path, factor, status):
     body = "def candidate(x, w):\n    return torch.softmax(x * w, -1)"
@@ -119,6 +125,7 @@ def test_a_reference_that_is_none_is_a_wrong_call(tmp_path, reference, text):
         checked(tmp_path, reference, RIGHT)
 
 
+@usual
 def test_a_function_of_a_file_may_run_apart(tmp_path, monkeypatch):
     import opproof.harness.check.api as front
 
@@ -146,6 +153,7 @@ LINKED = """    from pathlib import Path
 IMPORTED = "    from reference import reference\n    return reference(x, w)"
 
 
+@usual
 @pytest.mark.parametrize("body", [IMPORTED, OPENED, LINKED], ids=["imported", "opened", "linked"])
 def test_the_reference_answers_for_no_candidate(tmp_path, body):
     status, output = checked(tmp_path, REFERENCE, HEAD + "def candidate(x, w):\n" + body)
@@ -154,6 +162,7 @@ def test_the_reference_answers_for_no_candidate(tmp_path, body):
     assert "reference.py is the reference: a candidate may not read it" in output
 
 
+@usual
 def test_a_module_beside_the_reference_may_be_imported(tmp_path):
     (tmp_path / "helper.py").write_text("factor = 1.0\n", encoding="utf-8")
     status, output = checked(tmp_path, REFERENCE, RIGHT.replace("import os, torch", "import os, torch\nimport helper"))

@@ -74,11 +74,11 @@ def test_a_users_backend_has_no_file_of_its_own(tmp_path):
 
 
 def test_a_bad_file_is_not_written_over(tmp_path):
-    (tmp_path / "mine.toml").write_text("[[known]]\n", encoding="utf-8")
-    done = measured(tmp_path, "--write", "--out", "mine.toml")
+    (tmp_path / "bad.toml").write_text("[[known]]\n", encoding="utf-8")
+    done = measured(tmp_path, "--write", "--out", "bad.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert "unknown field `known`" in done.stderr
-    assert (tmp_path / "mine.toml").read_text(encoding="utf-8") == "[[known]]\n"
+    assert (tmp_path / "bad.toml").read_text(encoding="utf-8") == "[[known]]\n"
 
 
 def test_a_command(tmp_path):
