@@ -50,6 +50,8 @@ def conv(x: Array, weight: Array, bias: Array | None, how: Geometry, count: tupl
     if count is None:
         _ask_for_something(x, weight, o)
     cols, out = _matrix(x, kernel, how, count)
+    if count is None and 0 in out:
+        raise ValueError(f"a kernel of {kernel} does not fit on {x.shape[2:]}")
     w = np.reshape(weight, (how.groups, o // how.groups, cols.shape[2]))
     y = np.reshape(np.matmul(w, cols), (x.shape[0], o, *out))
     return y if bias is None else y + np.reshape(bias, (o, *(1,) * len(kernel)))
@@ -85,9 +87,15 @@ def conv_vjp(g: Array, x: Array, weight: Array, bias: Array | None, how: Geometr
 def transposed_size(
     size: tuple[int, ...], kernel: tuple[int, ...], how: Geometry, extra: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Spatial shape of a transposed convolution's output; `extra` rows and columns that no kernel need reach."""
+    """Spatial shape of a transposed convolution's output; `extra` rows and columns that no kernel need reach.
+
+    Raises ValueError where it has no elements, or `extra` ones that the next step would reach, as PyTorch does.
+    """
     axes = zip(size, kernel, how.stride, how.padding, how.dilation, extra, strict=True)
-    return tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in axes)
+    made = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in axes)
+    if min(made, default=1) < 1 or any(e >= max(s, d) for e, s, d in zip(extra, how.stride, how.dilation, strict=True)):
+        raise ValueError(f"a transposed convolution does not make {made}, of which {extra} are beyond its kernel")
+    return made
 
 
 def conv_transpose(x: Array, weight: Array, bias: Array | None, how: Geometry, extra: tuple[int, ...]) -> Array:

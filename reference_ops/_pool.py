@@ -45,6 +45,8 @@ def sides(padding: Sizes, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
 def _outputs(n: int, reach: int, stride: int, before: int, far: int, ceil_mode: bool) -> int:
     """Windows on an axis: with ceil_mode one more may hang over, if it begins on x or the padding before it."""
     whole, rest = divmod(n + before + far - reach, stride)
+    if whole < 0:
+        raise ValueError(f"a window of {reach} cells does not fit on {n}, with {before} before and {far} behind them")
     more = ceil_mode and rest > 0 and (whole + 1) * stride < n + before
     return whole + 1 + int(more)
 
@@ -65,6 +67,8 @@ def pool(
     pads, far = sides(padding, rank)
     strides = kernel if stride is None else per_axis(stride, rank)
     reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dils, strict=True))
+    if pads == far and any(2 * p > r for p, r in zip(pads, reach, strict=True)):
+        raise ValueError(f"padding of {pads} is more than half of a window of {reach} cells")
     out = tuple(_outputs(*v, ceil_mode) for v in zip(size, reach, strides, pads, far, strict=True))
     ends = zip(size, out, strides, reach, pads, far, strict=True)
     after = tuple(max(f, (o - 1) * s + r - n - p) for n, o, s, r, p, f in ends)

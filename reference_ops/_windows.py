@@ -27,8 +27,14 @@ def asked_of_something(x: Array, what: str) -> None:
 
 
 def windows(n: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
-    """How many windows lie wholly inside an axis of n cells with padding (Dumoulin, Visin, 2016)."""
-    return (n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    """How many windows lie wholly inside an axis of n cells with padding (Dumoulin, Visin, 2016).
+
+    Raises ValueError where even one would be longer than the axis by more than a step.
+    """
+    count = (n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    if count < 0:
+        raise ValueError(f"{kernel} cells, {dilation} apart, do not fit on an axis of {n} with {padding} on each side")
+    return count
 
 
 def last(*index: Any) -> Any:
