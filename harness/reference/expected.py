@@ -21,6 +21,9 @@ from opproof.harness.reference.question import Expected, Question, evaluate_forw
 from opproof.harness.reference.roundoff import DELTA, MAX_STORED_RMS_UNITS, compute_roundoff
 from opproof.reference_ops import Trait
 
+#: Parts of 1 that a factor may be a multiple of for products of small integers by it to be exact.
+FACTOR_STEPS = 4
+
 
 def evaluate_expected(posed: Question, declared: str | None = None) -> list[Expected | None]:
     """Expected outputs, or gradients where needed, with the scale of honest rounding; the op must have a vjp then."""
@@ -87,8 +90,9 @@ def _evaluate_gradients(
 def is_bitwise(posed: Question) -> bool:
     """Whether no result of the case commits a rounding error."""
     op, mode = posed.op, posed.mode
-    whole = DTYPES[posed.case.dtype].whole or (op.multilinear and posed.case.fill in ("exact", "signs"))
-    return whole or op.is_exact(mode)
+    few_digits = all(value * FACTOR_STEPS % 1 == 0 for value in posed.params.values() if isinstance(value, float))
+    exact = op.multilinear and posed.case.fill in ("exact", "signs") and few_digits
+    return DTYPES[posed.case.dtype].whole or exact or op.is_exact(mode)
 
 
 def expect_unscaled(posed: Question, values: Array) -> Expected:

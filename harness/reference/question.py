@@ -27,6 +27,7 @@ from opproof.harness.reference.data import (
     inputs_of,
     list_arguments,
     order_arguments,
+    repeat_slices,
     replace_uncomputable,
     replace_undefined,
 )
@@ -217,7 +218,10 @@ def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Arra
         within = mode is Mode.GRADIENT or (op.domain is not None and not op.facts["BEYOND"])
         defined = replace_undefined(case, op, values) if within else values
         return replace_uncomputable(case, op, mode, defined)
-    return replace_uncomputable(case, op, mode, values) if case.fill == "branches" and mode is Mode.GRADIENT else values
+    if case.fill == "branches" and mode is Mode.GRADIENT:
+        values = replace_uncomputable(case, op, mode, values)
+        repeat_slices(case, values)
+    return values
 
 
 def _draw_cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:

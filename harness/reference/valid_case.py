@@ -77,8 +77,11 @@ def op_of(name: str, folders: tuple[str, ...]) -> Op:
 _TRIED = 2**22
 
 
-def check_case(case: Case, folders: Sequence[str] = ()) -> Case:
-    """`case`, which its op can compute. Raises CaseError or OpError with the reason why not."""
+def check_case(case: Case, folders: Sequence[str] = (), memory: int | None = None) -> Case:
+    """`case`, which its op can compute. Raises CaseError or OpError with the reason why not.
+
+    `memory`: bytes that computing it may take; unless it is given, the judge tells where there are too few.
+    """
     own = {op.name: op for folder in folders for op in load_own(Path(folder))}
     op = own.get(case.op) or load(case.op)
     for name, _ in case.params:
@@ -98,15 +101,16 @@ def check_case(case: Case, folders: Sequence[str] = ()) -> Case:
     try:
         tried = _shrink_case(replace(case, fill="normal") if is_stored(case.fill) else case, op)
         if tried is not None:
-            with with_memory_limit(DEFAULT_MEMORY_BYTES):  # few inputs may have many results
+            with with_memory_limit(memory or DEFAULT_MEMORY_BYTES):  # few inputs may have many results
                 outputs = evaluate_forward(
                     op, order_arguments(tried, op, inputs_of(tried, drawn)), fill_parameters(tried, op)
                 )
             check_destination(tried, op, outputs[0])
     except CaseError:
         raise
-    except (ImportError, MemoryError):  # what the reference lacks here is no fault of the case: the judge tells
-        pass
+    except (ImportError, MemoryError) as lack:  # what is lacking here is no fault of the case: the judge tells
+        if memory is not None and isinstance(lack, MemoryError):
+            raise CaseError(f"{case}: {op.name} takes more than {memory >> 20:,} MiB to compute it.") from None
     except Exception as error:  # whatever the reference raises is said of the case
         said = " ".join(str(error).split())
         raise CaseError(f"{case}: {op.name} cannot be computed so ({type(error).__name__}: {said}).") from None

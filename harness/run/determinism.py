@@ -174,10 +174,11 @@ def make_halves(request: Request, decoy: Request, *, late: bool) -> Iterator[Req
     posed = request.posed
     layouts = layouts_of(posed.case)
     pairs = list(zip(posed.names, posed.inputs, decoy.posed.inputs, strict=True))
+    shared = {id(x) for name, x, _ in pairs if name is not None and layouts[name] == _SHARED}  # and who is it again
     for alternate in (True, False):
         mixed: dict[int, Array] = {}  # one array given twice stays one
         for name, x, y in pairs:
-            if x is None or y is None or name is None or layouts[name] == _SHARED:
+            if x is None or y is None or name is None or id(x) in shared:
                 continue
             if x.dtype.kind == "f" and x.shape == y.shape and x.size > 1:
                 at = np.arange(x.size).reshape(x.shape)
