@@ -98,11 +98,12 @@ def list_sizes(tensors: Sequence[CallTensor], named: frozenset[float], *, parted
     made += [Size(text_of(new), "share", _at(places, new), "together") for new in _in_proportion(found) if len(new) > 1]
     for shape in dict.fromkeys(s for s in shapes if any(s.count(n) > 1 for n in found)):
         n = next(n for n in found if shape.count(n) > 1)
-        for axis in [a for a, m in enumerate(shape) if m == n][:0:-1]:
+        for axis in [a for a, m in enumerate(shape) if m == n][::-1]:  # a square is made tall, and wide
             alone = [(i, axis) for i, s in enumerate(shapes) if s == shape]
             text = "x".join(map(str, shape))
+            group = f"axis {axis} of {text}"
             made += [
-                Size(f"axis {axis} of {text} as {m}", text, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
+                Size(f"axis {axis} of {text} as {m}", group, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
             ]
             for larger in _LARGER_ALONE:
                 name, new = f"axis {axis} of {text} as {larger(n)}", dict.fromkeys(alone, larger(n))

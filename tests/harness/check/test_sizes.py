@@ -100,7 +100,14 @@ def test_an_axis_taken_for_another_of_its_size():
         return x @ x.mT
 
     report = judged(lambda x: gram(x) / x.shape[-1] * x.shape[-2], gram, made((8, 8)))
-    assert {name for name, _ in told(report)} == {"axis 1 of 8x8 as 9"}
+    assert {name for name, _ in told(report)} == {"axis 1 of 8x8 as 9", "axis 0 of 8x8 as 9"}
+
+
+def test_a_square_is_made_tall():
+    def short(x):
+        return x.cumsum(-1) * (2 if x.shape[0] > x.shape[1] else 1)
+
+    assert "axis 0 of 8x8 as 9" in {name for name, _ in told(judged(short, lambda x: x.cumsum(-1), made((8, 8))))}
 
 
 def test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left():
