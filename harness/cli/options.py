@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 #: Up to days, not years: a system's calls take no larger number of seconds.
-SECONDS = click.FloatRange(min=0, min_open=True, max=10**6)
+MAX_SECONDS = 10**6
+SECONDS = click.FloatRange(min=0, min_open=True, max=MAX_SECONDS)
 
 #: Up to what no machine has, and a system's calls still take.
 MEBIBYTES = click.IntRange(min=64, max=2**30)
@@ -40,6 +41,22 @@ def check_finite(ctx: click.Context, param: click.Parameter, value: float) -> fl
     if math.isnan(value):
         raise click.BadParameter("nan is not in the range x>0: give seconds, such as 30.", ctx, param)
     return value
+
+
+#: Seconds of a unit of time, by its letter.
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def parse_duration(ctx: click.Context, param: click.Parameter, value: str) -> float:
+    """Seconds of a text such as 90, 90s, 10m or 2h; 0 of an empty one."""
+    number, unit = (value[:-1], value[-1]) if value[-1:] in UNITS else (value, "s")
+    try:
+        seconds = float(number or "x") * UNITS[unit] if value else 0.0
+    except ValueError:
+        seconds = math.nan
+    if not value or 0 < seconds <= MAX_SECONDS:
+        return seconds
+    raise click.BadParameter(f"{value!r} is no time: expected a number of s, m or h, such as 10m.", ctx, param)
 
 
 def seed(ctx: click.Context, param: click.Parameter, value: str) -> int | str:

@@ -23,6 +23,7 @@ from opproof.harness.cli.options import (
     parse_assignments,
     parse_capabilities,
     parse_counts,
+    parse_duration,
     seed,
     selection_of,
 )
@@ -152,6 +153,21 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     metavar="FILE",
     help="Append entries for unexpected failures to the ledger FILE, their reasons left for you to give.",
 )
+@click.option(
+    "--for",
+    "seconds",
+    default="",
+    callback=parse_duration,
+    metavar="TIME",
+    help="Draw cases from the operators' spaces for so long, such as 10m, in place of those of a level.",
+)
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Add the smallest failing cases of a run with --for to FILE, which --cases FILE runs again.",
+)
+@click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first failure that is not known.")
 @click.option("--shard", default="", metavar="K/N", help="The K-th of N parts of the run; see opproof merge.")
 @click.option(
     "--out",
@@ -205,6 +221,10 @@ def run_command(context: click.Context, /, **options: Any) -> int:
     if options["resume"] is None and not options["backends"]:
         raise UsageError(
             "no backend: give one with -b, such as -b torch, -b ./my_backend.py, -b ./libmine.so or -b exec:COMMAND."
+        )
+    if options["keep"] is not None and not options["seconds"]:
+        raise UsageError(
+            "--keep takes the failures of a run that draws its cases; give --for as well, such as --for 10m."
         )
     number = options["seed"] if options["resume"] is not None else draw_seed(options["seed"])
     selection = selection_of(options, seed=number, shard=options["shard"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -31,6 +32,8 @@ from opproof.reference_ops._op import FOLDER
 
 #: Backends that take turns at a case.
 _IN_TURN = 8
+#: Cases of an operator in its first turns; in the last it has all others.
+TURNS = (2, 8, 30)
 #: Ids of one operator that are tried in the time in which its rows are read.
 _MAX_IDS_TRIED_FIRST = 32
 
@@ -61,7 +64,7 @@ def select_operators(selection: Selection) -> list[Op]:
 
 
 def select_cases(selection: Selection) -> list[Case]:
-    """The cases asked for, in registry order. Raises UsageError, OpError or CaseError for a bad call."""
+    """The cases asked for, those of a level with operators in turn. Raises UsageError, OpError or CaseError."""
     for dtype in selection.dtypes:
         if dtype not in DTYPES:
             raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}{suggest(dtype, DTYPES)}")
@@ -72,12 +75,21 @@ def select_cases(selection: Selection) -> list[Case]:
     elif selection.level == EXHAUSTIVE:
         chosen = [c for op in select_operators(selection) for c in make_chunks(op, selection.dtypes)]
     else:
-        listed = [(c, op) for op in select_operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
-        chosen = [c for c, op in listed if any(is_asked(c, op, mode) for mode in MODES)]
+        chosen = _take_turns(
+            [c for c in cases_of(op.name, selection.level, op.rows) if any(is_asked(c, op, mode) for mode in MODES)]
+            for op in select_operators(selection)
+        )
     if selection.seed:  # an id that names a seed means its own
         chosen = [c if selection.cases and c.seed else c.with_seed(selection.seed) for c in chosen]
     matches = make_keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
+
+
+def _take_turns(cases: Iterable[Sequence[Case]]) -> list[Case]:
+    """The cases of all operators, a few of each in turn and ever more: a broken operator shows in seconds."""
+    every, begins = list(cases), (0, *itertools.accumulate(TURNS))
+    ends = (*begins[1:], None)
+    return [c for begin, end in zip(begins, ends, strict=True) for of_one in every for c in of_one[begin:end]]
 
 
 def _select_named(selection: Selection) -> list[Case]:

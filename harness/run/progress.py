@@ -51,6 +51,7 @@ class ProgressCounts:
     told: set[tuple[str, ...]] = field(default_factory=set)  # failures that were told of
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108
     before: int = 0  # records of the run that is resumed
+    seconds: float = 0.0  # that a run has which draws on
     failed: bool = False  # an operator was told of that fails
 
     def add(self, result: Result, earlier: Result | None) -> bool:
@@ -80,10 +81,14 @@ class ProgressCounts:
         """1,204 of 8,210 records, 3 fail, 2 min left"""
         done = self.kinds.total()
         bad = [f"{self.kinds[k]:,} {LABELS[k]}" for k in (ResultKind.FAILED, ResultKind.HARNESS_ERROR) if self.kinds[k]]
-        return ", ".join([f"{done:,} of {format_count(self.planned, 'record')}", *bad, self._left(done)]).rstrip(", ")
+        met = f"{done:,} of " if self.planned else ""
+        records = format_count(self.planned or done, "record")
+        return ", ".join([f"{met}{records}", *bad, self._left(done)]).rstrip(", ")
 
     def _left(self, done: int) -> str:
         fresh = done - self.before
+        if self.seconds:
+            return f"{max(0.0, self.started + self.seconds - time.monotonic()):.0f} s left"
         if fresh <= 0 or done >= self.planned:
             return ""
         seconds = (time.monotonic() - self.started) * (self.planned - done) / fresh
@@ -102,9 +107,9 @@ def describe_first_failure(result: Result) -> str:
 
 
 @contextmanager
-def show_progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[Observer]:
+def show_progress(planned: int, finished: list[Result], *, quiet: bool, seconds: float = 0.0) -> Iterator[Observer]:
     """Gives whom to tell of each record. Nothing is shown where `quiet`, nothing is written to stdout."""
-    counts = ProgressCounts(planned, before=len(finished))
+    counts = ProgressCounts(planned, before=len(finished), seconds=seconds)
     for result in finished:
         counts.add(result, None)
     if quiet:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
@@ -29,6 +31,7 @@ from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.cache.location import CacheLocation, find_key, place
 from opproof.harness.run.cache.store import CacheStore
 from opproof.harness.run.capabilities import apply_capabilities
+from opproof.harness.run.drawing import Smallest, draw_task_lists, iterate_ahead, keep_cases, shrink_failures
 from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.hardening import warn_unguarded
 from opproof.harness.run.plan import make_tasks, scope_of, select_cases, with_known
@@ -42,7 +45,8 @@ from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
-from opproof.reports import Header
+from opproof.reports import Header, Result
+from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
 
 
@@ -57,8 +61,9 @@ def run(settings: Settings) -> int:
     known = _read_known(settings)
     if not settings.in_process and not settings.dask:
         prepare()
+    drawn = _draw_lists(settings) if settings.seconds else None
     with uncollected():
-        planned = _plan_tasks(settings)
+        planned = _plan_tasks(settings) if drawn is None else next(drawn, None)
     if planned is None:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
@@ -70,7 +75,7 @@ def run(settings: Settings) -> int:
     foreign = _count_foreign(cache)
     with handle_interruption() as resumption, ExitStack() as claims:
         with _open_workers(settings, limits, cache) as pool:
-            header = _make_header(settings, [pool.describe(b) for b in backends], len(planned))
+            header = _make_header(settings, [pool.describe(b) for b in backends], 0 if drawn else len(planned))
             folder = claims.enter_context(with_locked_folder(settings.out, header, resume=settings.resume))
             known, silent = of_versions(known, header.backends)
             marking = find_key()
@@ -78,9 +83,11 @@ def run(settings: Settings) -> int:
             file = claims.enter_context(open_results_file(folder, header, done, marking))
             resumption.command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
-            stop = _run_tasks(pool, planned, file, known, quiet=settings.quiet)
+            tasks = TaskLists(planned, drawn, known, settings.seconds, fail_fast=settings.fail_fast)
+            stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
+            smallest = shrink_failures(pool, file.results, tasks.given) if drawn is not None and stop is None else []
         judged_here = stop is None and not settings.in_process and not settings.dask
-        in_programs = recheck_backends(backends, planned, file, known, limits.environments) if judged_here else []
+        in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it
         status = finish(
             folder,
@@ -93,6 +100,7 @@ def run(settings: Settings) -> int:
             notes=[
                 *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
                 *silent,
+                *_describe_smallest(smallest, settings.keep),
                 *in_programs,
                 *warn_unguarded(settings.dask),
             ],
@@ -162,38 +170,82 @@ def _describe_disbelieved(cache: CacheLocation | None, count: int) -> list[str]:
 def _plan_tasks(settings: Settings) -> list[Task] | None:
     """All tasks of the run; None where no case matches, though a shard may get none of those that do."""
     selected = select_cases(settings.selection)
-    planned = make_tasks(
-        tuple(dict.fromkeys(settings.backends)),
-        selected,
-        settings.selection,
-        convention=settings.convention,
-        grad_oracle=settings.grad_oracle,
-        strict_subnormals=settings.strict_subnormals,
-        judge_memory=settings.judge_memory * 2**20,
-        memory=settings.memory * 2**20,
-        timeout=settings.timeout,
-        in_process=settings.in_process,
-        repeat=settings.repeat,
-        batch_invariant=settings.batch_invariant,
-        threads=settings.threads,
-    )
+    planned = make_tasks(tuple(dict.fromkeys(settings.backends)), selected, settings.selection, **_rules_of(settings))
     return planned if planned or (settings.selection.shard and selected) else None
 
 
+def _rules_of(settings: Settings) -> dict[str, object]:
+    """How each task is judged, by the names of its fields."""
+    return {
+        "convention": settings.convention,
+        "grad_oracle": settings.grad_oracle,
+        "strict_subnormals": settings.strict_subnormals,
+        "judge_memory": settings.judge_memory * 2**20,
+        "memory": settings.memory * 2**20,
+        "timeout": settings.timeout,
+        "in_process": settings.in_process,
+        "repeat": settings.repeat,
+        "batch_invariant": settings.batch_invariant,
+        "threads": settings.threads,
+    }
+
+
+def _draw_lists(settings: Settings) -> Iterator[list[Task]]:
+    """Lists of tasks of drawn cases, without end. Raises UsageError where the selection names cases of its own."""
+    return draw_task_lists(tuple(dict.fromkeys(settings.backends)), settings.selection, _rules_of(settings))
+
+
+def _describe_smallest(smallest: Sequence[Smallest], keep: Path | None) -> list[str]:
+    """The smallest failing cases, each with its command, and where they are kept."""
+    said = [f"smallest case that fails so: {one.command}" for one in smallest]
+    if keep is not None:
+        count = keep_cases(keep, (one.case for one in smallest))
+        said.append(f"{count:,} {'case' if count == 1 else 'cases'} added to {keep}: `--cases {keep}` runs them again.")
+    return said
+
+
+@dataclass
+class TaskLists:
+    """The tasks of a run, list after list, those drawn until time is up; `given` are all so far."""
+
+    first: list[Task]
+    drawn: Iterator[list[Task]] | None
+    known: Sequence[Known]
+    seconds: float
+    fail_fast: bool = False
+    given: list[Task] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[list[Task]]:
+        """Each list, with the known failures that speak of its tasks."""
+        self.deadline = time.monotonic() + self.seconds if self.drawn is not None else math.inf
+        following = () if self.drawn is None else iterate_ahead(self.drawn, self.deadline)
+        for tasks in itertools.chain([self.first], (with_known(some, self.known) for some in following)):
+            self.given += tasks
+            yield tasks
+
+    def is_over(self, latest: Result, current: list[Task]) -> bool:
+        """Whether nothing more is to run after the `latest` record, one of the `current` list."""
+        late = current is not self.first and time.monotonic() > self.deadline
+        return late or (self.fail_fast and result_kind_of(latest) is ResultKind.FAILED)
+
+
 def _run_tasks(
-    pool: Judges, planned: Sequence[Task], file: ResultsFile, known: Sequence[Known], *, quiet: bool
+    pool: Judges, tasks: TaskLists, file: ResultsFile, known: Sequence[Known], *, quiet: bool
 ) -> KeyboardInterrupt | None:
     """Run what has no record yet, and write each record as it ends; one that comes again replaces the first.
 
     An interruption is given back, for there are records to report.
     """
     finished = {key_of(r) for r in file.results}
-    remaining = [t for t in planned if key_of(t) not in finished]
-    with show_progress(len(planned), file.results, quiet=quiet) as shown:
+    count = len(tasks.first) if tasks.drawn is None else 0
+    with show_progress(count, file.results, quiet=quiet, seconds=tasks.seconds) as shown:
         try:
-            for result in pool.run(remaining):
-                marked = mark(result, known)
-                shown(marked, file.add(marked))
+            for some in tasks:
+                for result in pool.run([t for t in some if key_of(t) not in finished]):
+                    marked = mark(result, known)
+                    shown(marked, file.add(marked))
+                    if tasks.is_over(marked, some):
+                        return None
         except KeyboardInterrupt as stop:
             return stop
     return None

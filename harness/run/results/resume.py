@@ -51,12 +51,15 @@ class Settings:
     cache_size: int = SIZE // 2**20  # MiB
     dask: str = ""  # address of a scheduler, or "local"; empty: judges on this machine
     resources: tuple[tuple[str, float], ...] = ()  # that a worker must offer, by name
+    seconds: float = 0.0  # for which cases are drawn; 0: those of the level
+    fail_fast: bool = False  # stop at the first failure that no list knows
+    keep: Path | None = None  # the file to which the smallest failing cases are added
 
 
 #: Fields that the header records: all that the records depend on.
 _RECORDED = (
     *("backends", "selection", "jobs", "timeout", "memory", "judge_memory", "convention", "grad_oracle"),
-    *("strict_subnormals", "repeat", "batch_invariant", "threads", "in_process"),
+    *("strict_subnormals", "repeat", "batch_invariant", "threads", "in_process", "seconds"),
 )
 
 

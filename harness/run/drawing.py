@@ -1,0 +1,110 @@
+"""A run that draws its cases from the spaces of operators until its time is up, and the smallest cases of what failed.
+
+The draws of a seed are the same on every machine, however many of them there is time for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opproof.cases import Case
+from opproof.core.errors import UsageError
+from opproof.core.verdicts import FAILED
+from opproof.harness.reference.valid_case import op_of
+from opproof.harness.repro.shrink import shrink
+from opproof.harness.run.plan import Selection, make_keyword_filter, make_tasks, select_operators
+from opproof.harness.run.scheduler import Judges
+from opproof.harness.run.task import Task, repro_command_of
+from opproof.harness.space.stream import draw_on
+from opproof.reports import Result
+from opproof.reports._kinds import ResultKind, result_kind_of
+
+#: Cases that are drawn while those before them run; the first of them run whatever the time.
+CASES_AT_ONCE = 64
+#: Seconds after which a failing case is not made smaller any more, and causes of which a case is.
+SHRINK_SECONDS = 15.0
+MAX_SHRUNK = 8
+
+
+def draw_cases(selection: Selection) -> Iterator[Case]:
+    """Cases of the operators asked for without end, in the order of the seed and the shard. Raises UsageError."""
+    if selection.cases or selection.case_files or selection.level != "standard":
+        raise UsageError("--for draws cases of its own; leave out --case, --cases and --level.")
+    matches = make_keyword_filter(selection.keyword)
+
+    def accepts(case: Case) -> bool:
+        return (not selection.dtypes or case.dtype in selection.dtypes) and matches(str(case))
+
+    drawn = draw_on(select_operators(selection), f"{selection.seed} {selection.shard}", accepts)
+    return (case.with_seed(selection.seed) if selection.seed else case for case in drawn)
+
+
+def draw_task_lists(backends: Sequence[str], selection: Selection, rules: dict[str, object]) -> Iterator[list[Task]]:
+    """The tasks of the cases drawn, some at a time, without end."""
+    cases, whole = draw_cases(selection), replace(selection, shard="")
+    while some := list(itertools.islice(cases, CASES_AT_ONCE)):
+        yield make_tasks(backends, some, whole, **rules)
+
+
+def iterate_ahead(lists: Iterator[list[Task]], deadline: float) -> Iterator[list[Task]]:
+    """The lists until the deadline, each drawn while the one before it runs."""
+    with ThreadPoolExecutor(1) as executor:
+        following = executor.submit(next, lists, None)
+        while time.monotonic() < deadline and (some := following.result()) is not None:
+            following = executor.submit(next, lists, None)
+            yield some
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """The smallest case found that fails as a record does, and the command that repeats it."""
+
+    case: str
+    command: str
+
+
+def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Task]) -> list[Smallest]:
+    """The smallest case of each operator, mode and verdict that fails and no list knows, the first ones alone."""
+    by_key = {(task.backend, task.case, str(task.mode)): task for task in tasks}
+    first: dict[tuple[str, ...], Result] = {}
+    for result in results:
+        if result_kind_of(result) is ResultKind.FAILED and result.verdict in FAILED:
+            first.setdefault((result.backend, result.op, str(result.mode), str(result.verdict)), result)
+    found = []
+    for result in list(first.values())[:MAX_SHRUNK]:
+        task = by_key.get((result.backend, result.case, str(result.mode)))
+        if task is not None:
+            found.append(_shrink_one(pool, result, task))
+    return found
+
+
+def _shrink_one(pool: Judges, result: Result, task: Task) -> Smallest:
+    deadline = time.monotonic() + SHRINK_SECONDS
+
+    def fails(candidate: Case) -> bool:
+        if time.monotonic() > deadline:
+            return False
+        *_, last = pool.run([replace(task, case=str(candidate))])
+        return last.verdict == result.verdict
+
+    case = Case.parse(result.case)
+    smallest = shrink(case, op_of(case.op, task.ops), fails).case
+    return Smallest(str(smallest), repro_command_of(replace(task, case=str(smallest))))
+
+
+def keep_cases(path: Path, cases: Iterable[str]) -> int:
+    """Add the cases to a file of ids that has them not yet, and return how many these are. Raises UsageError."""
+    try:
+        known = set(path.read_text(encoding="utf-8").split("\n")) if path.exists() else set()
+        fresh = [case for case in dict.fromkeys(cases) if case not in known]
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{case}\n" for case in fresh)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"cannot add cases to {path}: {reason}; give another file with --keep.") from None
+    return len(fresh)
