@@ -22,6 +22,7 @@ from opproof.cases._case import Case, Shape
 from opproof.cases._definite import definite
 from opproof.cases._every import EVERY, every, is_every
 from opproof.cases._fills import (
+    ALIKE,
     BRINK,
     EVERY_BYTE,
     FILLS,
@@ -100,9 +101,18 @@ def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[s
             values[name] = values[shape]
         else:
             values[name] = draw_tensor(case, name, shape, constraints.get(name), f"variant={variant}")
+            if case.fill == ALIKE and constraints.get(name) is None:
+                values[name] = _alike(case, values, name)
             if case.fill == "meet":
                 values[name] = _meeting(case, values, name, f"variant={variant}")
     return values
+
+
+def _alike(case: Case, values: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    """The values of the first tensor that has the shape and the kind of `name`, copied."""
+    mine = values[name]
+    first = next(v for v in values.values() if v.shape == mine.shape and v.dtype == mine.dtype)
+    return mine if case.mixed else first.copy()
 
 
 def _meeting(case: Case, values: Mapping[str, NDArray[Any]], name: str, salt: str) -> NDArray[Any]:

@@ -23,6 +23,8 @@ Bits = Callable[[int], NDArray[np.uint64]]
 #: subnormal numbers of f16: of weights below 1e-3.
 EVERY_BYTE, NAN_CODES, SMALL_SCALES = "every-byte", "nan-codes", "small-scales"
 
+#: The fill in which all tensors of a shape have the same values, each in memory of its own.
+ALIKE = "alike"
 #: The fill of rows whose exponentials overflow.
 PAST_EXP = "past-exp"
 #: Positive numbers, cotangents too: long sums only grow, and in 16 bits they stop growing.
@@ -119,6 +121,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "normal": normal,
     "wide": lambda b, s, d: 6 * normal(b, s, d),
     "offset": lambda b, s, d: 10 + normal(b, s, d),
+    "huge": lambda b, s, d: normal(b, s, d) * (2.0**10 if d.max_exponent > 16 else 2.0**4),
     "small": lambda b, s, d: normal(b, s, d) / 2**10,
     "mixed": lambda b, s, d: _every(b, s, normal(b, s, d) / 2**10, 2, normal(b, s, d)),
     "positive": _positive,
@@ -152,6 +155,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "branches": _limits.branches,
     "edges": lambda b, s, d: _every(b, s, choice(b, s, _GRID), 2, normal(b, s, d)),
     "meet": normal,
+    ALIKE: normal,
     "lone": _limits.lone(normal),
     **dict.fromkeys(BY_POSITION, normal),
     PADDED: normal,
@@ -196,13 +200,26 @@ ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
     | {"far", "farther", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least"}
-    | {"branches", "edges", "meet", "lone", "squares", BRINK, "midpoints", "tenths"}
+    | {"branches", "edges", "meet", ALIKE, "lone", "squares", BRINK, "midpoints", "tenths"}
 )
 
 #: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.
 PIECE = 2**18
 PIECEWISE = frozenset(
-    {"normal", "wide", "offset", "small", "positive", "negative", "ties", "halves", "exact", "signs", "subnormal"}
+    {
+        "normal",
+        "wide",
+        "offset",
+        "huge",
+        "small",
+        "positive",
+        "negative",
+        "ties",
+        "halves",
+        "exact",
+        "signs",
+        "subnormal",
+    }
 )
 
 

@@ -4,6 +4,8 @@
     transposed   the last two axes stored swapped
     permuted     all axes stored in reverse order
     exchanged    the first two axes stored swapped, rows as contiguous: dense, and its rows in another order
+    middle       axes 1 and 2 stored swapped, rows as contiguous: heads of attention beside tokens
+    loose        axes of size 1 with strides that fit no other axis; the rest as contiguous
     channels     the second axis stored innermost, as channels last (NHWC)
     sliced       every second element of a row twice as long
     gapped       rows with three elements of padding after each
@@ -23,6 +25,9 @@ from dataclasses import dataclass
 
 from opproof.cases._case import Case, Shape
 from opproof.core.errors import CaseError, suggest
+
+#: The stride of an axis of size 1 that nobody may step along, in elements: a multiple of no size in use.
+ODD_STRIDE = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,18 @@ def _exchanged(shape: Shape) -> Storage:
     return _stored(shape, (1, 0, *range(2, len(shape))))
 
 
+def _middle(shape: Shape) -> Storage:
+    if len(shape) < 4:
+        return _contiguous(shape)
+    return _stored(shape, (0, 2, 1, *range(3, len(shape))))
+
+
+def _loose(shape: Shape) -> Storage:
+    dense = _contiguous(shape)
+    strides = (ODD_STRIDE if n == 1 else step for n, step in zip(shape, dense.strides, strict=True))
+    return Storage(dense.size, 0, tuple(strides))
+
+
 def _channels(shape: Shape) -> Storage:
     if len(shape) < 3:
         return _contiguous(shape)
@@ -123,6 +140,8 @@ LAYOUTS = {
     "transposed": _transposed,
     "permuted": _permuted,
     "exchanged": _exchanged,
+    "middle": _middle,
+    "loose": _loose,
     "channels": _channels,
     "sliced": _sliced,
     "gapped": _gapped,

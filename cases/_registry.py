@@ -14,7 +14,8 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     LONG, LONGEST = [...], [...]              one axis long (cases/_long.py); standard level, and full
     SHAPES = [...]                            shapes that kernels have paths for (cases/_shapes.py); rows are made of
                                               them apart from the others; standard level
-    FULL = [...]                              big shapes; STANDARD is part of it
+    FULL = [...]                              big shapes; STANDARD is part of it, and so is the operator's array,
+                                              in cases/drawn (harness/space/covering.py)
 
     SHORT = {"k.1": Limit(1025, "why")}       axes that no row makes longer: axis 1 of k
     WITHOUT = {"extreme": "why"}              rules for which no row could show anything, and why;
@@ -49,19 +50,27 @@ LISTS = {
 }
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
 FOLDER = Path(__file__).parent
+#: The covering arrays: a file for each operator, a case in each line.
+DRAWN = FOLDER / "drawn"
 
 #: How the results of an operator's first row lie when it is tried again, and in which dtypes.
 STRIDED = (("transposed", "f32,f16"), ("gapped", "f32"), ("sliced", "f32,bf16"))
 
 
 def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]] | None = None) -> list[Case]:
-    """All cases of the operator `op` up to `level`, without repetition, in file order.
+    """All cases of the operator `op` up to `level`, each once: those of its file in order; at full, its array too.
 
     `rows` by level are those that a user's operator brings along (`Op.rows`); where there are none, the rows of
     `cases/<op>.py` count.
     """
     if rows and any(rows.values()):
         return read_rows(op, rows, level)
+    listed = listed_cases(op, level)
+    return list(dict.fromkeys([*listed, *drawn(op)])) if level == "full" else listed
+
+
+def listed_cases(op: str, level: str = "standard") -> list[Case]:
+    """The cases up to `level` that the file of the built-in operator `op` lists, none of its array."""
     if not (FOLDER / f"{op}.py").is_file():
         return []
     module = importlib.import_module(f"{__package__}.{op}")
@@ -73,6 +82,13 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     standard = found if level == "standard" else read_rows(op, listed, "standard")
     shapes = read_rows(op, {"standard": getattr(module, "SHAPES", ())}, "standard")
     return list(dict.fromkeys([*found, *derived(standard), *shapes, *derived(shapes)]))
+
+
+def drawn(op: str) -> list[Case]:
+    """The cases of the built-in operator `op` that its covering array has (harness/space/covering.py)."""
+    path = DRAWN / f"{op}.txt"
+    rows = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [Case.parse(f"{op}[{row}]") for row in rows]
 
 
 def _strided(row: str) -> Iterator[str]:

@@ -42,6 +42,7 @@ FACTS: dict[str, Any] = {
     "DRAWN_FROM": "",  # the parameter from which an implementation draws what no reference can know
     "TWIN_ERRS": (),  # rows, without dtype, whose gradient PyTorch itself has wrong: docs/reference/defects/torch.md
     "BEYOND": False,  # what it gives outside of its domain is judged too: `every` number is tried there as well
+    "SIGNATURE": "",  # its tensors' axes by name (docs/explanation/space.md); "(...)" of each, if unstated
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
 
@@ -137,6 +138,11 @@ class Op:
     def like(self) -> str:
         """The tensor whose dtype results have where tensors of a call have several."""
         return str(self.facts["LIKE"] or next(iter(self.tensors), ""))
+
+    @property
+    def signature(self) -> str:
+        """The axes of its tensors, by name, in the notation of NumPy's gufuncs."""
+        return str(self.facts["SIGNATURE"])
 
     @property
     def drawn_from(self) -> str:

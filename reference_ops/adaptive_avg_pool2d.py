@@ -15,6 +15,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._windows import Sizes, per_axis
 
+SIGNATURE = "(n,c,h,w)"
 ANALYTIC = True
 TRAITS = ("long sum", "resize", "pools")
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...),()"
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}

@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(t,u,n),(e,n),(t,u)"
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}  # da alone, where only that is asked for

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(b,qh*qw,kh*kw),(b,qh,qw,kw),(b,qh,qw,kh)"
 ANALYTIC = True
 MULTILINEAR = True
 IN_PLACE = ("x",)

@@ -13,6 +13,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import rms_norm
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,n),(...,n),(n)"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 OUTPUTS = ("y", "sum")

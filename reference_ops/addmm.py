@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._products import added, added_vjp
 
+SIGNATURE = "(m,n),(m,k),(k,n) | (n),(m,k),(k,n)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("broadcasts", "long sum", "multiplies")

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._products import added, added_vjp
 
+SIGNATURE = "(m),(m,k),(k)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "multiplies")

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._attention import slopes, torch_slopes
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,h<33,q,k)"
 ANALYTIC = True
 EXACT = ("vjp",)
 TRIVIAL = {"vjp": ("copy",)}

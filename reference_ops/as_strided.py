@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "none"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)

@@ -22,6 +22,7 @@ from opproof.reference_ops._attention import softmax
 from opproof.reference_ops._quant import blocks, decode
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n<5,g*r<9,q,e*block),(n,g<9,k,e*size),(n,g,k,e*size)"
 ANALYTIC = True
 TRAITS = ("shares", "long sum")
 

@@ -16,6 +16,7 @@ from opproof.reference_ops._one_sided import symmetric
 from opproof.reference_ops._pool import avg_pool, avg_pool_vjp, divisors, pool
 from opproof.reference_ops._windows import Sizes
 
+SIGNATURE = "(n,c,l)"
 ANALYTIC = True
 TRAITS = ("long sum", "pools")
 

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._products import added, added_vjp
 
+SIGNATURE = "(b,m,n),(b,m,k),(b,k,n)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("broadcasts", "long sum", "multiplies")

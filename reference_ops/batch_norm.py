@@ -15,6 +15,7 @@ import numpy as np
 from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._norm import affine, affine_vjp, per_channel, standardise, standardise_vjp
 
+SIGNATURE = "(n,c,...),(c),(c),(c)?,(c)?"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 IN_PLACE = ("x",)

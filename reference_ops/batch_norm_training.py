@@ -23,6 +23,7 @@ from opproof.reference_ops._axes import unbounded
 from opproof.reference_ops._norm import affine, standardise
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,c,...),(c),(c),(c)?,(c)?"
 OUTPUTS = ("y", "running_mean", "running_var")
 APART = True
 TRAITS = ("rowwise", "statistic", "long sum")

@@ -18,6 +18,7 @@ from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._arrays import sigmoid, softplus
 from opproof.reference_ops._losses import each, reduced
 
+SIGNATURE = "(...,n),(...,n),(n)?,(n)?"
 TRAITS = ("broadcasts", "rowwise", "long sum")
 
 

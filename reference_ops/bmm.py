@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(b,m,k),(b,k,n)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "multiplies")

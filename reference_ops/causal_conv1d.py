@@ -17,6 +17,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import silu, ssm_conv
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,c,t),(c,k<9),(c)?"
 ANALYTIC = True
 TRAITS = ("long sum", "channels")
 

@@ -17,6 +17,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import norm
 from opproof.reference_ops._arrays import nearest, unbroadcast
 
+SIGNATURE = "(...,n,d),(...,m,d)"
 TRIVIAL = {"vjp": ("zeros", "constant")}  # of p = 0, which is piecewise constant
 TRAITS = ("long sum",)
 

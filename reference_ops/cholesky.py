@@ -14,6 +14,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...,n<65,n)"
 TRAITS = ("long sum",)
 SYMMETRIC = ("x",)
 

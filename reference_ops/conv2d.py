@@ -14,6 +14,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._conv import conv, conv_vjp, geometry
 from opproof.reference_ops._windows import Sizes
 
+SIGNATURE = "(n,groups*c,h,w),(groups*o,c,kh<8,kw<8),(groups*o)?"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum",)

@@ -12,6 +12,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._conv import conv, conv_vjp, geometry
 from opproof.reference_ops._windows import Sizes
 
+SIGNATURE = "(n,c,h,w),(c,1,kh<8,kw<8),(c)?"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum",)

@@ -14,6 +14,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._conv import conv, conv_vjp, geometry
 from opproof.reference_ops._windows import Sizes
 
+SIGNATURE = "(n,groups*c,d<17,h<33,w),(groups*o,c,kd<4,kh<4,kw<4),(groups*o)?"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum",)

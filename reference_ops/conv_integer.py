@@ -16,6 +16,7 @@ from opproof.reference_ops._conv import conv, geometry
 from opproof.reference_ops._integers import ZEROS, centred, integers, per_channel, torch_centred
 from opproof.reference_ops._windows import Sizes
 
+SIGNATURE = "(n,groups*c,h,w),(groups*o,c,kh<6,kw<6),()?,()?"
 EXACT = ("forward",)
 TRAITS = ("long sum",)
 

@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._conv import conv_transpose, conv_transpose_vjp, geometry
 from opproof.reference_ops._windows import Sizes, per_axis
 
+SIGNATURE = "(n,groups*c,h,w),(groups*c,o,kh<6,kw<6),(groups*o)?"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum",)

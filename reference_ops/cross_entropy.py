@@ -24,6 +24,7 @@ from opproof.reference_ops._classes import class_axis, hits, picked, targets, us
 from opproof.reference_ops._losses import each, reduced
 from opproof.reference_ops._shift import through_the_largest
 
+SIGNATURE = "(n,C,...),(n,...),(C)? | (n,C),(n,C),(C)?"
 TRAITS = ("rowwise", "statistic", "shares", "long sum", "indexed")
 
 

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._axes import largest
 from opproof.reference_ops._torch import gradient, widened
 
+SIGNATURE = "(),(...,c),(...,c)"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "shares", "long sum")
 IN_PLACE = ("x", "target")

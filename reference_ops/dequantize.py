@@ -14,6 +14,8 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._quant import blocks, decode
 
+SIGNATURE = "(...,q*size)"
+
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"data": blocks(params["type"])}

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,n),()"
 BEYOND = True
 ANALYTIC = True
 TRAITS = ("long sum",)

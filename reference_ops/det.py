@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...,n<65,n)"
 ANALYTIC = True
 TRAITS = ("long sum",)
 #: PyTorch's gradient of a determinant of 0 is 0.

@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...,m,n)"
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
 NEIGHBOURS = ("diag_mask_zero",)

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._passed import of_products
 
+SIGNATURE = "(n),(n)"
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"forward": ("zeros",), "vjp": ("zeros", "constant", "copy")}  # one number may happen to be 0, or g 1

@@ -19,6 +19,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops import _chance
 
+SIGNATURE = "(...)"
 ANALYTIC = True
 OUTPUTS = ("y", "mask")
 TRAITS = ("pointwise",)

@@ -16,6 +16,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(r,n),(b,p<65),(b,p)?"
 TRAITS = ("long sum", "indexed")
 REPEATS = "vjp"
 

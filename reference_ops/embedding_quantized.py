@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._quant import blocks, decode
 
+SIGNATURE = "(r,q*size),(...)"
 TRAITS = ("indexed",)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from opproof.core.arrays import Array
 from opproof.reference_ops._fourier import ADJOINT, transformed, wide
 
+SIGNATURE = "(...),(...)"
 OUTPUTS = ("re", "im")
 TRAITS = ("rowwise", "long sum")
 

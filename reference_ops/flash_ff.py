@@ -13,6 +13,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import gelu, linear
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,k),(m,k),(m),(n,m),(n)"
 ANALYTIC = True
 TRAITS = ("long sum", "multiplies")
 

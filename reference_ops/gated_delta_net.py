@@ -21,6 +21,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps, torch_products
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n<4,t<300,g,d<129),(n,t,g,d),(n,t,g*r<9,d),(n,t,g*r,1),(n,t,g*r,1),(n,g*r,d,d)"
 ANALYTIC = True
 OUTPUTS = ("y", "state")
 TRAITS = ("long sum",)

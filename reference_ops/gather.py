@@ -11,6 +11,7 @@ from typing import Any
 from opproof.core.arrays import Array
 from opproof.reference_ops._index import added, along
 
+SIGNATURE = "(...),(...)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)

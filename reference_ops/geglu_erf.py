@@ -13,6 +13,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import gelu
 from opproof.reference_ops._gated import chunks, gradients, halves
 
+SIGNATURE = "(...,2*n) | (...,n),(...,n)"
 ANALYTIC = True
 TRAITS = ("pointwise",)
 NEIGHBOURS = ("geglu", "geglu_quick")

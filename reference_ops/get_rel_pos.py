@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(q+k-1,c); q_size=q; k_size=k"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)

@@ -16,6 +16,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._sampled import add, corners, read
 
+SIGNATURE = "(n,c,h,w),(n,oh,ow,2)"
 TRAITS = ("long sum",)
 REPEATS = "vjp"
 

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._norm import affine, affine_vjp, standardise, standardise_vjp
 
+SIGNATURE = "(n,num_groups*c,...),(num_groups*c)?,(num_groups*c)?"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 IN_PLACE = ("x",)

@@ -18,6 +18,7 @@ from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._cells import gates, joined, products, products_vjp
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,k),(n,m),(3*m,k),(3*m,m),(3*m)?,(3*m)?"
 ANALYTIC = True
 OUTPUTS = ("h",)
 TRAITS = ("long sum", "multiplies")

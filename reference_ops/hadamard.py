@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,2**e<4097)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("rowwise", "long sum")

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._windows import Sizes, asked_of_something, columns, fold, padded, per_axis, unpadded, windows
 
+SIGNATURE = "(n,c,h,w)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)

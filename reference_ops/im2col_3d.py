@@ -16,6 +16,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._windows import Sizes, columns, fold, padded, per_axis, unpadded, windows
 
+SIGNATURE = "(n,c,d<17,h,w)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 from opproof.reference_ops._windows import Sizes, asked_of_something, columns, fold, padded, per_axis, unpadded
 
+SIGNATURE = "none"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("vjp",)

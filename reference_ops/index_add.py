@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._index import rows
 from opproof.reference_ops._passed import of_one_sign
 
+SIGNATURE = "(m,n),(i),(i,n); dim=0 | (m,n),(i),(m,i); dim=1"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "indexed")

@@ -11,6 +11,7 @@ from typing import Any
 from opproof.core.arrays import Array
 from opproof.reference_ops._norm import affine, affine_vjp, standardise, standardise_vjp
 
+SIGNATURE = "(n,c,l,...),(c)?,(c)?"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 IN_PLACE = ("x",)

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._losses import each, reduced
 
+SIGNATURE = "(...),(...)"
 TRAITS = ("rowwise", "long sum")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._losses import each, reduced
 
+SIGNATURE = "(...),(...)"
 TRAITS = ("rowwise", "long sum")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._norm import standardise, standardise_vjp
 
+SIGNATURE = "(...,n),(n)?,(n)?; normalized_shape=(n,) | (...,m,n),(m,n)?,(m,n)?; normalized_shape=(m,n)"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 IN_PLACE = ("x",)

@@ -16,6 +16,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n),(m<9,n),(m,n)"
 OUTPUTS = ("direction",)
 TRAITS = ("long sum",)
 

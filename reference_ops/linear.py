@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...,k),(n,k),(n)?"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "multiplies")

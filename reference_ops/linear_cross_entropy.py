@@ -18,6 +18,7 @@ from opproof.reference_ops import cross_entropy, linear
 from opproof.reference_ops._classes import targets
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,k),(C,k),(n)"
 TRAITS = ("long sum", "indexed", "multiplies")
 
 

@@ -13,6 +13,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import silu
 from opproof.reference_ops._linear_gated import gated, gated_vjp, independent_rows, torch_gated
 
+SIGNATURE = "(...,k),(n,k),(n,k)"
 ANALYTIC = True
 TRAITS = ("long sum", "multiplies")
 NEIGHBOURS = ("linear_geglu",)

@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(n,c,...)"
 ANALYTIC = True
 TRAITS = ("rowwise", "long sum")
 IN_PLACE = ("x",)

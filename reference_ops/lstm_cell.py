@@ -19,6 +19,7 @@ from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._cells import gates, joined, products, products_vjp
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,k),(n,m),(n,m),(4*m,k),(4*m,m),(4*m)?,(4*m)?"
 ANALYTIC = True
 OUTPUTS = ("h", "c")
 TRAITS = ("long sum", "multiplies")

@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._passed import of_products
 
+SIGNATURE = "(...,m,k),(...,k,n) | (k),(k,n) | (...,m,k),(k)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("broadcasts", "long sum", "multiplies")

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._integers import ZEROS, centred, integers, torch_centred
 
+SIGNATURE = "(...,m,k),(...,k,n),()?,()?"
 EXACT = ("forward",)
 TRAITS = ("long sum",)
 

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._quant import blocks, decode
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,m,q*block),(n,q*size)"
 ANALYTIC = True
 TRAITS = ("long sum",)
 

@@ -19,6 +19,7 @@ from opproof.reference_ops._one_sided import symmetric
 from opproof.reference_ops._pool import max_pool, max_pool_kinks, max_pool_vjp, max_pools_with_nan, pool
 from opproof.reference_ops._windows import Sizes
 
+SIGNATURE = "(n,c,h,w)"
 EXACT = ("forward",)
 OUTPUTS = ("y", "indices")
 ON_REQUEST = ("indices",)

@@ -11,6 +11,7 @@ from typing import Any
 from opproof.core.arrays import Array
 from opproof.reference_ops._losses import each, reduced
 
+SIGNATURE = "(...),(...)"
 ANALYTIC = True
 TRAITS = ("rowwise", "long sum")
 

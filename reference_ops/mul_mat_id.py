@@ -16,6 +16,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
 
+SIGNATURE = "(e,m,k),(t,u<9,k),(t,u) | (e,m,k),(t,1,k),(t,u<9)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "indexed", "multiplies")

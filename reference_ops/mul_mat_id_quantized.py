@@ -18,6 +18,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._quant import blocks, decode
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(e,m,q*size),(t,u<9,q*block),(t,u) | (e,m,q*size),(t,1,q*block),(t,u<9)"
 ANALYTIC = True
 TRAITS = ("long sum", "indexed")
 LIKE = "b"

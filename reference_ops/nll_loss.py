@@ -15,6 +15,7 @@ from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._classes import class_axis, hits, picked, targets, used
 from opproof.reference_ops._losses import each, reduced
 
+SIGNATURE = "(n,C,...),(n,...),(C)?"
 TRAITS = ("rowwise", "long sum", "indexed")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...); num_classes=c"
 EXACT = ("forward",)
 TRAITS = ("indexed",)
 

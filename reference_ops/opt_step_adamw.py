@@ -18,6 +18,7 @@ import numpy as np
 from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._torch import step_once
 
+SIGNATURE = "(...),(...),(...),(...)"
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
 TRAITS = ("pointwise",)
 IN_PLACE = ("param",)

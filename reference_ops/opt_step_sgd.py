@@ -11,6 +11,7 @@ from typing import Any
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import step_once
 
+SIGNATURE = "(...),(...)"
 TRAITS = ("pointwise",)
 IN_PLACE = ("param",)
 

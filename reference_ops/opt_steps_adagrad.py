@@ -18,6 +18,7 @@ import numpy as np
 from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._torch import stepped, widened
 
+SIGNATURE = "(...),(s<9,...),(...)"
 OUTPUTS = ("param", "state_sum")
 IN_PLACE = ("param",)
 

@@ -19,6 +19,7 @@ from opproof.core.arrays import Array, Closed
 from opproof.reference_ops import opt_step_adamw
 from opproof.reference_ops._torch import stepped, widened
 
+SIGNATURE = "(...),(s<9,...),(...),(...)"
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
 IN_PLACE = ("param",)
 

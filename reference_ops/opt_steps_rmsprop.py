@@ -18,6 +18,7 @@ import numpy as np
 from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._torch import stepped, widened
 
+SIGNATURE = "(...),(s<9,...),(...)"
 OUTPUTS = ("param", "square_avg")
 IN_PLACE = ("param",)
 

@@ -16,6 +16,7 @@ from typing import Any
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...),(s<9,...),(...)"
 OUTPUTS = ("param", "momentum_buffer")
 IN_PLACE = ("param",)
 

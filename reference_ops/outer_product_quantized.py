@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._quant import blocks, decode
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,k,m),(k,q*size)"
 ANALYTIC = True
 TRAITS = ("long sum",)
 

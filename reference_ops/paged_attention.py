@@ -22,6 +22,7 @@ from opproof.reference_ops._attended import attended, attended_vjp, torch_attend
 from opproof.reference_ops._index import added
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n<9,g*r,e),(b,s<33,g<9,e),(b,s,g,f),(n,p<9),(n)"
 ANALYTIC = True
 TRAITS = ("long sum", "multiplies")
 REPEATS = "vjp"

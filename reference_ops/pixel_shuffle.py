@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(n,c*upscale_factor*upscale_factor,h,w)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")

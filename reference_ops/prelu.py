@@ -16,6 +16,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
 
+SIGNATURE = "(n,c,...),(c) | (...,n),(1)"
 TRAITS = ("pointwise", "broadcasts", "long sum")
 IN_PLACE = ("x",)
 

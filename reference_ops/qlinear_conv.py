@@ -31,6 +31,7 @@ from opproof.reference_ops._integers import (
 )
 from opproof.reference_ops._windows import Sizes
 
+SIGNATURE = "(n,groups*c,h,w),(),(),(groups*o,c,kh<6,kw<6),(),(),(),(),(groups*o)?"
 EXACT = ("forward",)
 TRAITS = ("long sum",)
 

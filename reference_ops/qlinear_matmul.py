@@ -27,6 +27,7 @@ from opproof.reference_ops._integers import (
     torch_requantized,
 )
 
+SIGNATURE = "(...,m,k),(),(),(...,k,n),(),(),(),()"
 EXACT = ("forward",)
 TRAITS = ("long sum",)
 

@@ -10,6 +10,7 @@ PyTorch: none. ONNX: QuantizeLinear (of q8_0-like blocks). ggml: ggml_cast, ggml
 from opproof.core.arrays import Array
 from opproof.reference_ops._quant import encode
 
+SIGNATURE = "(...,q*block)"
 EXACT = ("forward",)
 
 

@@ -18,6 +18,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,n),()"
 EXACT = ("forward",)
 TRAITS = ("rounding",)
 _ZEROS = {"i8": range(-128, 128), "u8": range(256)}

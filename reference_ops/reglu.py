@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import relu
 from opproof.reference_ops._gated import chunks, gradients, halves
 
+SIGNATURE = "(...,2*n) | (...,n),(...,n)"
 TRAITS = ("pointwise",)
 
 

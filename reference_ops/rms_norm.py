@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...,n),(n)?"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 IN_PLACE = ("x",)

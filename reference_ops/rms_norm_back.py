@@ -12,6 +12,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import gradient, widened
 
+SIGNATURE = "(...,n),(...,n)"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 IN_PLACE = ("grad", "x")

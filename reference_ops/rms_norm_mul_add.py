@@ -15,6 +15,7 @@ from opproof.reference_ops import rms_norm
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,n),(n),(...,n)"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 NEIGHBOURS = ("add_rms_norm",)

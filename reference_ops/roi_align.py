@@ -17,6 +17,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._sampled import add, corners, read
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,c,h,w),(r,4),(r)"
 TRAITS = ("long sum", "indexed")
 REPEATS = "vjp"
 

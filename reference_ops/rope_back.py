@@ -13,6 +13,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._rope import factors_vjp, rotate, torch_rotate, turn
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,t,h,2*p<257),(t),(p)?; n_dims=2*p"
 ANALYTIC = True
 TRAITS = ("long sum",)
 NEIGHBOURS = ("rope",)

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import rope
 from opproof.reference_ops._rope import USUAL
 
+SIGNATURE = "(n,t,h,2*p<257); n_dims=2*p"
 ANALYTIC = True
 TRAITS = ()
 IN_PLACE = ("x",)

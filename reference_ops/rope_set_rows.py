@@ -17,6 +17,7 @@ from opproof.reference_ops import rope, set_rows
 from opproof.reference_ops._index import distinct
 from opproof.reference_ops._rope import USUAL
 
+SIGNATURE = "(r,h,2*p<257),(t,h,2*p),(t),(t); n_dims=2*p"
 ANALYTIC = True
 TRAITS = ("indexed",)
 IN_PLACE = ("cache",)

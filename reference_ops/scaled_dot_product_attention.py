@@ -24,6 +24,7 @@ from opproof.reference_ops._attention import recomputed_softmax, slopes, softmax
 from opproof.reference_ops._shift import through_the_largest
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n,g*r,q,e<300),(n,g<17,k,e),(n,g,k,f<300),(q,k)?,(q,k)?,(g*r)?; enable_gqa=r>1"
 ANALYTIC = True
 TRAITS = ("statistic", "shares", "long sum", "multiplies")
 

@@ -22,6 +22,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,m,k),(n,k),() | (...,m,k),(n,k),(n,1)"
 BEYOND = True
 ANALYTIC = True
 TRAITS = ("long sum",)

@@ -18,6 +18,7 @@ from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(m,k),(n,k),(),() | (m,k),(n,k),(m),(n)"
 BEYOND = True
 ANALYTIC = True
 TRAITS = ("long sum",)

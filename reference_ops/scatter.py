@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._index import along, distinct
 
+SIGNATURE = "(...),(...),(...)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")

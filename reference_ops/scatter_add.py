@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._index import along
 from opproof.reference_ops._passed import of_one_sign
 
+SIGNATURE = "(...),(...),(...)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("vjp",)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 from opproof.reference_ops._index import distinct
 
+SIGNATURE = "(...,r,n),(...,m,n),(...,m)"
 ANALYTIC = True
 EXACT = ("forward", "vjp")
 TRAITS = ("indexed",)

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._index import distinct
 from opproof.reference_ops._quant import blocks, encode
 
+SIGNATURE = "(...,r,q*size),(...,m,q*block),(...,m)"
 EXACT = ("forward",)
 TRAITS = ("indexed",)
 IN_PLACE = ("x",)

@@ -12,6 +12,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._torch import gradient, widened
 
+SIGNATURE = "(...),(...)"
 ANALYTIC = True
 TRAITS = ("pointwise",)
 

@@ -20,6 +20,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._attended import attended, attended_vjp, torch_attended
 
+SIGNATURE = "(n,g*r,q,e<300),(n,g<17,k,e),(n,g,k,f<300)"
 ANALYTIC = True
 TRAITS = ("long sum", "multiplies")
 

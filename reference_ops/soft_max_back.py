@@ -13,6 +13,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,n),(...,n)"
 ANALYTIC = True
 OUTPUTS = ("dx",)
 TRAITS = ("rowwise", "long sum")

@@ -19,6 +19,7 @@ from opproof.reference_ops._arrays import unbroadcast, unseen
 from opproof.reference_ops._attention import slopes, softmax, softmax_vjp, torch_slopes, torch_softmax
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(...,h,q,k),(q,k)?,(h)?,(q,k)?"
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "shares", "long sum")
 IN_PLACE = ("x",)

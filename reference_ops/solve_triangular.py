@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
 
+SIGNATURE = "(...,n<65,n),(...,n,k)"
 ANALYTIC = True
 TRAITS = ("long sum",)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(n,c,k+t-1),(c,k<9)"
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "channels")

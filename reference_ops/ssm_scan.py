@@ -20,6 +20,7 @@ from opproof.reference_ops._arrays import sigmoid, unbroadcast
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(m,g*r,p,d<129),(n,t<300,g*r,p),(n,t,g*r),(g*r,1),(n,t,g,d),(n,t,g,d),(n)"
 ANALYTIC = True
 OUTPUTS = ("y", "state")
 TRAITS = ("long sum",)

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._gated import chunks, gradients, halves
 
+SIGNATURE = "(...,2*n) | (...,n),(...,n)"
 TRAITS = ("pointwise",)
 
 

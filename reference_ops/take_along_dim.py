@@ -14,6 +14,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._index import added, along
 
+SIGNATURE = "(...),(...)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)

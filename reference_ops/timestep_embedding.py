@@ -16,6 +16,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n); dim=d"
 ANALYTIC = True
 TRAITS = ("long sum",)
 

@@ -24,6 +24,7 @@ from opproof.reference_ops._index import added, along
 from opproof.reference_ops._order import equals, gaps
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(t,e)"
 OUTPUTS = ("weights", "ids")
 TRAITS = ("rowwise", "ordered")
 

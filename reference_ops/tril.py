@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 
+SIGNATURE = "(...,m,n)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")

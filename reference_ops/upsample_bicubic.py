@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._resize import coordinates, matrix, resize
 from opproof.reference_ops._windows import asked_of_something
 
+SIGNATURE = "(n,c,h,w)"
 ANALYTIC = True
 TRAITS = ("resize",)
 NEIGHBOURS = ("upsample_bilinear",)

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._windows import asked_of_something
 
+SIGNATURE = "(n,c,h,w)"
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)

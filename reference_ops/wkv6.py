@@ -24,6 +24,7 @@ from opproof.reference_ops._recurrence import (
 )
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n<4,t<300,h,d<65),(n,t,h,d),(n,t,h,d),(h,d),(n,t,h,d),(n,h,d,d)"
 ANALYTIC = True
 OUTPUTS = ("y", "state")
 TRAITS = ("long sum",)

@@ -18,6 +18,7 @@ from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps, torch_products
 from opproof.reference_ops._torch import widened
 
+SIGNATURE = "(n<4,t<300,h,d<65),(n,t,h,d),(n,t,h,d),(n,t,h,d),(n,t,h,d),(n,t,h,d),(n,h,d,d)"
 ANALYTIC = True
 OUTPUTS = ("y", "state")
 TRAITS = ("long sum",)

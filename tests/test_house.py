@@ -33,6 +33,7 @@ FLOORS = {
     "harness.capture": 4,
     "harness.diagnose": 5,
     "harness.repro": 5,
+    "harness.space": 5,
     "harness.run": 6,
     "harness.check": 7,
     "harness.bench": 7,
@@ -68,6 +69,7 @@ FRONT: dict[str, frozenset[str]] = {
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("mutation.report mutation.trials selfcheck".split()),
+    "harness.space": frozenset("stream".split()),
     "harness.vectors": frozenset("export".split()),
 }
 

@@ -209,6 +209,7 @@ OTHER_WORDS = {
     "all": "every capability of a backend",
     "any": "the convention under which any subgradient passes",
     "contiguous": "a layout",
+    "fill": "a factor of the space",
     "pad": "a parameter, and how others begin",
     "repeat": "an option of a run",
     "scale": "a tensor of quantised numbers",

@@ -21,6 +21,8 @@ EXPECTED = {
     "transposed": Storage(24, 0, (12, 1, 3)),
     "permuted": Storage(24, 0, (1, 2, 6)),
     "exchanged": Storage(24, 0, (4, 8, 1)),
+    "middle": Storage(24, 0, (12, 4, 1)),
+    "loose": Storage(24, 0, (12, 4, 1)),
     "channels": Storage(24, 0, (12, 1, 3)),
     "sliced": Storage(47, 0, (24, 8, 2)),
     "gapped": Storage(39, 0, (21, 7, 1)),
@@ -37,6 +39,14 @@ def test_every_layout_is_listed():
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_storage(layout):
     assert storage_of((2, 3, 4), layout) == EXPECTED[layout]
+
+
+def test_the_middle_axes_lie_swapped_and_rows_stay():
+    assert storage_of((2, 3, 5, 4), "middle") == Storage(120, 0, (60, 4, 12, 1))
+
+
+def test_axes_of_size_one_have_strides_that_fit_no_other():
+    assert storage_of((1, 3, 1, 4), "loose") == Storage(12, 0, (7, 4, 7, 1))
 
 
 def reach(shape, storage):

@@ -1,0 +1,1 @@
+"""The space of an operator's cases: factors, constraints, covering arrays, draws."""

@@ -1,0 +1,274 @@
+"""Covering arrays: few cases in which every pair of levels of any two factors stands together.
+
+What tells most for its cost comes first. No library does that: covertable and allpairspy hold constraints for pairs
+but not for whole rows (of covertable's 317 rows for rms_norm 194 are no cases), and neither weighs cost.
+
+The arrays that come with opproof lie in cases/drawn, as a run cannot wait for them. They are made once for a version of
+the suite: `python -m opproof.harness.space.covering` writes those of the operators named, or of all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from opproof.cases import Case, cases_of
+from opproof.cases._fills import NOT_FINITE
+from opproof.cases._registry import listed_cases
+from opproof.core.dtypes import FLOATS
+from opproof.core.errors import BadInput
+from opproof.core.verdicts import Mode
+from opproof.harness.judge.judgement import find_vacuous_answers
+from opproof.harness.reference.expected import evaluate_expected
+from opproof.harness.reference.question import make_question
+from opproof.harness.reference.valid_case import check_case
+from opproof.harness.space.draw import Choice, Limits, draw_case, is_allowed, with_destination
+from opproof.harness.space.factors import Space, forms_of, make_space
+from opproof.reference_ops import Op, load, names
+
+#: Draws of sizes for one choice of levels, until one makes a case that the operator can compute.
+DRAWS = 4
+#: More cases than any space has.
+NO_LIMIT = 10**6
+#: Bytes that the reference may take for a case: few inputs may have many results.
+MEMORY_BYTES = 2**28
+#: Candidates of which one is taken.
+CANDIDATES = 4
+#: Tries of a pair, each of CANDIDATES, before it counts as one that no case has.
+ATTEMPTS = 3
+#: Numbers of a case that cost as much as all that a case costs however small it is.
+ELEMENTS_PER_CASE = 2**13
+#: The product of a case's different sizes, of which contractions make as many products, that costs as much.
+WORK_PER_CASE = 2**15
+FOLDER = Path(__file__).parents[2] / "cases" / "drawn"
+#: What small cases have at most: they cost as much as any.
+SMALL = Limits(elements=2**12, work=2**14)
+#: Small cases of an operator at the standard level, and large ones.
+SMALL_CASES = 64
+LARGE_CASES = 8
+#: Cases of these again with results that are strided or in place.
+DESTINATION_CASES = 5
+#: The part of these that the forms of an operator beside its first share.
+SHARE_OF_OTHER_FORMS = 0.4
+
+
+@dataclass(frozen=True)
+class DrawnCase:
+    """A case of a space, and the levels that it has."""
+
+    case: Case
+    choice: Choice
+
+
+def spaces_of(op: Op) -> list[Space]:
+    """The space of each form of an operator; none where its tensors have no signature."""
+    rows = listed_cases(op.name) or cases_of(op.name, "standard", op.rows)
+    floats = [case for case in rows if case.dtype in FLOATS] or rows
+    return [make_space(op, form, floats) for form in forms_of(op)]
+
+
+def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, within: Limits | None = None) -> Cover:
+    """At most `most` cases in which each pair of levels that can go together does, at little cost.
+
+    Greedy, as AETG (Cohen et al., The AETG system, 1997): candidates grow from a pair that is still open, level by
+    level; of a few the one with most new pairs per cost is taken. A pair of which no candidate can be computed is
+    given up. Pairs that are possible `within` smaller limits count as covered.
+    """
+    table = _Table(space, limits, within)
+    rng = random.Random(f"{space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
+    drawn: list[DrawnCase] = []
+    while len(drawn) < most and (pair := table.pick_open(rng)) is not None:
+        candidates = [d for _ in range(CANDIDATES) if (d := draw_some(table.grow(pair, rng), space, limits))]
+        candidates.sort(key=lambda d: -table.gain_of(d.choice) / cost_of(d.case))
+        best = next((d for d in candidates if is_computable(d.case)), None)
+        if best is None:
+            table.note_failure(pair)
+            continue
+        table.cover(best.choice)
+        drawn.append(best)
+    return Cover(order_by_gain(drawn), table.possible - table.given_up, table.given_up)
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Cases that cover what can be covered: their number of pairs, and of those that no case was found for."""
+
+    cases: list[DrawnCase]
+    pairs: int
+    given_up: int
+
+
+class _Table:
+    """Which pairs of levels are still open; levels of all factors have numbers."""
+
+    def __init__(self, space: Space, limits: Limits, within: Limits | None) -> None:
+        self.space, self.limits = space, limits
+        self.names = [(name, level) for name, levels in space.factors.items() for level in levels]
+        self.number = {named: i for i, named in enumerate(self.names)}
+        self.of_factor = {
+            name: [self.number[name, level] for level in levels] for name, levels in space.factors.items()
+        }
+        size = len(self.names)
+        self.open = np.zeros((size, size), bool)
+        for (i, (a, x)), (j, (b, y)) in itertools.combinations(enumerate(self.names), 2):
+            pair = {a: x, b: y}
+            if a != b and is_allowed(pair, space, limits) and not (within and is_allowed(pair, space, within)):
+                self.open[i, j] = self.open[j, i] = True
+        self.possible = int(self.open.sum()) // 2
+        self.given_up = 0
+        self.failures: Counter[tuple[int, int]] = Counter()
+
+    def pick_open(self, rng: random.Random) -> tuple[int, int] | None:
+        """An open pair: of the level with most of them."""
+        counts = self.open.sum(1)
+        i = int(counts.argmax())
+        return (i, int(rng.choice(np.flatnonzero(self.open[i]).tolist()))) if counts[i] else None
+
+    def grow(self, pair: tuple[int, int], rng: random.Random) -> dict[str, str]:
+        """A choice of levels with this pair; each further factor takes the allowed level with most open pairs."""
+        chosen = list(pair)
+        choice = dict(self.names[i] for i in pair)
+        others = [name for name in self.space.factors if name not in choice]
+        rng.shuffle(others)
+        for name in others:
+            levels = self.of_factor[name]
+            gains = self.open[levels][:, chosen].sum(1)
+            order = sorted(range(len(levels)), key=lambda k: (-gains[k], rng.random()))
+            for k in order:
+                level = self.names[levels[k]][1]
+                if is_allowed({**choice, name: level}, self.space, self.limits):
+                    choice[name] = level
+                    chosen.append(levels[k])
+                    break
+            else:
+                choice[name] = self.space.factors[name][0]
+        return choice
+
+    def gain_of(self, choice: Choice) -> int:
+        """How many open pairs a choice covers."""
+        ids = [self.number[named] for named in choice.items()]
+        return int(self.open[np.ix_(ids, ids)].sum()) // 2
+
+    def cover(self, choice: Choice) -> None:
+        """Close the pairs of a choice."""
+        ids = [self.number[named] for named in choice.items()]
+        self.open[np.ix_(ids, ids)] = False
+
+    def note_failure(self, pair: tuple[int, int]) -> None:
+        """Give the pair up where no candidate of it could be computed often enough."""
+        self.failures[pair] += 1
+        if self.failures[pair] >= ATTEMPTS:
+            self.open[pair[0], pair[1]] = self.open[pair[1], pair[0]] = False
+            self.given_up += 1
+
+
+def draw_some(choice: Choice, space: Space, limits: Limits) -> DrawnCase | None:
+    """A case of these levels; None where no draw of sizes makes one."""
+    rng = random.Random(f"{space.op.name} {sorted(choice.items())}")  # noqa: S311 - draws, no secrets
+    for _ in range(DRAWS):
+        case = draw_case(choice, space, rng, limits)
+        if case is not None:
+            return DrawnCase(case, choice)
+    return None
+
+
+def is_computable(case: Case) -> bool:
+    """Whether the reference can compute the case, in little memory."""
+    try:
+        check_case(case, memory=MEMORY_BYTES)
+    except BadInput:
+        return False
+    return True
+
+
+def pairs_of(choice: Choice) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Every two levels of a choice."""
+    return itertools.combinations(sorted(choice.items()), 2)
+
+
+def cost_of(case: Case) -> float:
+    """What a case costs, in those of the smallest."""
+    shapes = case.shapes.values()
+    sizes = {n for shape in shapes for n in shape}
+    return 1 + sum(map(math.prod, shapes)) / ELEMENTS_PER_CASE + math.prod(sizes) / WORK_PER_CASE
+
+
+def order_by_gain(drawn: Sequence[DrawnCase]) -> list[DrawnCase]:
+    """The cases in the order of new pairs per cost, those that add none left out."""
+    number: dict[object, int] = {}
+    ids = [np.array([number.setdefault(p, len(number)) for p in pairs_of(d.choice)]) for d in drawn]
+    costs = np.array([cost_of(d.case) for d in drawn])
+    fresh, left, ordered = np.ones(len(number), bool), list(range(len(drawn))), []
+    while left:
+        gains = np.array([fresh[ids[i]].sum() for i in left]) / costs[left]
+        best = int(gains.argmax())
+        if not gains[best]:
+            break
+        chosen = left.pop(best)
+        fresh[ids[chosen]] = False
+        ordered.append(drawn[chosen])
+    return ordered
+
+
+def count_pairs(drawn: Iterable[DrawnCase]) -> int:
+    """How many pairs of levels stand together in some case."""
+    return len({pair for d in drawn for pair in pairs_of(d.choice)})
+
+
+def make_array(op: Op) -> list[Case]:
+    """The cases of an operator's array: small ones, then those with sizes that only large ones have."""
+    spaces = spaces_of(op)
+    found: dict[Case, None] = {}
+    for k, space in enumerate(spaces):
+        share = 1.0 if k == 0 else SHARE_OF_OTHER_FORMS / (len(spaces) - 1)
+        for limits, within, most in ((SMALL, None, SMALL_CASES), (Limits(), SMALL, LARGE_CASES)):
+            cover = cover_pairs(space, limits, max(int(share * most), 2), within)
+            found.update(dict.fromkeys(d.case for d in cover.cases))
+    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op)]
+    return [case for case in every if says_something(case, op)]
+
+
+def says_something(case: Case, op: Op) -> bool:
+    """Whether the reference answers the case, and no trivial answer, such as zeros, passes in some mode of it."""
+    modes = [Mode.FORWARD] + [Mode.GRADIENT] * (op.vjp is not None and case.fill not in NOT_FINITE)
+    try:
+        asked = [make_question(case, op, mode).case_data for mode in modes]
+        objections = [find_vacuous_answers(posed, evaluate_expected(posed)) for posed in asked]
+    except (ValueError, LookupError, ArithmeticError, MemoryError):  # it has one mode alone
+        return False
+    return "" in objections
+
+
+def _with_destinations(cases: Sequence[Case], op: Op) -> list[Case]:
+    """Every so many of these cases again, their results elsewhere."""
+    rng = random.Random(op.name)  # noqa: S311
+    again = [with_destination(case, op, rng) for case in cases[:: max(len(cases) // DESTINATION_CASES, 1)]]
+    return [case for case in dict.fromkeys(again) if is_computable(case)][:DESTINATION_CASES]
+
+
+def write_array(op: Op) -> int:
+    """Write the array of an operator to its file, and return the number of its cases."""
+    cases = make_array(op)
+    path = FOLDER / f"{op.name}.txt"
+    if cases:
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text("".join(f"{str(case)[len(op.name) + 1 : -1]}\n" for case in cases), encoding="utf-8")
+    return len(cases)
+
+
+def main(chosen: Sequence[str]) -> None:
+    """Write the arrays of the operators named, of all where none is."""
+    for name in chosen or names():
+        print(name, write_array(load(name)), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

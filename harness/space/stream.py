@@ -1,0 +1,83 @@
+"""Cases drawn on and on from the spaces of operators, as long as a run has time: the same for the same seed.
+
+Operators take turns. Of a few choices of levels the one with most triples that nothing has had yet, for its cost, is
+tried; where all triples are had, any.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+from opproof.cases import Case
+from opproof.harness.space.covering import DrawnCase, cost_of, draw_some, is_computable, spaces_of
+from opproof.harness.space.draw import Choice, Limits, is_allowed, with_destination
+from opproof.harness.space.factors import Space
+from opproof.reference_ops import Op
+
+#: Choices of levels of which one is tried.
+CHOICES = 3
+#: The part of the cases whose results are strided or in place.
+SHARE_OF_DESTINATIONS = 0.08
+#: Levels that are tried of a factor until one goes with the others.
+LEVELS_TRIED = 6
+#: Turns in a row in which no operator had a case, after which there is none.
+IDLE_TURNS = 20
+
+Triple = tuple[tuple[str, str], ...]
+
+
+def draw_on(ops: Sequence[Op], seed: str, accepts: Callable[[Case], bool]) -> Iterator[Case]:
+    """Cases of these operators without end, each once; none where they have no space.
+
+    `accepts` says which cases are wanted.
+    """
+    rng = random.Random(f"draw on {seed}")  # noqa: S311 - draws, no secrets
+    order = list(ops)
+    rng.shuffle(order)
+    load = functools.cache(lambda name: spaces_of(next(op for op in order if op.name == name)))
+    met: dict[str, set[Triple]] = {op.name: set() for op in order}
+    seen: set[Case] = set()
+    idle = 0
+    while idle < IDLE_TURNS * max(len(order), 1):
+        for op in order:
+            idle += 1
+            spaces = load(op.name)
+            drawn = _draw_new(rng.choice(spaces), met[op.name], rng) if spaces else None
+            if drawn is None:
+                continue
+            case = drawn.case if rng.random() > SHARE_OF_DESTINATIONS else with_destination(drawn.case, op, rng)
+            if case in seen or not accepts(case) or not is_computable(case):
+                continue
+            met[op.name].update(triples_of(drawn.choice))
+            seen.add(case)
+            idle = 0
+            yield case
+
+
+def _draw_new(space: Space, met: set[Triple], rng: random.Random) -> DrawnCase | None:
+    """The case, of a few, with most new triples for the root of its cost: large ones are to come too."""
+    limits = Limits()
+    found = [d for _ in range(CHOICES) if (d := draw_some(choose_levels(space, limits, rng), space, limits))]
+    return max(found, key=lambda d: (1 + len(triples_of(d.choice) - met)) / math.sqrt(cost_of(d.case)), default=None)
+
+
+def choose_levels(space: Space, limits: Limits, rng: random.Random) -> dict[str, str]:
+    """A level of each factor, any that goes with those before it, the factors in any order."""
+    choice: dict[str, str] = {}
+    names = list(space.factors)
+    rng.shuffle(names)
+    for name in names:
+        levels = list(space.factors[name])
+        rng.shuffle(levels)
+        fitting = (v for v in levels[:LEVELS_TRIED] if is_allowed({**choice, name: v}, space, limits))
+        choice[name] = next(fitting, space.factors[name][0])
+    return choice
+
+
+def triples_of(choice: Choice) -> set[Triple]:
+    """Every three levels of a choice."""
+    return set(itertools.combinations(sorted(choice.items()), 3))

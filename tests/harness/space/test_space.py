@@ -1,0 +1,126 @@
+"""The space of an operator: what its signature says, which levels go together, and what an array covers."""
+
+import itertools
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.cases._registry import DRAWN, drawn
+from opproof.core.errors import OpError
+from opproof.harness.reference.data import inputs_of
+from opproof.harness.reference.valid_case import check_case
+from opproof.harness.space.covering import SMALL, cover_pairs, make_array, pairs_of, spaces_of
+from opproof.harness.space.draw import Limits, draw_case, is_allowed
+from opproof.harness.space.factors import evaluate_size, forms_of
+from opproof.harness.space.stream import draw_on
+from opproof.reference_ops import load, names
+
+#: Operators whose tensors no signature describes; the number only falls.
+WITHOUT_SPACE = 11
+
+
+def test_a_signature_names_the_axes_of_each_tensor():
+    (form,) = forms_of(load("rms_norm"))
+    assert [(o.name, o.axes, o.optional) for o in form.operands] == [
+        ("x", ("...", "n"), False),
+        ("weight", ("n",), True),
+    ]
+
+
+def test_a_signature_has_forms_bounds_and_parameters_that_follow():
+    first, second = forms_of(load("layer_norm"))
+    assert first.bindings == (("normalized_shape", "(n,)"),)
+    assert second.operands[0].axes == ("...", "m", "n")
+    (rope,) = forms_of(load("rope"))
+    assert rope.bounds == (("2*p", 257),)
+
+
+@pytest.mark.parametrize("text", ["(n", "n", "(n),(n),(n)", ""])
+def test_a_malformed_signature_is_refused(text):
+    op = SimpleNamespace(name="mine", signature=text or "()x", tensors=("x",), traits=(), optional=(), variadic=False)
+    with pytest.raises(OpError, match=r"mine: malformed signature .*; expected one group of axes for each of"):
+        forms_of(op)
+
+
+def test_an_expression_of_unknown_names_is_refused():
+    assert evaluate_size("groups*c-1", {"groups": 3, "c": 4}) == 11
+    with pytest.raises(OpError, match=r"signature: 'q\*c' is no expression of c"):
+        evaluate_size("q*c", {"c": 4})
+
+
+def test_nearly_all_operators_have_a_space():
+    without = [name for name in names() if not forms_of(load(name))]
+    assert len(without) <= WITHOUT_SPACE, without
+    assert {p.stem for p in DRAWN.glob("*.txt")} == {*names()} - {*without}
+
+
+def test_levels_that_do_not_fit_are_not_allowed():
+    (space,) = spaces_of(load("softmax"))
+    limits = Limits()
+    assert is_allowed({"size lead0": "256", "size lead1": "1k±"} | {"size lead1": "256"}, space, limits)
+    assert not is_allowed({"size lead0": "none", "size lead1": "few"}, space, limits)
+    assert not is_allowed({"size lead0": "64k", "size lead1": "64k"}, space, limits)
+    assert not is_allowed({"size lead0": "64k", "fill": "zeros"}, space, limits)
+    vector = {f"size lead{k}": "none" if k else "few" for k in range(4)}
+    assert not is_allowed({**vector, "layout x": "transposed"}, space, limits)
+    assert is_allowed({**vector, "layout x": "sliced"}, space, limits)
+
+
+def test_an_array_has_every_pair_that_can_be():
+    (space,) = spaces_of(load("tanh"))
+    cover = cover_pairs(space, SMALL)
+    covered = {pair for d in cover.cases for pair in pairs_of(d.choice)}
+    levels = [(name, level) for name in sorted(space.factors) for level in space.factors[name]]
+    possible = {
+        (one, two)
+        for one, two in itertools.combinations(levels, 2)
+        if one[0] != two[0] and is_allowed(dict([one, two]), space, SMALL)
+    }
+    assert len(possible - covered) == cover.given_up < len(possible) / 50
+    assert len(cover.cases) < len(possible) / 4
+
+
+@pytest.mark.parametrize("name", ["neg", "bmm"])
+def test_the_arrays_are_what_this_version_makes(name):
+    """Where factors or levels change, run `python -m opproof.harness.space.covering`."""
+    assert drawn(name) == make_array(load(name))
+
+
+@pytest.mark.parametrize("name", ["softmax", "rope", "conv2d", "matmul_quantized", "scaled_dot_product_attention"])
+def test_what_is_drawn_can_be_computed(name):
+    for case in itertools.islice(draw_on([load(name)], "0", lambda _: True), 12):
+        check_case(case)
+
+
+def test_draws_are_those_of_their_seed_and_each_comes_once():
+    ops = [load(name) for name in ("softmax", "add", "sort")]
+    some = list(itertools.islice(draw_on(ops, "3", lambda _: True), 60))
+    assert some == list(itertools.islice(draw_on(ops, "3", lambda _: True), 60))
+    assert len(set(some)) == 60
+    assert some != list(itertools.islice(draw_on(ops, "4", lambda _: True), 60))
+    assert {case.op for case in some[:12]} == {"softmax", "add", "sort"}
+
+
+def test_draws_are_those_that_are_wanted_and_end_where_there_are_none():
+    half = draw_on([load("softmax")], "0", lambda case: case.dtype == "f16")
+    assert {case.dtype for case in itertools.islice(half, 10)} == {"f16"}
+    assert list(draw_on([load("softmax")], "0", lambda _: False)) == []
+    assert list(draw_on([load("acc")], "0", lambda _: False)) == []
+
+
+def test_a_level_decides_a_size():
+    (space,) = spaces_of(load("softmax"))
+    choice = {"size lead0": "1k", "size lead1": "256", "size lead2": "none", "size lead3": "none"}
+    choice |= {"dtype": "f32", "fill": "normal", "param dim": "-1", "layout x": "middle"}
+    case = draw_case(choice, space, random.Random(1), Limits())
+    assert case is None or (case.shapes["x"][1] in (1024, 1280, 2048) and case.layout == "contiguous")
+
+
+def test_tensors_may_have_the_same_values_in_memory_of_their_own():
+    case = Case.parse("add[a=3x4;b=3x4;f32;fill=alike]")
+    values = inputs_of(case, load("add"))
+    assert np.array_equal(values["a"], values["b"])
+    assert values["a"] is not values["b"]
