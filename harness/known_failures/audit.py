@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opproof.harness.known_failures.findings import Finding, make_findings
+from opproof.harness.known_failures.findings import Finding, find_shown, key_of, make_findings
 from opproof.harness.known_failures.known import Known, strip_seed
 from opproof.harness.known_failures.limits import ErrorLimits, calculate_limit, find_largest_figures, is_high, limits_of
 from opproof.reports import Result
@@ -22,6 +22,7 @@ class EntryCheck:
     finding: Finding
     own: tuple[Result, ...]  # failures that are this entry's to explain
     unexplained: tuple[Result, ...]  # failures of its cases that no entry explains
+    shown_beside: bool = False  # another entry of the same operators and reason explained something
 
     @property
     def limits(self) -> ErrorLimits:
@@ -37,7 +38,7 @@ class EntryCheck:
         errors = {c for r in self.finding.failing for c in r.causes if self._is_error(c)}
         said = [f"raised: {error}" for error in sorted(errors)]
         if entry.operators:
-            missed = entry.is_expected and not self.own
+            missed = entry.is_expected and not self.own and not self.shown_beside
             return [*said, *(["not seen: it explained nothing"] if missed else []), *self._unexplained]
         failing = {(strip_seed(r.case), r.mode) for r in self.finding.failing}
         passing = {(strip_seed(r.case), r.mode) for r in self.finding.passing} - failing
@@ -94,12 +95,13 @@ class EntryCheck:
 def check_entries(known: Iterable[Known], results: Sequence[Result]) -> list[EntryCheck]:
     """A check for every entry, from records over some seeds."""
     found = make_findings(known, results)
-    explained = {id(r) for f in found for r in f.explained}
+    explained, shown = {id(r) for f in found for r in f.explained}, find_shown(found)
     return [
         EntryCheck(
             f,
             tuple(r for r in f.named if f.entry.explains(r) or (id(r) not in explained and not f.entry.operators)),
             tuple(r for r in f.failing if id(r) not in explained),
+            key_of(f.entry) in shown,
         )
         for f in found
     ]

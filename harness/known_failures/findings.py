@@ -147,7 +147,20 @@ def list_news(found: Iterable[Finding]) -> list[str]:
 
 def find_idle(found: Iterable[Finding]) -> list[Finding]:
     """The built-in entries that explained nothing, though their operators ran on a machine that shows them."""
-    return [f for f in found if f.entry.built_in and f.entry.is_expected and f.ran and not f.explained]
+    found = list(found)
+    shown = find_shown(found)
+    idle = (f for f in found if f.entry.built_in and f.entry.is_expected and f.ran and not f.explained)
+    return [f for f in idle if key_of(f.entry) not in shown]
+
+
+def key_of(entry: Known) -> tuple[frozenset[str], str]:
+    """What entries of one reason share: memory never written shows as wrong numbers, or as others every time."""
+    return entry.ops, entry.reason
+
+
+def find_shown(found: Iterable[Finding]) -> set[tuple[frozenset[str], str]]:
+    """The reasons that explained something."""
+    return {key_of(f.entry) for f in found if f.explained}
 
 
 def _describe_news(f: Finding) -> str:

@@ -1,5 +1,6 @@
 """`opproof known check`: entries too wide, too high, not seen; failures unexplained; limits written anew."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,17 @@ def test_what_is_said_of_a_cause():
     (first, second) = said(explained, result(causes=("arithmetic=f16: ValueError: no such axis",)))
     assert first == "raised: arithmetic=f16: ValueError: no such axis"
     assert second.startswith("unexplained: 1 failure, such as gelu[")
+
+
+def test_one_reason_in_two_forms_is_seen_in_either():
+    """What is never written is wrong, or other from call to call: which of them is chance."""
+    wrong, changing = cause(), Known(operators=("gelu",), verdict="NOT_REPEATABLE", when="w", reason="an f16 table")
+    checks = check_entries([wrong, changing], [result(causes=("arithmetic=f16",))])
+    assert [c.objections for c in checks] == [[], []]
+    other = replace(changing, reason="another")
+    assert check_entries([wrong, other], [result(causes=("arithmetic=f16",))])[1].objections == [
+        "not seen: it explained nothing"
+    ]
 
 
 def test_a_run_is_checked_by_its_results(tmp_path, capsys):
