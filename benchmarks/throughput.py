@@ -36,14 +36,13 @@ from opproof.harness.run.task import HostLimits, Task
 #: What is counted as what: cumulative time of functions that do not call each other.
 STAGES = {
     "inputs": [("data.py", "inputs_of"), ("data.py", "cotangents_of")],
-    "laying out": [("layout.py", "lay_out"), ("layout.py", "write"), ("layout.py", "snapshot")],
-    "looking at it": [("looked.py", "looked_at"), ("native.py", "late")],
+    "laying out": [("layout.py", "make_layout"), ("layout.py", "write"), ("layout.py", "take_snapshot")],
     "the host": [("process.py", "exchange_several")],
-    "reference": [("reference.py", "forward"), ("reference.py", "vjp"), ("reference.py", "gradients_exist")],
-    "noise runs": [("reference.py", "expected_forward"), ("reference.py", "expected_vjp")],
-    "kinks": [("kinks.py", "intervals")],
+    "reference": [("question.py", "evaluate_forward"), ("question.py", "evaluate_vjp")],
+    "noise runs": [("error_scale.py", "measure_deviations")],
+    "kinks": [("kinks.py", "find_intervals")],
     "comparison": [("bound.py", "compare")],
-    "vacuity": [("judgement.py", "vacuous")],
+    "vacuity": [("judgement.py", "find_vacuous_answers")],
 }
 #: The most that a record may cost of what it costs in the other opproof, commit 4faf4ae.
 BARS = {"cold": 0.40, "warm": 0.15}
@@ -115,8 +114,6 @@ def sample(backend: str, chosen: list[Task]) -> None:
     print(f"\n{len(chosen)} of them by one judge, under the profiler: {1000 * seconds / len(chosen):.2f} ms each")
     cumulative = _cumulative(pstats.Stats(profile))
     named = {stage: sum(cumulative(*f) for f in functions) for stage, functions in STAGES.items()}
-    inner = cumulative("reference.py", "forward") + cumulative("reference.py", "vjp")
-    named["noise runs"] -= min(inner, named["noise runs"]) / 2  # of the two plain evaluations, one stands inside
     for stage, value in sorted(named.items(), key=lambda item: -item[1]):
         print(f"  {stage:16s} {value / seconds:6.1%}")
     print(f"  {'the rest':16s} {max(0.0, 1 - sum(named.values()) / seconds):6.1%}")
