@@ -7,8 +7,8 @@ through them; strided ones those of its `out=`, which has no gradient.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from opproof.backends import precision
@@ -56,6 +56,21 @@ CAPABILITIES = {
 FOREIGN = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
 
 
+#: How PyTorch's functions refuse a statistic of one number, which other libraries give.
+REFUSALS = ("Expected more than 1 value per channel", "Expected more than 1 spatial element")
+
+
+@contextmanager
+def with_refusals() -> Iterator[None]:
+    """Decline what PyTorch refuses by a rule of its own. Raises Unsupported."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith(REFUSALS):
+            raise Unsupported(f"PyTorch refuses it: {error}") from None
+        raise
+
+
 class Torch:
     """PyTorch on one device."""
 
@@ -78,7 +93,7 @@ class Torch:
         tensors = self._tensors(inputs)
         if mixed.is_mixed(tensors) and out is None:
             return self._mixed(op, tensors, params)
-        with self._torch.no_grad():
+        with self._torch.no_grad(), with_refusals():
             if out is not None:
                 return [self._written(op, tensors, params, place_of(out[0], inputs), out)]
             return [self._array(y) for y in tuple_of(self._twin(op)(self._torch, *tensors, **params))]
@@ -118,7 +133,7 @@ class Torch:
             self._of_one_dtype(op, tensors) if out is None else self._over(op, place_of(cotangents[0], out), params)
         )
         twin = functools.partial(function, self._torch, **params)
-        with mixed.with_declines() if mixed.is_mixed(tensors) else nullcontext():
+        with mixed.with_declines() if mixed.is_mixed(tensors) else with_refusals():
             found = autograd(self._torch, twin, tensors, needs, self._tensors(cotangents))
         return write_results([None if d is None else self._array(d) for d in found], out)
 

@@ -6,7 +6,9 @@ import sys
 import numpy as np
 import pytest
 import torch
+from _ask import judged
 
+from opproof.backends.torch import create, with_refusals
 from opproof.reference_ops._torch import autograd, step_once
 
 #: Steps of every optimizer, a gradient, and operators that are gradients, each of which made PyTorch import its
@@ -76,3 +78,19 @@ def test_a_step_is_the_optimizers(name):
         moved.append(parameter.detach().clone())
     assert torch.equal(*moved)
     assert not torch.equal(moved[0], torch.arange(4.0))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["group_norm[x=1x6x1;num_groups=6;f32]", "instance_norm[x=1x6x1;weight=6,;f32]", "instance_norm[x=2x6x1;f32]"],
+)
+@pytest.mark.parametrize("mode", ["forward", "gradient"])
+def test_a_statistic_of_one_number_is_declined_where_pytorch_refuses_it(text, mode):
+    record = judged(create(), text, mode)
+    assert str(record.verdict) == "UNSUPPORTED"
+    assert "PyTorch refuses it: Expected more than 1" in record.message
+
+
+def test_other_errors_of_pytorch_are_its_own():
+    with pytest.raises(ValueError, match="other"), with_refusals():
+        raise ValueError("other")
