@@ -27,6 +27,8 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def forward(weight: Array, indices: Array, *, padding_idx: int | None = None) -> Array:
+    if padding_idx is not None and not -len(weight) <= padding_idx < len(weight):
+        raise ValueError(f"padding_idx is {padding_idx}, and there are {len(weight)} rows")
     return weight[indices]
 
 

@@ -26,6 +26,8 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def _kept(indices: Array, padding_idx: int | None, like: Array) -> Array:
+    if padding_idx is not None and not -len(like) <= padding_idx < len(like):
+        raise ValueError(f"padding_idx is {padding_idx}, and there are {len(like)} rows")
     return (indices != (-1 if padding_idx is None else padding_idx)).astype(like.dtype)  # type: ignore[no-any-return]
 
 
