@@ -67,8 +67,6 @@ def pool(
     pads, far = sides(padding, rank)
     strides = kernel if stride is None else per_axis(stride, rank)
     reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dils, strict=True))
-    if pads == far and any(2 * p > r for p, r in zip(pads, reach, strict=True)):
-        raise ValueError(f"padding of {pads} is more than half of a window of {reach} cells")
     out = tuple(_outputs(*v, ceil_mode) for v in zip(size, reach, strides, pads, far, strict=True))
     ends = zip(size, out, strides, reach, pads, far, strict=True)
     after = tuple(max(f, (o - 1) * s + r - n - p) for n, o, s, r, p, f in ends)

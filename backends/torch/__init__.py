@@ -56,8 +56,14 @@ CAPABILITIES = {
 FOREIGN = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
 
 
-#: How PyTorch's functions refuse a statistic of one number, which other libraries give.
-REFUSALS = ("Expected more than 1 value per channel", "Expected more than 1 spatial element")
+#: How PyTorch's functions refuse what other libraries give: a statistic of one number, padding of most of a window, a
+#: clamp without limits.
+REFUSALS = (
+    "Expected more than 1 value per channel",
+    "Expected more than 1 spatial element",
+    "pad should be at most half of effective kernel size",
+    "torch.clamp: At least one of 'min' or 'max' must not be None",
+)
 
 
 @contextmanager
@@ -65,7 +71,7 @@ def with_refusals() -> Iterator[None]:
     """Decline what PyTorch refuses by a rule of its own. Raises Unsupported."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         if str(error).startswith(REFUSALS):
             raise Unsupported(f"PyTorch refuses it: {error}") from None
         raise

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.formulas import double_before_halving, store_as
 from opproof.reference_ops import batch_norm, cross_entropy, det, kl_div, layer_norm, stft, xielu
@@ -236,12 +235,3 @@ def read_cotangent_as_channels_last(g: Any, y: Any, x: Any, *others: Any, **para
     """The gradients of batch_norm for the cotangent's numbers in their order in memory, taken for channels last."""
     misread = np.moveaxis(np.reshape(g, (g.shape[0], *g.shape[2:], g.shape[1])), -1, 1)
     return batch_norm.vjp(misread, y, x, *others, **params)
-
-
-def lies_channels_last(question: Any) -> bool:
-    """Whether the first tensor lies channels last, its last axis has size 1, and the cotangent lies row by row."""
-    shape, case = question.inputs[0].shape, question.case
-    strides = storage_of(shape, layouts_of(case)[question.names[0]]).strides
-    wanted = storage_of(shape, "channels").strides
-    same = all(s == w for n, s, w in zip(shape, strides, wanted, strict=True) if n > 1)
-    return len(shape) > 3 and shape[-1] == 1 and same and cotangent_layout(case) == "contiguous"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.cases._layouts import Storage, layouts_of, storage_of
+from opproof.cases._layouts import Storage, cotangent_layout, layouts_of, storage_of
 from opproof.core.dtypes import round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.montecarlo.array import NoisyArray
@@ -451,3 +451,12 @@ def has_one_axis(question: Any) -> bool:
 def has_empty_result(question: Any) -> bool:
     """Whether the result has no elements."""
     return any(y.size == 0 for y in question.outputs)
+
+
+def lies_channels_last(question: Any) -> bool:
+    """Whether the first tensor lies channels last, its last axis has size 1, and the cotangent lies row by row."""
+    shape, case = question.inputs[0].shape, question.case
+    strides = storage_of(shape, layouts_of(case)[question.names[0]]).strides
+    wanted = storage_of(shape, "channels").strides
+    same = all(s == w for n, s, w in zip(shape, strides, wanted, strict=True) if n > 1)
+    return len(shape) > 3 and shape[-1] == 1 and same and cotangent_layout(case) == "contiguous"

@@ -72,6 +72,8 @@ ABSENT = "none"
 MAX_LEADING = 4
 #: Fills that any operator of floats is tried with.
 BASIC_FILLS = ("normal", "wide", "small", "positive", "negative", "zeros", "huge", "outliers")
+#: Fills whose sums are exact in tensors of few numbers alone: rows have them.
+EXACT_FILLS = ("exact", "signs")
 #: How tensors that broadcast differ in their axes, the last of them against the first.
 BROADCASTS = ("alike", "second scalar", "second row", "second last 1", "second first 1", "first last 1", "first scalar")
 #: Numbers of tensors of an operator that takes any.
@@ -288,6 +290,7 @@ def _list_fills(rows: Iterable[Case]) -> tuple[str, ...]:
     """The fills of its rows, and the basic ones where any row has floats of its own."""
     seen = dict.fromkeys(case.fill for case in rows)
     usual = [f for f in seen if _PLAIN_FILL.fullmatch(f) and f not in REPORTS and not f.startswith("every")]
+    usual = [f for f in usual if f not in EXACT_FILLS]
     return tuple(dict.fromkeys([*usual, *(f for f in BASIC_FILLS if f not in HIDDEN)]))
 
 

@@ -82,13 +82,18 @@ def test_a_step_is_the_optimizers(name):
 
 @pytest.mark.parametrize(
     "text",
-    ["group_norm[x=1x6x1;num_groups=6;f32]", "instance_norm[x=1x6x1;weight=6,;f32]", "instance_norm[x=2x6x1;f32]"],
+    [
+        "group_norm[x=1x6x1;num_groups=6;f32]",
+        "instance_norm[x=1x6x1;weight=6,;f32]",
+        "avg_pool1d[x=2x3x9;kernel_size=3;padding=2;f32]",
+        "clamp[x=3x4;f32]",
+    ],
 )
 @pytest.mark.parametrize("mode", ["forward", "gradient"])
-def test_a_statistic_of_one_number_is_declined_where_pytorch_refuses_it(text, mode):
+def test_what_pytorch_refuses_by_a_rule_of_its_own_is_declined(text, mode):
     record = judged(create(), text, mode)
     assert str(record.verdict) == "UNSUPPORTED"
-    assert "PyTorch refuses it: Expected more than 1" in record.message
+    assert "PyTorch refuses it: " in record.message
 
 
 def test_other_errors_of_pytorch_are_its_own():

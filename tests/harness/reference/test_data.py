@@ -209,6 +209,9 @@ def test_every_fill_is_what_it_says():
         x = fill(name, "f64")
         assert abs(x.mean() - mean) < deviation / 10
         assert abs(x.std() / deviation - 1) < 0.05
+    assert np.array_equal(fill("alike"), fill("alike"))
+    assert 900 < np.std(fill("huge")) < 1500
+    assert 14 < np.std(fill("huge", "f16")) < 24
     assert 0.4 < np.mean(np.abs(fill("mixed")) < 2**-8) < 0.6
     assert fill("positive").min() >= 2**-4
     assert fill("negative").max() <= -(2**-4)
@@ -233,7 +236,7 @@ def test_every_fill_is_what_it_says():
     assert np.mean(np.abs(fill("outliers", "f16")) > 250) == pytest.approx(1 / 64, rel=0.1)
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
-        *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
+        *("exact", "signs", "subnormal", "tiny", "close", "mixed", "huge", "alike"),
         *(
             "special-rows",
             "special-columns",

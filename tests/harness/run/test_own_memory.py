@@ -93,7 +93,8 @@ class Outside(InProcessHost):
 @linux
 def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch):
     """The estimate that would have told it beforehand is made to be wrong."""
-    monkeypatch.setattr(question, "count_runs_without_axes", lambda *_: 16)
+    for estimate in ("count_runs_without_axes", "count_runs_by_peak"):
+        monkeypatch.setattr(question, estimate, lambda *_: 16)
     text = "cumsum[x=2000x2000;dim=0;f32]"
     task = Task("made here", text, "forward", judge_memory=16 * MIB)
     host = Outside(resolve_members(NumPy(), "made here"))

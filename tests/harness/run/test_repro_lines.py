@@ -21,9 +21,10 @@ ELSEWHERE = {
     "out": "--out",
     "seed": "in the case's id",
     **dict.fromkeys(("isa", "isa_variables"), "with the backend's name, which holds the capability"),
-    **dict.fromkeys(("names", "keyword", "level", "dtypes", "case_files", "shard"), "which cases: --case"),
+    **dict.fromkeys(("names", "keyword", "level", "dtypes", "case_files", "shard", "seconds"), "which cases"),
     **dict.fromkeys(("jobs", "dask", "resources", "resume"), "who judges"),
     **dict.fromkeys(("ledger", "proposals"), "what is said of a failure afterwards"),
+    **dict.fromkeys(("keep", "fail_fast"), "what becomes of what fails"),
     **dict.fromkeys(("no_cache", "cache_size", "quiet"), "how long it takes, what is shown"),
 }
 #: Wrong in all that it does; slow where it is asked for neg, hungry where it is asked for abs.
