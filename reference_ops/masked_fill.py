@@ -24,6 +24,8 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def forward(x: Array, mask: Array, *, value: float) -> Array:
+    if np.broadcast_shapes(x.shape, mask.shape) != x.shape:
+        raise ValueError(f"a mask of {mask.shape} does not broadcast to {x.shape}")
     return np.where(mask != 0, value, x)
 
 

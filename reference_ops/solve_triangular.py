@@ -45,6 +45,8 @@ def _solve(a: Array, b: Array, upper: bool, unit: bool) -> Array:
 
 
 def forward(a: Array, b: Array, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Array:
+    if b.shape[-2 if left else -1] != a.shape[-1]:
+        raise ValueError(f"no solution has a of {a.shape} {'before' if left else 'behind'} it and b of {b.shape}")
     return _solve(a, b, upper, unitriangular) if left else _t(_solve(_t(a), _t(b), not upper, unitriangular))
 
 

@@ -75,6 +75,19 @@ def test_a_window_that_does_not_fit_is_no_case(text):
         check_case(Case.parse(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("masked_fill[x=0d;mask=1,;value=1.0;f32]", r"a mask of \(1,\) does not broadcast to \(\)"),
+        ("solve_triangular[a=2x2;b=1x3;upper=false;left=false;f32]", "no solution has a of"),
+        ("embedding[weight=2x13;indices=5,;padding_idx=2;f32]", "padding_idx is 2, and there are 2 rows"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_no_case(text, said):
+    with pytest.raises(ValueError, match=said):
+        check_case(Case.parse(text))
+
+
 def test_results_that_take_too_much_memory_are_no_case_of_a_space():
     with pytest.raises(ValueError, match="diag takes more than 256 MiB to compute it"):
         check_case(Case.parse("diag[x=65535,;f32]"), memory=2**28)
