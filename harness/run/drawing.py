@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,8 +31,8 @@ SHRINK_SECONDS = 15.0
 MAX_SHRUNK = 8
 
 
-def draw_cases(selection: Selection) -> Iterator[Case]:
-    """Cases of the operators asked for without end, in the order of the seed and the shard. Raises UsageError."""
+def draw_cases(selection: Selection, declined: Collection[str]) -> Iterator[Case]:
+    """Cases of the operators asked for, but for those `declined`, in the order of seed and shard. Raises UsageError."""
     if selection.cases or selection.case_files or selection.level != "standard":
         raise UsageError("--for draws cases of its own; leave out --case, --cases and --level.")
     matches = make_keyword_filter(selection.keyword)
@@ -40,13 +40,15 @@ def draw_cases(selection: Selection) -> Iterator[Case]:
     def accepts(case: Case) -> bool:
         return (not selection.dtypes or case.dtype in selection.dtypes) and matches(str(case))
 
-    drawn = draw_on(select_operators(selection), f"{selection.seed} {selection.shard}", accepts)
+    drawn = draw_on(select_operators(selection), f"{selection.seed} {selection.shard}", accepts, declined)
     return (case.with_seed(selection.seed) if selection.seed else case for case in drawn)
 
 
-def draw_task_lists(backends: Sequence[str], selection: Selection, rules: dict[str, object]) -> Iterator[list[Task]]:
+def draw_task_lists(
+    backends: Sequence[str], selection: Selection, rules: dict[str, object], declined: Collection[str]
+) -> Iterator[list[Task]]:
     """The tasks of the cases drawn, some at a time, without end."""
-    cases, whole = draw_cases(selection), replace(selection, shard="")
+    cases, whole = draw_cases(selection, declined), replace(selection, shard="")
     while some := list(itertools.islice(cases, CASES_AT_ONCE)):
         yield make_tasks(backends, some, whole, **rules)
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from opproof.cases import Case
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, Stopped, UsageError
 from opproof.core.system import describe_host, uncollected
-from opproof.core.verdicts import Mode
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness import __version__
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.known_failures import proposals
@@ -61,7 +62,7 @@ def run(settings: Settings) -> int:
     known = _read_known(settings)
     if not settings.in_process and not settings.dask:
         prepare()
-    drawn = _draw_lists(settings) if settings.seconds else None
+    drawn, declined = _draw_lists(settings)
     with uncollected():
         planned = _plan_tasks(settings) if drawn is None else next(drawn, None)
     if planned is None:
@@ -83,7 +84,7 @@ def run(settings: Settings) -> int:
             file = claims.enter_context(open_results_file(folder, header, done, marking))
             resumption.command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
-            tasks = TaskLists(planned, drawn, known, settings.seconds, fail_fast=settings.fail_fast)
+            tasks = TaskLists(planned, drawn, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = shrink_failures(pool, file.results, tasks.given) if drawn is not None and stop is None else []
         judged_here = stop is None and not settings.in_process and not settings.dask
@@ -190,9 +191,15 @@ def _rules_of(settings: Settings) -> dict[str, object]:
     }
 
 
-def _draw_lists(settings: Settings) -> Iterator[list[Task]]:
-    """Lists of tasks of drawn cases, without end. Raises UsageError where the selection names cases of its own."""
-    return draw_task_lists(tuple(dict.fromkeys(settings.backends)), settings.selection, _rules_of(settings))
+def _draw_lists(settings: Settings) -> tuple[Iterator[list[Task]] | None, DeclinedOperators]:
+    """Lists of tasks of drawn cases without end, None where nothing is drawn, and what they pass over.
+
+    Raises UsageError where the selection names cases of its own.
+    """
+    declined, backends = DeclinedOperators(), tuple(dict.fromkeys(settings.backends))
+    if not settings.seconds:
+        return None, declined
+    return draw_task_lists(backends, settings.selection, _rules_of(settings), declined.names), declined
 
 
 def _describe_smallest(smallest: Sequence[Smallest], keep: Path | None) -> list[str]:
@@ -204,6 +211,27 @@ def _describe_smallest(smallest: Sequence[Smallest], keep: Path | None) -> list[
     return said
 
 
+#: Records of an operator that are all declined, after which no more of its cases are drawn.
+MAX_DECLINED = 6
+
+
+@dataclass
+class DeclinedOperators:
+    """Which operators no backend takes on, by the records so far."""
+
+    names: set[str] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def note(self, result: Result) -> None:
+        """Count a record: one that is answered says that its operator is taken on."""
+        if result.verdict != Verdict.UNSUPPORTED:
+            self.answered.add(result.op)
+        self.counts[result.op] += 1
+        if result.op not in self.answered and self.counts[result.op] >= MAX_DECLINED:
+            self.names.add(result.op)
+
+
 @dataclass
 class TaskLists:
     """The tasks of a run, list after list, those drawn until time is up; `given` are all so far."""
@@ -212,6 +240,7 @@ class TaskLists:
     drawn: Iterator[list[Task]] | None
     known: Sequence[Known]
     seconds: float
+    declined: DeclinedOperators
     fail_fast: bool = False
     given: list[Task] = field(default_factory=list)
 
@@ -225,6 +254,7 @@ class TaskLists:
 
     def is_over(self, latest: Result, current: list[Task]) -> bool:
         """Whether nothing more is to run after the `latest` record, one of the `current` list."""
+        self.declined.note(latest)
         late = current is not self.first and time.monotonic() > self.deadline
         return late or (self.fail_fast and result_kind_of(latest) is ResultKind.FAILED)
 

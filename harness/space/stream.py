@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from opproof.cases import Case
 from opproof.harness.space.covering import DrawnCase, cost_of, draw_some, is_computable, spaces_of
@@ -30,14 +30,17 @@ IDLE_TURNS = 20
 Triple = tuple[tuple[str, str], ...]
 
 
-def draw_on(ops: Sequence[Op], seed: str, accepts: Callable[[Case], bool]) -> Iterator[Case]:
+def draw_on(
+    ops: Sequence[Op], seed: str, accepts: Callable[[Case], bool], declined: Collection[str] = frozenset()
+) -> Iterator[Case]:
     """Cases of these operators without end, each once; none where they have no space.
 
-    `accepts` says which cases are wanted.
+    `accepts` says which cases are wanted. Operators whose names are in `declined`, now or later, are passed over; the
+    cases of the others stay what they are.
     """
-    rng = random.Random(f"draw on {seed}")  # noqa: S311 - draws, no secrets
     order = list(ops)
-    rng.shuffle(order)
+    random.Random(f"draw on {seed}").shuffle(order)  # noqa: S311 - draws, no secrets
+    own = {op.name: random.Random(f"draw on {seed} {op.name}") for op in order}  # noqa: S311
     load = functools.cache(lambda name: spaces_of(next(op for op in order if op.name == name)))
     met: dict[str, set[Triple]] = {op.name: set() for op in order}
     seen: set[Case] = set()
@@ -45,7 +48,9 @@ def draw_on(ops: Sequence[Op], seed: str, accepts: Callable[[Case], bool]) -> It
     while idle < IDLE_TURNS * max(len(order), 1):
         for op in order:
             idle += 1
-            spaces = load(op.name)
+            if op.name in declined:
+                continue
+            spaces, rng = load(op.name), own[op.name]
             drawn = _draw_new(rng.choice(spaces), met[op.name], rng) if spaces else None
             if drawn is None:
                 continue

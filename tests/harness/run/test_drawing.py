@@ -1,5 +1,6 @@
 """Runs that draw their cases: until time is up, the same for the same seed, ending with the smallest that fails."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,13 @@ def test_a_run_stops_at_the_first_failure_where_asked(capsys, backend, tmp_path)
     assert code == 1
     assert sum(str(r.verdict).startswith("WRONG") for r in results) == 1
     assert "of 5" in out or "planned" in out
+
+
+def test_operators_that_the_backend_declines_are_drawn_no_more(capsys, backend, tmp_path):
+    given = ("-b", backend, "-o", "neg,abs,tan", "--for", "6s", "--mode", "forward", "-j", "1", "--no-cache")
+    opproof(capsys, "run", *given, "--out", tmp_path / "out")
+    counts = Counter(r.op for r in read_results(tmp_path / "out")[1])
+    assert counts["abs"] > 2 * counts["tan"] > 0
 
 
 def test_operators_take_turns():

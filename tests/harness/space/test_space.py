@@ -111,6 +111,14 @@ def test_draws_are_those_that_are_wanted_and_end_where_there_are_none():
     assert list(draw_on([load("acc")], "0", lambda _: False)) == []
 
 
+def test_operators_that_are_declined_are_passed_over_and_the_others_draw_the_same():
+    ops, declined = [load(name) for name in ("softmax", "add", "sort")], {"softmax"}
+    every = [c for c in itertools.islice(draw_on(ops, "0", lambda _: True), 90) if c.op != "softmax"]
+    some = list(itertools.islice(draw_on(ops, "0", lambda _: True, declined), 60))
+    assert {case.op for case in some} == {"add", "sort"}
+    assert some[:40] == every[:40]
+
+
 def test_a_level_decides_a_size():
     (space,) = spaces_of(load("softmax"))
     choice = {"size lead0": "1k", "size lead1": "256", "size lead2": "none", "size lead3": "none"}
