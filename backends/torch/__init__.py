@@ -7,8 +7,8 @@ through them; strided ones those of its `out=`, which has no gradient.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from opproof.backends import precision
@@ -66,15 +66,9 @@ REFUSALS = (
 )
 
 
-@contextmanager
-def with_refusals() -> Iterator[None]:
+def with_refusals() -> AbstractContextManager[None]:
     """Decline what PyTorch refuses by a rule of its own. Raises Unsupported."""
-    try:
-        yield
-    except (ValueError, RuntimeError) as error:
-        if str(error).startswith(REFUSALS):
-            raise Unsupported(f"PyTorch refuses it: {error}") from None
-        raise
+    return mixed.decline_where(REFUSALS, "PyTorch refuses it")
 
 
 class Torch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from opproof.backends.protocol import Unsupported
@@ -18,15 +18,20 @@ def is_mixed(tensors: Sequence[Any]) -> bool:
     return len({t.dtype for t in tensors if t is not None and t.is_floating_point()}) > 1
 
 
-@contextmanager
-def with_declines() -> Iterator[None]:
+def with_declines() -> AbstractContextManager[None]:
     """PyTorch's refusals of several dtypes as ours."""
+    return decline_where(_REFUSES, "PyTorch takes no such dtypes together")
+
+
+@contextmanager
+def decline_where(refusals: Sequence[str], said: str) -> Iterator[None]:
+    """Decline, with what is `said` and PyTorch's own words, where it raises an error with one of these `refusals`."""
     try:
         yield
     except (RuntimeError, ValueError) as error:
-        if not any(words in str(error) for words in _REFUSES):
+        if not any(words in str(error) for words in refusals):
             raise
-        raise Unsupported(f"PyTorch takes no such dtypes together: {str(error).splitlines()[0]}") from None
+        raise Unsupported(f"{said}: {str(error).splitlines()[0]}") from None
 
 
 def check_unpromoted(function: Callable[..., Any], dtype: Any) -> Callable[..., Any]:

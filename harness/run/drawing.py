@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opproof.cases import Case
 from opproof.core.errors import UsageError
-from opproof.core.verdicts import FAILED
+from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.repro.shrink import shrink
 from opproof.harness.run.plan import Selection, make_keyword_filter, make_tasks, select_operators
@@ -29,6 +30,8 @@ CASES_AT_ONCE = 64
 #: Seconds after which a failing case is not made smaller any more, and causes of which a case is.
 SHRINK_SECONDS = 15.0
 MAX_SHRUNK = 8
+#: Records of an operator that are all declined, after which no more of its cases are drawn.
+MAX_DECLINED = 6
 
 
 def draw_cases(selection: Selection, declined: Collection[str]) -> Iterator[Case]:
@@ -60,6 +63,23 @@ def iterate_ahead(lists: Iterator[list[Task]], deadline: float) -> Iterator[list
         while time.monotonic() < deadline and (some := following.result()) is not None:
             following = executor.submit(next, lists, None)
             yield some
+
+
+@dataclass
+class DeclinedOperators:
+    """Which operators no backend takes on, by the records so far."""
+
+    names: set[str] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def note(self, result: Result) -> None:
+        """Count a record: one that is answered says that its operator is taken on."""
+        if result.verdict != Verdict.UNSUPPORTED:
+            self.answered.add(result.op)
+        self.counts[result.op] += 1
+        if result.op not in self.answered and self.counts[result.op] >= MAX_DECLINED:
+            self.names.add(result.op)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from opproof.cases import Case
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, Stopped, UsageError
 from opproof.core.system import describe_host, uncollected
-from opproof.core.verdicts import Mode, Verdict
+from opproof.core.verdicts import Mode
 from opproof.harness import __version__
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.known_failures import proposals
@@ -32,7 +31,14 @@ from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.cache.location import CacheLocation, find_key, place
 from opproof.harness.run.cache.store import CacheStore
 from opproof.harness.run.capabilities import apply_capabilities
-from opproof.harness.run.drawing import Smallest, draw_task_lists, iterate_ahead, keep_cases, shrink_failures
+from opproof.harness.run.drawing import (
+    DeclinedOperators,
+    Smallest,
+    draw_task_lists,
+    iterate_ahead,
+    keep_cases,
+    shrink_failures,
+)
 from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.hardening import warn_unguarded
 from opproof.harness.run.plan import make_tasks, scope_of, select_cases, with_known
@@ -49,6 +55,7 @@ from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header, Result
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
+from opproof.reports._text import format_count
 
 
 def run(settings: Settings) -> int:
@@ -206,30 +213,9 @@ def _describe_smallest(smallest: Sequence[Smallest], keep: Path | None) -> list[
     """The smallest failing cases, each with its command, and where they are kept."""
     said = [f"smallest case that fails so: {one.command}" for one in smallest]
     if keep is not None:
-        count = keep_cases(keep, (one.case for one in smallest))
-        said.append(f"{count:,} {'case' if count == 1 else 'cases'} added to {keep}: `--cases {keep}` runs them again.")
+        count = format_count(keep_cases(keep, (one.case for one in smallest)), "case")
+        said.append(f"{count} added to {keep}: `--cases {keep}` runs them again.")
     return said
-
-
-#: Records of an operator that are all declined, after which no more of its cases are drawn.
-MAX_DECLINED = 6
-
-
-@dataclass
-class DeclinedOperators:
-    """Which operators no backend takes on, by the records so far."""
-
-    names: set[str] = field(default_factory=set)
-    answered: set[str] = field(default_factory=set)
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def note(self, result: Result) -> None:
-        """Count a record: one that is answered says that its operator is taken on."""
-        if result.verdict != Verdict.UNSUPPORTED:
-            self.answered.add(result.op)
-        self.counts[result.op] += 1
-        if result.op not in self.answered and self.counts[result.op] >= MAX_DECLINED:
-            self.names.add(result.op)
 
 
 @dataclass
@@ -254,7 +240,6 @@ class TaskLists:
 
     def is_over(self, latest: Result, current: list[Task]) -> bool:
         """Whether nothing more is to run after the `latest` record, one of the `current` list."""
-        self.declined.note(latest)
         late = current is not self.first and time.monotonic() > self.deadline
         return late or (self.fail_fast and result_kind_of(latest) is ResultKind.FAILED)
 
@@ -274,6 +259,7 @@ def _run_tasks(
                 for result in pool.run([t for t in some if key_of(t) not in finished]):
                     marked = mark(result, known)
                     shown(marked, file.add(marked))
+                    tasks.declined.note(marked)
                     if tasks.is_over(marked, some):
                         return None
         except KeyboardInterrupt as stop:

@@ -14,7 +14,7 @@ import math
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,7 @@ WORK_PER_CASE = 2**15
 FOLDER = Path(__file__).parents[2] / "cases" / "drawn"
 #: What small cases have at most: they cost as much as any.
 SMALL = Limits(elements=2**12, work=2**14)
-#: Small cases of an operator at the standard level, and large ones.
+#: Small cases of an operator's array, and large ones.
 SMALL_CASES = 64
 LARGE_CASES = 8
 #: Cases of these again with results that are strided or in place.
@@ -94,15 +94,14 @@ def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, within: Limi
             continue
         table.cover(best.choice)
         drawn.append(best)
-    return Cover(order_by_gain(drawn), table.possible - table.given_up, table.given_up)
+    return Cover(order_by_gain(drawn), table.given_up)
 
 
 @dataclass(frozen=True)
 class Cover:
-    """Cases that cover what can be covered: their number of pairs, and of those that no case was found for."""
+    """Cases that cover what can be covered, and the number of pairs that no case was found for."""
 
     cases: list[DrawnCase]
-    pairs: int
     given_up: int
 
 
@@ -122,7 +121,6 @@ class _Table:
             pair = {a: x, b: y}
             if a != b and is_allowed(pair, space, limits) and not (within and is_allowed(pair, space, within)):
                 self.open[i, j] = self.open[j, i] = True
-        self.possible = int(self.open.sum()) // 2
         self.given_up = 0
         self.failures: Counter[tuple[int, int]] = Counter()
 
@@ -216,11 +214,6 @@ def order_by_gain(drawn: Sequence[DrawnCase]) -> list[DrawnCase]:
         fresh[ids[chosen]] = False
         ordered.append(drawn[chosen])
     return ordered
-
-
-def count_pairs(drawn: Iterable[DrawnCase]) -> int:
-    """How many pairs of levels stand together in some case."""
-    return len({pair for d in drawn for pair in pairs_of(d.choice)})
 
 
 def make_array(op: Op) -> list[Case]:

@@ -20,7 +20,7 @@ from opproof.reference_ops import Op
 
 #: The level of each factor.
 Choice = Mapping[str, str]
-#: Numbers that one tensor may have at the standard level, and products of all sizes of a form.
+#: Numbers that the tensors of a case may have together, and the product of all sizes of a form.
 MAX_ELEMENTS = 300_000
 MAX_WORK = 2**20
 #: Sizes from which on a case is large: the other factors then stay at what is usual.

@@ -117,7 +117,7 @@ class SignatureForm:
         """Whether it has axes of any number."""
         return any(operand.has_leading for operand in self.operands)
 
-    def names(self, params: Iterable[str]) -> list[str]:
+    def list_sizes(self, params: Iterable[str]) -> list[str]:
         """The names of sizes, in order of appearance, parameters left out."""
         texts = [axis for operand in self.operands for axis in operand.axes if axis != ELLIPSIS]
         words = [w for text in (*texts, *(e for _, e in self.bindings)) for w in re.findall(r"[A-Za-z_]\w*", text)]
@@ -212,9 +212,9 @@ def make_space(op: Op, form: SignatureForm, rows: Iterable[Case]) -> Space:
     """The factors of a form of an operator; `rows` are cases of its file, of which parameters have their levels."""
     known = list(rows)
     factors: dict[str, tuple[str, ...]] = {"dtype": _list_dtypes(known)}
-    leading = _leading_names(form)
-    for name in form.names(op.params):
-        factors[f"size {name}"] = _bounded(form, name)
+    leading = _name_leading_axes(form)
+    for name in form.list_sizes(op.params):
+        factors[f"size {name}"] = _list_classes(form, name)
     for k, name in enumerate(leading):
         classes = tuple(SIZES) if k == 0 and _is_bare(form) else LEADING_SIZES
         factors[f"size {name}"] = (ABSENT, *classes)
@@ -229,35 +229,32 @@ def make_space(op: Op, form: SignatureForm, rows: Iterable[Case]) -> Space:
     for operand in form.operands:
         if operand.optional:
             factors[f"with {operand.name}"] = ("yes", "no")
-        if _count_axes(operand):
+        if operand.axes:
             factors[f"layout {operand.name}"] = tuple(LAYOUTS)
-    factors["fill"] = (*_list_fills(known), *([ALIKE] if _list_repeated(op, form, known) else []))
+    again = _list_repeated(op, form, known)
+    factors["fill"] = (*_list_fills(known), *([ALIKE] if again else []))
     if "broadcasts" in op.traits and len(form.operands) > 1 and not op.signature:
         factors["broadcast"] = BROADCASTS
     if form.variadic:
         factors["count"] = COUNTS
     if needs := _list_needs(known, form):
         factors["needs"] = ("all", *needs)
-    if again := _list_repeated(op, form, known):
+    if again:
         factors["again"] = ("no", *again)
     return Space(op, form, factors, values)
 
 
-def _leading_names(form: SignatureForm) -> list[str]:
+def _name_leading_axes(form: SignatureForm) -> list[str]:
     """Names of the axes that the ellipsis stands for, counted from the last."""
     return [f"lead{k}" for k in range(MAX_LEADING if _is_bare(form) else MAX_LEADING - 1)] if form.has_leading else []
 
 
 def _is_bare(form: SignatureForm) -> bool:
     """Whether its tensors have no axes but those of an ellipsis."""
-    return not any(axis != "..." for operand in form.operands for axis in operand.axes)
+    return not any(axis != ELLIPSIS for operand in form.operands for axis in operand.axes)
 
 
-def _count_axes(operand: Operand) -> int:
-    return len(operand.axes)
-
-
-def _bounded(form: SignatureForm, name: str) -> tuple[str, ...]:
+def _list_classes(form: SignatureForm, name: str) -> tuple[str, ...]:
     """The classes of a named size, below its bound where it has one."""
     bound = min((b for text, b in form.bounds if re.search(rf"\b{name}\b", text)), default=1 << 62)
     return tuple(level for level, sizes in SIZES.items() if min(sizes) < bound)

@@ -68,46 +68,52 @@ def generate_rare_fills(asked: Sequence[CallTensor], floors: frozenset[float]) -
     ]
     signed = [i for i, tells in enumerate(told) if tells]
     for i in signed[:_MAX_ZERO_TENSORS] if len(some) > 1 else ():
-        yield _rare(f"large {asked[i].name}", "large", partial(_change_one, which=i, of=_lift_far_above))
+        yield _make_rare_fill(f"large {asked[i].name}", "large", partial(_change_one, which=i, of=_lift_far_above))
     for axis in range(-2, -2 - min(_MAX_TIED_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
-        yield _rare(f"{TIES} along axis {axis}", TIED, partial(make_ties, axis=axis))
+        yield _make_rare_fill(f"{TIES} along axis {axis}", TIED, partial(make_ties, axis=axis))
     if any(map(_has_pairs, some)):
-        yield _rare("pairs that cancel", "cancelling", _each(_has_pairs, _cancel_pairs))
-    yield _rare("eighths", TIED, _each(varies, _round_to_eighths))
+        yield _make_rare_fill("pairs that cancel", "cancelling", _change_each(_has_pairs, _cancel_pairs))
+    yield _make_rare_fill("eighths", TIED, _change_each(varies, _round_to_eighths))
     if spanning:
-        yield _rare("values of pixels", TIED, _each(lambda t: _has_zeros(t) and _spans_zero(t), _make_pixels))
+        yield _make_rare_fill(
+            "values of pixels", TIED, _change_each(lambda t: _has_zeros(t) and _spans_zero(t), _make_pixels)
+        )
     if any(map(_is_scale, asked)) and spanning:
-        yield _rare("halves of the smallest scale", TIED, _make_halves)
+        yield _make_rare_fill("halves of the smallest scale", TIED, _make_halves)
     if any(map(_is_wide, some)):
-        yield _rare("values of few digits", TIED, _each(_is_wide, lambda v: round_to(v, DTYPES["bf16"])))
+        yield _make_rare_fill(
+            "values of few digits", TIED, _change_each(_is_wide, lambda v: round_to(v, DTYPES["bf16"]))
+        )
     if any(map(_is_square, some)):
-        yield _rare("diagonal matrices", "diagonal", _each(_is_square, _keep_diagonal))
-        turned = _each(_is_square, lambda v: _keep_diagonal(v)[..., ::-1, :].copy())  # not singular, the first block 0
-        yield _rare("diagonal matrices, their rows turned round", "diagonal", turned)
+        yield _make_rare_fill("diagonal matrices", "diagonal", _change_each(_is_square, _keep_diagonal))
+        turned = _change_each(
+            _is_square, lambda v: _keep_diagonal(v)[..., ::-1, :].copy()
+        )  # not singular, the first block 0
+        yield _make_rare_fill("diagonal matrices, their rows turned round", "diagonal", turned)
     for (i, j), (factor, word) in product(_find_alike_pairs(asked)[:1], ((1.0, ""), (-1.0, "minus "))):
         near = partial(_move_near_another, pair=(i, j), factor=factor)
-        yield _rare(f"{asked[j].name} near {word}{asked[i].name}", "near", near)
+        yield _make_rare_fill(f"{asked[j].name} near {word}{asked[i].name}", "near", near)
     if any(map(_has_rows, some)):
-        yield _rare("rows far apart", "apart", _each(_has_rows, _separate_rows))
+        yield _make_rare_fill("rows far apart", "apart", _change_each(_has_rows, _separate_rows))
     if any(map(_has_columns, some)):
-        yield _rare("the first column above all", "skewed", _each(_has_columns, _lift_first))
-    yield _rare(f"values times {_HUGE_FACTOR:g}", HUGE, partial(scale_values, factor=_HUGE_FACTOR))
+        yield _make_rare_fill("the first column above all", "skewed", _change_each(_has_columns, _lift_first))
+    yield _make_rare_fill(f"values times {_HUGE_FACTOR:g}", HUGE, partial(scale_values, factor=_HUGE_FACTOR))
     lone = [i for i, t in enumerate(asked) if varies(t) and is_lone(t, asked)]
     for i in lone[:_MAX_ZERO_TENSORS]:
         trained = partial(_change_one, which=i, of=lambda v: v * _TRAINED_SCALE_FACTOR)
-        yield _rare(f"{asked[i].name} times {_TRAINED_SCALE_FACTOR:g}", "one", trained)
+        yield _make_rare_fill(f"{asked[i].name} times {_TRAINED_SCALE_FACTOR:g}", "one", trained)
     yield from _list_small_fills(some, floors)
 
 
 def _list_zero_fills(asked: Sequence[CallTensor], spanning: Sequence[int]) -> Iterator[Fill]:
     if any(map(_has_zeros, asked)):
-        yield _rare("zeros in places", ZEROED, _each(_has_zeros, put_zeros_in_places))
-        yield _rare("slices of zeros", ZEROED, _put_zeros_in_slices)
+        yield _make_rare_fill("zeros in places", ZEROED, _change_each(_has_zeros, put_zeros_in_places))
+        yield _make_rare_fill("slices of zeros", ZEROED, _put_zeros_in_slices)
     if spanning:
-        negative = _each(_has_zeros, lambda v: -np.abs(put_zeros_in_places(v)))
-        yield _rare("zeros among negative values", ZEROED, negative)
+        negative = _change_each(_has_zeros, lambda v: -np.abs(put_zeros_in_places(v)))
+        yield _make_rare_fill("zeros among negative values", ZEROED, negative)
     for i in spanning[:_MAX_ZERO_TENSORS]:
-        yield _rare(f"{asked[i].name} of zeros", ZEROED, partial(_change_one, which=i, of=np.zeros_like))
+        yield _make_rare_fill(f"{asked[i].name} of zeros", ZEROED, partial(_change_one, which=i, of=np.zeros_like))
 
 
 def _list_small_fills(some: Sequence[CallTensor], floors: frozenset[float]) -> Iterator[Fill]:
@@ -115,23 +121,23 @@ def _list_small_fills(some: Sequence[CallTensor], floors: frozenset[float]) -> I
     for factor in _find_small_factors(floors):
         if factor >= least:
             name = "tiny values" if factor == _TINY_FACTOR else f"values times {factor:.2g}"
-            yield _rare(name, TINY, partial(scale_values, factor=factor))
+            yield _make_rare_fill(name, TINY, partial(scale_values, factor=factor))
     positive = sum(map(_is_of_one_sign, some))
     for factor in _select_floors(floors) if 0 < positive < len(some) else ():
         if factor**2 >= least:
             name = f"values times {factor:.2g}, those of one sign times its square"
-            yield _rare(name, TINY, partial(_scale_variances, factor=factor))
+            yield _make_rare_fill(name, TINY, partial(_scale_variances, factor=factor))
 
 
 #: What makes other values of all tensors.
 _Change = Callable[[Sequence[CallTensor]], Sequence[Array]]
 
 
-def _rare(name: str, label: str, change: _Change) -> Fill:
+def _make_rare_fill(name: str, label: str, change: _Change) -> Fill:
     return Fill(name, label, change, rare=True)
 
 
-def _each(is_changed: Callable[[CallTensor], bool], change: Callable[[Array], Array]) -> _Change:
+def _change_each(is_changed: Callable[[CallTensor], bool], change: Callable[[Array], Array]) -> _Change:
     """The values of each tensor changed that is of a kind, all others as they were."""
     return lambda tensors: [change(t.values) if is_changed(t) else t.values for t in tensors]
 

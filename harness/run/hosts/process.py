@@ -62,7 +62,7 @@ class HostFault(Exception):
 Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
 
 
-def supervisor_command(
+def make_supervisor_command(
     control: int, status: int, memory: int, name: str, *, is_builtin: bool, hidden: Sequence[Path]
 ) -> list[str]:
     """The command line of a supervisor (backends/worker/sandbox/supervisor.py), before the command that it keeps.
@@ -108,7 +108,9 @@ class HostProcess:
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         name = "opproof-trusted" if trusted else "opproof-keeper"
         hidden = [*hidden]
-        supervisor = supervisor_command(control, status, memory, name, is_builtin=apart or bool(hidden), hidden=hidden)
+        supervisor = make_supervisor_command(
+            control, status, memory, name, is_builtin=apart or bool(hidden), hidden=hidden
+        )
         try:
             self._supervisor = subprocess.Popen(
                 [

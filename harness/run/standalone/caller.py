@@ -21,7 +21,7 @@ import numpy as np
 from opproof.backends.worker.protocol import dtype_of
 from opproof.backends.worker.sandbox.import_guard import REFERENCES, find_own_caches
 from opproof.core.arrays import Array
-from opproof.harness.run.hosts.process import make_env_prefix, supervisor_command
+from opproof.harness.run.hosts.process import make_env_prefix, make_supervisor_command
 
 #: The folder of the program, which is copied beside its jobs.
 PROGRAM = Path(__file__).with_name("program")
@@ -128,7 +128,9 @@ def run(
     own = {name: value for name, value in os.environ.items() if "OPPROOF" not in name}
     heard, control = os.pipe()  # at whose end the supervisor ends all
     status, told = os.pipe()
-    supervisor = supervisor_command(heard, told, 0, _NAME, is_builtin=True, hidden=[REFERENCES, *find_own_caches()])
+    supervisor = make_supervisor_command(
+        heard, told, 0, _NAME, is_builtin=True, hidden=[REFERENCES, *find_own_caches()]
+    )
     process = subprocess.Popen(
         [*supervisor, *make_env_prefix(variables), sys.executable, "-P", "-c", script, *arguments],
         env=own, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
