@@ -11,8 +11,13 @@ Dim = int | tuple[int, ...] | None
 
 
 def axes(dim: Dim, rank: int) -> tuple[int, ...]:
-    """The axes that `dim` names, counted from the front."""
+    """The axes that `dim` names, counted from the front. Raises ValueError where there is none of a number.
+
+    A tensor without axes has those that PyTorch lets name, its last and its first: 0 and -1.
+    """
     named = tuple(range(rank)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    if any(not -max(rank, 1) <= a < max(rank, 1) for a in named):
+        raise ValueError(f"dim={dim} names axes that a tensor of {rank} has not")
     return tuple(a % rank if rank else 0 for a in named) if rank else ()
 
 

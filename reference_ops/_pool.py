@@ -67,6 +67,8 @@ def pool(
     pads, far = sides(padding, rank)
     strides = kernel if stride is None else per_axis(stride, rank)
     reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dils, strict=True))
+    if any(max(p, f) >= r for p, f, r in zip(pads, far, reach, strict=True)):
+        raise ValueError(f"windows of {reach} cells would lie wholly on padding of {pads} before and {far} behind")
     out = tuple(_outputs(*v, ceil_mode) for v in zip(size, reach, strides, pads, far, strict=True))
     ends = zip(size, out, strides, reach, pads, far, strict=True)
     after = tuple(max(f, (o - 1) * s + r - n - p) for n, o, s, r, p, f in ends)

@@ -37,6 +37,12 @@ def windows(n: int, kernel: int, stride: int, padding: int, dilation: int) -> in
     return count
 
 
+def ask_for_windows(count: tuple[int, ...], kernel: tuple[int, ...], size: tuple[int, ...]) -> None:
+    """Raise ValueError where `count` windows of an axis that has cells are none, as PyTorch does."""
+    if 0 in count and 0 not in size:
+        raise ValueError(f"no window of {kernel} cells lies within axes of {size} and their padding")
+
+
 def last(*index: Any) -> Any:
     """An index into the last axes, for whatever axes stand before them."""
     return (..., *index)

@@ -3,8 +3,8 @@
 Every class c of C has a weight and a share q_c of the target; y = -sum_c weight_c q_c log softmax(x)_c.
 Shapes: x (n, C, ...); target (n, ...) integers in [0, C), or as x of probabilities; or x (C,) and target ();
 weight (C,), ones where left out; y as target (without classes) for "none", else (). A target of
-ignore_index counts for nothing. "mean" divides by the sum of the weights of the targets (indices),
-or by the number of rows (probabilities). label_smoothing e makes q_c (1 - e) q_c + e / C.
+ignore_index counts for nothing; probabilities have none. "mean" divides by the sum of the weights of the targets
+(indices), or by the number of rows (probabilities). label_smoothing e makes q_c (1 - e) q_c + e / C.
 Gradient: dx = g (softmax(x) sum_c weight_c q_c - weight q), divided as y is; for probabilities
 dtarget = -g (1 - e) weight log softmax(x). None for weight and for indices.
 Source: Bishop, Pattern Recognition and Machine Learning (2006), equations 4.108 and 4.109; Szegedy et al.,
@@ -69,6 +69,8 @@ def _loss(
     axis, w = class_axis(log_p.shape), _by_class(weight, log_p)
     even = label_smoothing / max(log_p.shape[axis], 1)
     if target.shape == log_p.shape:
+        if ignore_index >= 0:
+            raise ValueError(f"probabilities are no class that ignore_index={ignore_index} could leave out")
         q = (1 - label_smoothing) * target + even if label_smoothing else target
         return reduced(-np.sum(log_p * q * w, axis=axis), reduction, log_p.size // max(log_p.shape[axis], 1))
     w_target, count = used(target, weight, ignore_index)

@@ -19,6 +19,8 @@ TRAITS = ("pointwise",)
 
 
 def forward(x: Array, *, min_val: float = -1.0, max_val: float = 1.0) -> Array:
+    if min_val > max_val:
+        raise ValueError(f"hardtanh asks for bounds in order, they are {min_val} and {max_val}")
     return np.minimum(np.maximum(x, min_val), max_val)
 
 

@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._windows import Sizes, asked_of_something, columns, fold, padded, per_axis, unpadded, windows
+from opproof.reference_ops._windows import (
+    Sizes,
+    ask_for_windows,
+    asked_of_something,
+    columns,
+    fold,
+    padded,
+    per_axis,
+    unpadded,
+    windows,
+)
 
 SIGNATURE = "(n,c,h,w)"
 ANALYTIC = True
@@ -24,6 +34,7 @@ def forward(x: Array, *, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes
     pads, kernel = per_axis(padding, 2), per_axis(kernel_size, 2)
     cols = columns(padded(x, pads, pads), kernel, per_axis(stride, 2), per_axis(dilation, 2))
     n, c, kh, kw, oh, ow = cols.shape
+    ask_for_windows((oh, ow), kernel, x.shape[2:])
     return np.reshape(cols, (n, c * kh * kw, oh * ow))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._windows import Sizes, columns, fold, padded, per_axis, unpadded, windows
+from opproof.reference_ops._windows import Sizes, ask_for_windows, columns, fold, padded, per_axis, unpadded, windows
 
 SIGNATURE = "(n,c,d<17,h,w)"
 ANALYTIC = True
@@ -25,6 +25,7 @@ EXACT = ("forward",)
 def forward(x: Array, *, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Array:
     pads, kernel = per_axis(padding, 3), per_axis(kernel_size, 3)
     cols = columns(padded(x, pads, pads), kernel, per_axis(stride, 3), per_axis(dilation, 3))
+    ask_for_windows(cols.shape[5:], kernel, x.shape[2:])
     return np.reshape(cols, (x.shape[0], x.shape[1] * math.prod(kernel), math.prod(cols.shape[5:])))
 
 
