@@ -281,7 +281,7 @@ def _by_shape(posed: Question, declared: str | None, seed: int) -> set[str]:
     if posed.mode is Mode.GRADIENT and posed.op.vjp is None:
         return set()
     plain = replace(posed.case, fill="normal", seed=posed.case.seed + seed)
-    again = make_question(plain, posed.op, posed.mode).case_data
+    again = make_question(plain, posed.op, posed.mode).case_data.given(together=posed.together)  # in as much memory
     return _find_passing(again, evaluate_expected(again, declared), (*again.inputs, *again.cotangents))
 
 

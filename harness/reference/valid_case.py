@@ -82,6 +82,12 @@ def check_case(case: Case, folders: Sequence[str] = (), memory: int | None = Non
 
     `memory`: bytes that computing it may take; unless it is given, the judge tells where there are too few.
     """
+    try_case(case, folders, memory)
+    return case
+
+
+def try_case(case: Case, folders: Sequence[str] = (), memory: int | None = None) -> tuple[Array, ...]:
+    """The results of `case`, or of a slice of a large one; none of one that is not tried. Raises as `check_case`."""
     own = {op.name: op for folder in folders for op in load_own(Path(folder))}
     op = own.get(case.op) or load(case.op)
     for name, _ in case.params:
@@ -98,6 +104,7 @@ def check_case(case: Case, folders: Sequence[str] = (), memory: int | None = Non
     drawn = replace(op, kinks=None)  # kinks that raise are a fault of the operator, which the judge names
     if is_stored(case.fill):
         check_stored(case)
+    outputs: Sequence[Array] = ()
     try:
         tried = _shrink_case(replace(case, fill="normal") if is_stored(case.fill) else case, op)
         if tried is not None:
@@ -114,7 +121,7 @@ def check_case(case: Case, folders: Sequence[str] = (), memory: int | None = Non
     except Exception as error:  # whatever the reference raises is said of the case
         said = " ".join(str(error).split())
         raise CaseError(f"{case}: {op.name} cannot be computed so ({type(error).__name__}: {said}).") from None
-    return case
+    return tuple(outputs)
 
 
 def _check_mixed(case: Case, op: Op) -> None:

@@ -90,10 +90,11 @@ def _layouts_apply(choice: Choice, space: Space) -> bool:
 
 
 def _parameters_apply(choice: Choice, space: Space) -> bool:
-    """Whether an axis that a parameter names is there."""
+    """Whether the axes that a parameter names are there."""
     dim = space.values.get(("dim", choice.get("param dim", DEFAULT)))
     rank = _rank_of(space.form.operands[0], choice)
-    return not isinstance(dim, int) or rank is None or (-rank <= dim < rank)
+    named = [a for a in (dim if isinstance(dim, tuple) else (dim,)) if isinstance(a, int)]
+    return rank is None or all(-rank <= a < rank for a in named)
 
 
 def draw_case(choice: Choice, space: Space, rng: random.Random, limits: Limits) -> Case | None:

@@ -14,6 +14,7 @@ from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.core.arrays import allocate_tensor
 from opproof.core.verdicts import Mode
+from opproof.harness.judge import judgement
 from opproof.harness.reference.chunks import question
 from opproof.harness.reference.chunks.memory_budget import TooLarge, with_memory_limit
 from opproof.harness.reference.chunks.question import make_fitting_question
@@ -276,3 +277,15 @@ def test_data_are_kept_off_kinks_a_part_at_a_time(text, variant, monkeypatch):
     posed = question.make_stored_question(case, op, Mode.FORWARD, variant)
     for name, values in zip(posed.names, posed.inputs, strict=True):
         assert values.tobytes() == to_dtype(whole[name], case.dtype_of(name)).tobytes()
+
+
+def test_ordinary_data_of_the_same_shapes_take_no_more_memory_than_the_case(monkeypatch):
+    """Where a trivial answer passes it is asked for of other data: in as many noisy runs at once."""
+    seen = []
+    monkeypatch.setattr(judgement, "evaluate_expected", lambda posed, how: seen.append(posed.together) or ())
+    monkeypatch.setattr(judgement, "_find_passing", lambda *_: {"zeros"})
+    case = Case.parse("relu[x=4x1;f32;fill=zeros]")
+    posed = question.make_question(case, load("relu"), Mode.FORWARD).case_data.given(together=3)
+    expected = [SimpleNamespace(values=np.zeros((4, 1)))]
+    assert judgement.find_vacuous_answers(posed, expected) == ""
+    assert seen == [3, 3, 3]

@@ -12,7 +12,15 @@ from opproof.cases._registry import DRAWN, drawn
 from opproof.core.errors import OpError
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
-from opproof.harness.space.covering import SMALL, cover_pairs, make_array, pairs_of, spaces_of
+from opproof.harness.space.covering import (
+    SMALL,
+    cover_pairs,
+    is_computable,
+    make_array,
+    pairs_of,
+    says_something,
+    spaces_of,
+)
 from opproof.harness.space.draw import Limits, draw_case, is_allowed
 from opproof.harness.space.factors import evaluate_size, forms_of
 from opproof.harness.space.stream import draw_on
@@ -67,6 +75,22 @@ def test_levels_that_do_not_fit_are_not_allowed():
     vector = {f"size lead{k}": "none" if k else "few" for k in range(4)}
     assert not is_allowed({**vector, "layout x": "transposed"}, space, limits)
     assert is_allowed({**vector, "layout x": "sliced"}, space, limits)
+    (space,) = spaces_of(load("logsumexp"))
+    assert not is_allowed({**vector, "param dim": "(2,3)"}, space, limits)
+    assert is_allowed({f"size lead{k}": "few" for k in range(4)} | {"param dim": "(2,3)"}, space, limits)
+
+
+@pytest.mark.parametrize("text", ["diag[x=4096,;f32]", "conv2d[x=2x3x1x8;weight=196608x1x1x1;padding=1;groups=3;bf16]"])
+def test_what_a_judge_has_no_room_for_is_not_drawn(text):
+    case = Case.parse(text)
+    assert check_case(case) == case
+    assert not is_computable(case)
+    assert is_computable(Case.parse("diag[x=256,;f32]"))
+
+
+def test_what_a_constant_passes_in_sixteen_bits_says_nothing():
+    texts = ("softsign[x=6,;bf16;fill=branches]", "softsign[x=6,;f32;fill=branches]")
+    assert [says_something(Case.parse(text), load("softsign")) for text in texts] == [False, True]
 
 
 def test_an_array_has_every_pair_that_can_be():
