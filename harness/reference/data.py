@@ -124,12 +124,23 @@ def _fill_hidden(case: Case, op: Op, values: dict[str, Array], variant: int) -> 
         op.hidden(*order_arguments(case, op, values), **fill_parameters(case, op)),
         strict=True,
     )
-    hidden = {name: mask for name, mask in masks if name is not None and mask is not None}
+    layouts = layouts_of(case)
+    hidden = {
+        name: _hide_whole_columns(mask) if layouts[name] == "broadcast" else mask
+        for name, mask in masks
+        if name is not None and mask is not None
+    }
     for name, mask in hidden.items():
         dtype = DTYPES[case.dtype_of(name)]
         drawn = HIDDEN[case.fill](bits_of(f"{case}|hidden {name}|variant={variant}"), case.shapes[name], dtype)
         values = {**values, name: np.where(mask, round_to(drawn, dtype), values[name])}
+    repeat_slices(case, values)
     return values
+
+
+def _hide_whole_columns(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where a mask hides an element in all slices of a tensor, which are one in memory."""
+    return np.broadcast_to(np.all(mask, axis=0), mask.shape) if mask.ndim else mask
 
 
 def name_redraw(variant: int, attempt: int) -> str:

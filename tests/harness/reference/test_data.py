@@ -481,6 +481,15 @@ def test_nothing_depends_on_what_is_hidden(name):
             assert not any(gradients[0][i][mask].any() for i, mask in hidden), str(case)
 
 
+@pytest.mark.parametrize("layout", ["broadcast", "x:broadcast"])
+def test_what_is_hidden_is_repeated_with_its_slice(layout):
+    """Slices that are one in memory hold the same numbers: a row that is hidden in one of them alone stays."""
+    case = Case.parse(f"cross_entropy[x=2x9;target=2,;ignore_index=-1;f32;fill=masked;layout={layout}]")
+    found = values(case)
+    assert np.array_equal(found["x"][0], found["x"][1])
+    assert (abs(found["x"][0]).max() > 1e29) == (found["target"] == -1).all()
+
+
 def test_what_a_mask_hides_wrongly_is_noticed():
     """The check above fails where a kept element counts as hidden."""
     op = load("tril")
