@@ -57,11 +57,13 @@ FOREIGN = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
 
 
 #: How PyTorch's functions refuse what other libraries give: a statistic of one number, padding of most of a window, a
-#: clamp without limits.
+#: window that is larger than the volume without its padding, a clamp without limits, a norm over channels of vectors.
 REFUSALS = (
     "Expected more than 1 value per channel",
     "Expected more than 1 spatial element",
     "pad should be at most half of effective kernel size",
+    "smaller than kernel size",
+    "Expected 3D or higher dimensionality",
     "torch.clamp: At least one of 'min' or 'max' must not be None",
 )
 

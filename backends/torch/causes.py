@@ -8,9 +8,17 @@ import numpy as np
 import scipy.special
 
 from opproof.core.verdicts import Mode
-from opproof.harness.known_failures.formulas import double_before_halving, store_as
-from opproof.reference_ops import batch_norm, cross_entropy, det, kl_div, layer_norm, stft, xielu
+from opproof.harness.known_failures.formulas import (
+    cube_result,
+    divide_by_root_of_square_minus_one,
+    divide_by_root_of_square_plus_one,
+    double_before_halving,
+    multiply_before_dividing,
+    store_as,
+)
+from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._classes import used
 from opproof.reference_ops._gated import halves
 
 #: SLEEF's lgamma of float32 is infinite from here on.
@@ -191,12 +199,38 @@ def average_equal_rows(g: Any, y: Any, x: Any, window: Any, **params: Any) -> An
 
 
 def multiply_by_difference_and_by_exp(g: Any, y: Any, x: Any, target: Any, *, reduction: str, log_target: bool) -> Any:
-    """Store exp(target) times the difference, which overflows before the other term is added."""
-    if not log_target:
-        return kl_div.vjp(g, y, x, target, reduction=reduction, log_target=log_target)
+    """Store exp(target) times the difference, which overflows before the other term is added.
+
+    Without logarithms add three terms, of which target / target is 0 / 0 at 0.
+    """
     each = g if reduction == "none" else g / {"sum": 1, "mean": x.size, "batchmean": x.shape[0]}[reduction]
+    if not log_target:
+        return -(each * target), each * np.log(target) + each * (target / target) - each * x
     t = np.exp(target)
     return -(each * t), (each * (target - x)) * t + each * t
+
+
+def add_up_smooth_losses(
+    x: Any, target: Any, weight: Any = None, *, ignore_index: int, label_smoothing: float, reduction: str
+) -> Any:
+    """Add up the losses of all classes, and of all rows, before a small share of them is taken."""
+    plain: dict[str, Any] = {"ignore_index": ignore_index, "reduction": reduction}
+    if target.shape == x.shape or not label_smoothing:
+        return cross_entropy.forward(x, target, weight, label_smoothing=label_smoothing, **plain)
+    axis = min(1, x.ndim - 1)
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    log_p = shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    by_class = 1 if weight is None else np.reshape(weight, (-1,) + (1,) * (x.ndim - 1 - axis))
+    smooth = np.where(target == ignore_index, 0, -np.sum(log_p * by_class, axis=axis))
+    if reduction != "none":
+        smooth = np.sum(smooth) / (used(target, weight, ignore_index)[1] if reduction == "mean" else 1)
+    own = cross_entropy.forward(x, target, weight, label_smoothing=0.0, **plain)
+    return (1 - label_smoothing) * own + smooth * (label_smoothing / x.shape[axis])
+
+
+def truncate_stored_quotient(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Take the whole part of a / b as it is stored, which may be one more."""
+    return unbroadcast(g, a.shape), unbroadcast(-g * np.trunc(a / b), b.shape)
 
 
 def is_wider_than_float16(question: Any) -> bool:
@@ -235,3 +269,41 @@ def read_cotangent_as_channels_last(g: Any, y: Any, x: Any, *others: Any, **para
     """The gradients of batch_norm for the cotangent's numbers in their order in memory, taken for channels last."""
     misread = np.moveaxis(np.reshape(g, (g.shape[0], *g.shape[2:], g.shape[1])), -1, 1)
     return batch_norm.vjp(misread, y, x, *others, **params)
+
+
+#: By operator: steps that are stored in the dtype, where they overflow or are subnormal; of values, and of gradients.
+STORED_STEPS = {
+    "cosh": halve_exponentials_of_cosh,
+    "cross_entropy": add_up_smooth_losses,
+    "sinh": halve_exponentials_of_sinh,
+}
+STORED_STEPS_OF_GRADIENT = {
+    "acosh": divide_by_root_of_square_minus_one,
+    "asinh": divide_by_root_of_square_plus_one,
+    "atan2": divide_by_sum_of_squares,
+    "cosh": multiply_by_sinh,
+    "cumprod": divide_stored_products,
+    "fmod": truncate_stored_quotient,
+    "hypot": divide_legs_by_length,
+    "kl_div": multiply_by_difference_and_by_exp,
+    "pow": multiply_stored_power,
+    "prod": divide_stored_products,
+    "rsqrt": cube_result,
+    "sinh": multiply_by_cosh,
+    "std": divide_by_twice_the_deviation,
+}
+
+#: By operator: steps that overflow, or are 0 times infinity, in any dtype; of values, and of gradients.
+OVERFLOWING_STEPS = {
+    "hardswish": multiply_before_dividing,
+    "i0": scale_i0_by_exp,
+    "softplus": log1p_of_exp,
+}
+OVERFLOWING_STEPS_OF_GRADIENT = {
+    "cross_entropy": multiply_ignored_rows_by_zero,
+    "gelu_quick": multiply_x_by_slope_of_sigmoid,
+    "i0": scale_i1_by_exp,
+    "kl_div": multiply_by_difference_and_by_exp,
+    "softplus": exp_over_exp_plus_one,
+    "xielu": add_branch_that_is_not_taken,
+}

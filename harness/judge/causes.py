@@ -79,6 +79,9 @@ def explains(entry: Known, posed: Question, judgement: Judgement, rules: Rules) 
         return False
     if entry.is_fault:
         return entry.message in judgement.message
+    named = entry.vjp if posed.mode is Mode.GRADIENT else entry.forward
+    if named and function_of(entry.folder, named, posed.op.name) is None:  # a table without this operator
+        return False
     return judgement.verdict in WRONG and _is_right_when_changed(entry, posed, judgement, rules)
 
 
@@ -172,8 +175,8 @@ class _Kinds:
 
 def _change_formulas(entry: Known, posed: Question) -> Question:
     """The question, put to the operator with the formulas of the entry in place of its own."""
-    forward, vjp = function_of(entry.folder, entry.forward), function_of(entry.folder, entry.vjp)
     op: Op = posed.op
+    forward, vjp = (function_of(entry.folder, named, op.name) for named in (entry.forward, entry.vjp))
     facts = {**op.facts, "EXACT": (), "MULTILINEAR": False}
     if posed.mode is Mode.FORWARD and forward is not None:
         op = replace(op, forward=forward, facts=facts, settled=None, conventions=None)

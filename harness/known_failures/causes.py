@@ -8,6 +8,8 @@ them:
     undefined(question)                   a mask per result, None for none, of the elements where anything may stand
     when(question)                        whether the failure happens; a question has case, params, names, inputs, needs
 
+Where one reason has another formula for each operator, `forward` and `vjp` may name a table of functions by operator.
+
 They are evaluated in float64, under noise and in rounded arithmetic: they use NumPy's functions that references use.
 """
 
@@ -96,12 +98,19 @@ def _list_functions(path: Path) -> list[str]:
     return [name for name in (*defined, *derived) if not name.startswith("_")]
 
 
-def function_of(folder: str, name: str) -> Callable[..., Any] | None:
-    """The function of that name that a list in `folder` means; None for no name. Raises UsageError."""
+def function_of(folder: str, name: str, op: str = "") -> Callable[..., Any] | None:
+    """The function of that name that a list in `folder` means; None for no name. Raises UsageError.
+
+    Of a table it is that of the operator `op`, None where it has none.
+    """
     if not name:
         return None
     for path in (Path(folder) / FILE, SHARED):
         function = getattr(_load_module(path), name, None) if path.is_file() else None
+        if isinstance(function, Mapping):
+            function = function.get(op)
+            if function is None:
+                return None
         if callable(function):
             found: Callable[..., Any] = function
             return found

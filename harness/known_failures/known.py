@@ -15,8 +15,8 @@
 and one cause, which is executed (harness/known_failures/causes.py): the answer is explained where it is right, within
 the ordinary bound, under the changed reference, in every element that fails.
 
-    vjp = "multiply_stored_factor"        # a function of causes.py beside the file, in place of the operator's own;
-    forward = "look_up_in_f16_table"      # of values
+    vjp = "multiply_stored_factor"        # a function of causes.py beside the file, in place of the operator's own,
+    forward = "look_up_in_f16_table"      # of values; or a table of functions by operator
     arithmetic = "storage"                # in which either is computed, or the operator's own formula: see ARITHMETICS
     rounding = "truncate"                 # of that arithmetic, where it is not to nearest
     undefined = "rows_with_nan"           # a function that gives a mask of the elements where anything may stand

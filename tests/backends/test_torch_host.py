@@ -87,6 +87,8 @@ def test_a_step_is_the_optimizers(name):
         "instance_norm[x=1x6x1;weight=6,;f32]",
         "avg_pool1d[x=2x3x9;kernel_size=3;padding=2;f32]",
         "clamp[x=3x4;f32]",
+        "avg_pool3d[x=2x3x4x1x9;kernel_size=2;padding=1;f32]",
+        "local_response_norm[x=5x9;size=3;alpha=0.5;f32]",
     ],
 )
 @pytest.mark.parametrize("mode", ["forward", "gradient"])

@@ -49,6 +49,9 @@ def is_square(question):
 
 def fails(x, **params):
     raise ValueError("not here")
+
+
+STEPS = {"sinh": halve_afterwards}
 '''
 
 
@@ -109,6 +112,22 @@ def test_a_formula_that_overflows_in_float32(entry):
     assert not is_explained(known, Own(lambda x: late(x) * np.float32(1.001)), SINH)
     assert not is_explained(entry("sinh", forward="halve_afterwards", dtypes=("f16",)), Own(late), SINH)
     assert not is_explained(entry("cosh", forward="halve_afterwards"), Own(late), SINH)
+
+
+def test_a_table_has_a_formula_for_each_operator_and_says_nothing_of_others(entry):
+    known = entry("sinh", "cosh", forward="STEPS")
+
+    def late(x):
+        return np.where(np.abs(x) > 88.72, halved(x), np.sinh(x.astype(np.float64)).astype(np.float32))
+
+    assert is_explained(known, Own(late), SINH)
+    assert not is_explained(known, Own(lambda x: -late(x)), SINH)
+    in_f16 = entry("sinh", "cosh", forward="STEPS", arithmetic="f16")
+    own = entry("cosh", arithmetic="f16")
+    case = SINH.replace("sinh", "cosh")
+    stored = Own(lambda x: np.cosh(x.astype(np.float16)).astype(np.float32))
+    assert is_explained(own, stored, case)
+    assert not is_explained(in_f16, stored, case)
 
 
 SUM = "sum[x=4x4096;dim=-1;f16;fill=offset]"
