@@ -23,6 +23,21 @@ def per_channel(v: Array, rank: int) -> Array:
     return np.reshape(v, (1, v.shape[0], *(1,) * (rank - 2)))
 
 
+def is_lost_in_shifts(x: Array, mean: Array, scale: Array, weight: Array | None, bias: Array | None) -> Array:
+    """Where x times a number of its channel, plus another, is none: of an infinite weight.
+
+    Kernels fold the standardisation and the weights into these two: inf - inf.
+    """
+    factor = scale if weight is None else scale * per_channel(weight, x.ndim)
+    shift = -mean * factor if bias is None else per_channel(bias, x.ndim) - mean * factor
+    return np.isinf(factor) & np.isnan(x * factor + shift)  # type: ignore[no-any-return]
+
+
+def moments(x: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Array]:
+    """The mean, and 1 / sqrt(var + eps)."""
+    return np.mean(x, axis=axes, keepdims=True), standardise(x, axes, eps)[1]
+
+
 def affine(unit: Array, weight: Array | None, bias: Array | None) -> Array:
     """Unit weight + bias per channel, each optional."""
     y = unit if weight is None else unit * per_channel(weight, unit.ndim)

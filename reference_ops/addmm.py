@@ -7,12 +7,13 @@ Source: Giles, Collected matrix derivative results for forward and reverse mode 
 PyTorch: torch.addmm. ONNX: Gemm. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._products import added, added_vjp
+from opproof.reference_ops._products import added, added_vjp, added_without_product
 
 SIGNATURE = "(m,n),(m,k),(k,n) | (n),(m,k),(k,n)"
 ANALYTIC = True
@@ -26,6 +27,10 @@ def hidden(x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.
 
 def forward(x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.0) -> Array:
     return added(x, a, b, beta, alpha)
+
+
+def conventions(x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.0) -> Iterator[Array]:
+    yield from added_without_product(x, a, b, beta, alpha)
 
 
 def vjp(

@@ -7,12 +7,13 @@ Source: Giles, Collected matrix derivative results for forward and reverse mode 
 PyTorch: torch.addmv. ONNX: none. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._products import added, added_vjp
+from opproof.reference_ops._products import added, added_vjp, added_without_product
 
 SIGNATURE = "(m),(m,k),(k)"
 ANALYTIC = True
@@ -26,6 +27,11 @@ def hidden(x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.
 
 def forward(x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.0) -> Array:
     return added(x[:, None], a, b[:, None], beta, alpha)[:, 0]
+
+
+def conventions(x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.0) -> Iterator[Array]:
+    for y in added_without_product(x[:, None], a, b[:, None], beta, alpha):
+        yield y[:, 0]
 
 
 def vjp(

@@ -2,18 +2,28 @@
 
 Shapes: x (n, c, *), running_mean and running_var (c,) when not training, weight and bias (c,), each optional; y as x.
 The batch's var is biased. Updating the running moments is no part of the operator.
+Of an infinite weight it is infinite or, where x is multiplied and shifted by two numbers of its channel, NaN.
 Gradient: through the batch's moments in training; dx = g weight / sqrt(running_var + eps) else. None for given moments.
 Source: Ioffe, Szegedy, Batch Normalization (2015), algorithms 1 and 2.
 PyTorch: torch.nn.functional.batch_norm. ONNX: BatchNormalization. ggml: none.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.core.arrays import Array, Closed
-from opproof.reference_ops._norm import affine, affine_vjp, per_channel, standardise, standardise_vjp
+from opproof.reference_ops._norm import (
+    affine,
+    affine_vjp,
+    is_lost_in_shifts,
+    moments,
+    per_channel,
+    standardise,
+    standardise_vjp,
+)
 
 SIGNATURE = "(n,c,...),(c),(c),(c)?,(c)?"
 ANALYTIC = True
@@ -49,6 +59,24 @@ def forward(
     eps: float = 1e-5,
 ) -> Array:
     return affine(_unit(x, running_mean, running_var, training, eps)[0], weight, bias)
+
+
+def conventions(
+    x: Array,
+    running_mean: Array | None = None,
+    running_var: Array | None = None,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    training: bool = False,
+    eps: float = 1e-5,
+) -> Iterator[Array]:
+    y = forward(x, running_mean, running_var, weight, bias, training=training, eps=eps)
+    mean, scale = moments(x, _axes(x), eps)
+    if not training and running_mean is not None:
+        mean = per_channel(running_mean, x.ndim)
+        scale = _unit(x, running_mean, running_var, training, eps)[1]
+    yield np.where(is_lost_in_shifts(x, mean, scale, weight, bias), np.nan, y)
 
 
 def vjp(

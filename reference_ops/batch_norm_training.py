@@ -20,7 +20,7 @@ import numpy as np
 
 from opproof.core.arrays import Array, Closed
 from opproof.reference_ops._axes import unbounded
-from opproof.reference_ops._norm import affine, standardise
+from opproof.reference_ops._norm import affine, is_lost_in_shifts, moments, standardise
 from opproof.reference_ops._torch import widened
 
 SIGNATURE = "(n,c,...),(c),(c),(c)?,(c)?"
@@ -69,6 +69,8 @@ def conventions(
     x: Array, running_mean: Array, running_var: Array, *weights: Array | None, **params: Any
 ) -> Iterator[tuple[Array, Array, Array]]:
     y, *shares = forward(x, running_mean, running_var, *weights, **params)
+    weight, bias = (*weights, None, None)[:2]
+    y = np.where(is_lost_in_shifts(x, *moments(x, _axes(x), params["eps"]), weight, bias), np.nan, y)
     infinite = unbounded(x, _axes(x))
     yield y, np.where(infinite, np.nan, shares[0]), np.where(infinite, np.inf, shares[1])
     mean, var = _moments(x, params["unbiased"])

@@ -7,15 +7,22 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from opproof.cases._layouts import storage_of
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.formulas import (
+    compute_once,
     cube_result,
     divide_by_root_of_square_minus_one,
     divide_by_root_of_square_plus_one,
     double_before_halving,
+    everywhere,
+    find_storage,
+    lies_channels_last,
     multiply_before_dividing,
     store_as,
 )
+from opproof.harness.known_failures.traced import round_constant
 from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._classes import used
@@ -23,6 +30,8 @@ from opproof.reference_ops._gated import halves
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36
+#: Elements of an image that indices of 16 bits reach.
+MAX_INDEXED_ELEMENTS = 2**15
 
 
 def log1p_of_exp(x: Any, *, beta: float, threshold: float) -> Any:
@@ -123,8 +132,8 @@ def multiply_x_by_slope_of_sigmoid(g: Any, y: Any, x: Any) -> Any:
 
 
 def divide_legs_by_length(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Divide each leg by the length: 0 / 0 at the origin."""
-    return unbroadcast(g * (a / y), a.shape), unbroadcast(g * (b / y), b.shape)
+    """Divide the product with each leg, which is stored, by the length: 0 / 0 at the origin."""
+    return unbroadcast(g * a / y, a.shape), unbroadcast(g * b / y, b.shape)
 
 
 def scale_i0_by_exp(x: Any) -> Any:
@@ -201,11 +210,11 @@ def average_equal_rows(g: Any, y: Any, x: Any, window: Any, **params: Any) -> An
 def multiply_by_difference_and_by_exp(g: Any, y: Any, x: Any, target: Any, *, reduction: str, log_target: bool) -> Any:
     """Store exp(target) times the difference, which overflows before the other term is added.
 
-    Without logarithms add three terms, of which target / target is 0 / 0 at 0.
+    Without logarithms add three terms, of which one is multiplied by target and divided by it: 0 / 0 at 0.
     """
     each = g if reduction == "none" else g / {"sum": 1, "mean": x.size, "batchmean": x.shape[0]}[reduction]
     if not log_target:
-        return -(each * target), each * np.log(target) + each * (target / target) - each * x
+        return -(each * target), each * np.log(target) + each * target / target - each * x
     t = np.exp(target)
     return -(each * t), (each * (target - x)) * t + each * t
 
@@ -233,9 +242,34 @@ def truncate_stored_quotient(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return unbroadcast(g, a.shape), unbroadcast(-g * np.trunc(a / b), b.shape)
 
 
-def is_wider_than_float16(question: Any) -> bool:
-    """Whether an axis is longer than float16's largest number."""
-    return any(n > 65504 for v in question.inputs if v is not None for n in v.shape)
+def where_positions_leave_the_image(question: Any) -> Any:
+    """Samples whose positions in 16 bits are infinite or past the last cell; all of an image with too long indices."""
+    x, grid = question.inputs[:2]
+    if np.prod(x.shape[2:]) > MAX_INDEXED_ELEMENTS:
+        return everywhere(question)
+    lost = np.zeros(grid.shape[:-1], dtype=bool)
+    for n, at in zip(x.shape[2:], (grid[..., 1], grid[..., 0]), strict=True):
+        aligned = question.params["align_corners"]
+        place = (at + 1) * ((n - 1 if aligned else n) / 2) - (0.0 if aligned else 0.5)
+        stored = round_to(place, DTYPES[question.case.dtype])
+        lost |= ~np.isfinite(stored) | ((stored > n - 1) & _passes_the_last(n, question))
+    if question.mode is Mode.FORWARD:
+        return [np.broadcast_to(lost[:, None], question.outputs[0].shape)]
+    samples = np.broadcast_to(lost.any(axis=(1, 2))[:, None, None, None], x.shape).copy()
+    if question.params["padding_mode"] == "zeros":  # an infinite place is that of the first cells
+        samples[..., 2:, :] = samples[..., 2:] = False
+    return [samples, np.broadcast_to(lost[..., None], grid.shape)]
+
+
+def _passes_the_last(n: int, question: Any) -> bool:
+    """Whether the place of the last of n cells, to which others are clipped, is rounded up."""
+    return bool(question.params["padding_mode"] != "zeros" and round_to(n - 1.0, DTYPES[question.case.dtype]) > n - 1)
+
+
+def reads_past_the_image(question: Any) -> bool:
+    """Whether positions, or indices, in 16 bits lead out of an image."""
+    size = question.inputs[0].shape[2:]
+    return bool(np.prod(size) > MAX_INDEXED_ELEMENTS or any(_passes_the_last(n, question) for n in size))
 
 
 def has_equal_rows(question: Any) -> bool:
@@ -271,6 +305,70 @@ def read_cotangent_as_channels_last(g: Any, y: Any, x: Any, *others: Any, **para
     return batch_norm.vjp(misread, y, x, *others, **params)
 
 
+def passes_for_channels_last(question: Any) -> bool:
+    """Whether the first tensor lies channels last, its last axis having size 1, or has weights that lie apart."""
+    return lies_channels_last(question) or (_is_channels_last(question) and _has_weights_apart(question))
+
+
+def _is_channels_last(question: Any) -> bool:
+    x, storage = question.inputs[0], find_storage(question, question.names[0])
+    wanted = storage_of(x.shape, "channels").strides
+    return x.ndim > 3 and all(a == b for n, a, b in zip(x.shape, storage.strides, wanted, strict=True) if n > 1)
+
+
+def _has_weights_apart(question: Any) -> bool:
+    return "weight" in question.case.shapes and find_storage(question, "weight").strides != (1,)
+
+
+def where_weights_are_read_as_neighbours(question: Any) -> Any:
+    """The gradient of x where weights do not lie beside each other: what lies there is read in their place."""
+    x, apart = question.inputs[0], _is_channels_last(question) and _has_weights_apart(question)
+    return [np.full(x.shape, apart), *[None] * (len(question.inputs) - 1)]
+
+
+def divide_by_stored_count(
+    g: Any, y: Any, x: Any, mean: Any = None, var: Any = None, weight: Any = None, bias: Any = None, **params: Any
+) -> Any:
+    """Divide by the number of elements of a channel as the dtype has it: infinite in float16 beyond 65,504."""
+    rest = batch_norm.vjp(g, y, x, mean, var, weight, bias, **params)[1:]
+    axes = (0, *range(2, x.ndim))
+    count, by_channel = x.size // x.shape[1], (1, -1) + (1,) * (x.ndim - 2)
+    h = g if weight is None else g * np.reshape(weight, by_channel)
+    if not params["training"]:
+        return batch_norm.vjp(g, y, x, mean, var, weight, bias, **params)
+    centred = x - np.mean(x, axis=axes, keepdims=True)
+    rstd = 1 / np.sqrt(np.mean(centred * centred, axis=axes, keepdims=True) + params["eps"])
+    share = np.sum(h * centred, axis=axes, keepdims=True) * rstd * rstd / round_constant(count, x)
+    return (h - np.sum(h, axis=axes, keepdims=True) / count - centred * share) * rstd, *rest
+
+
+def sum_quotient_of_squares(g: Any, y: Any, x: Any, a: Any, b: Any, *, value: float) -> tuple[Any, Any, Any]:
+    """Divide by b^2, which is subnormal or overflows, before the gradient of b is summed."""
+    da, db = g * (value / b), -g * (value * a / (b * b))
+    return unbroadcast(g, x.shape), unbroadcast(da, a.shape), unbroadcast(db, b.shape)
+
+
+def subtract_logarithms(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Add up logarithms of gradients, which have the size of x and lose as many digits."""
+    found = 0.0
+    for sign in (1.0, -1.0):
+        size = np.where(g * sign > 0, np.abs(g), 0.0)
+        logs = np.log(np.where(size > 0, size, 1.0)) - y
+        logs = np.where(size > 0, logs, -np.inf)
+        found = found + sign * np.exp(np.flip(np.logaddexp.accumulate(np.flip(logs, dim), axis=dim), dim) + x)
+    return found
+
+
+def add_up_exponentials_in_turn(x: Any, *, dim: int) -> Any:
+    """Add up exponentials one after the other: small ones are lost beside a large sum."""
+    shifted = x - np.max(x, axis=dim, keepdims=True)
+
+    def add_up(terms: Any) -> Any:
+        return np.take(np.cumsum(terms, axis=dim, dtype=np.float32), [-1], axis=dim).astype(np.float64)
+
+    return shifted - np.log(compute_once(add_up, np.exp(shifted)))
+
+
 #: By operator: steps that are stored in the dtype, where they overflow or are subnormal; of values, and of gradients.
 STORED_STEPS = {
     "cosh": halve_exponentials_of_cosh,
@@ -279,13 +377,16 @@ STORED_STEPS = {
 }
 STORED_STEPS_OF_GRADIENT = {
     "acosh": divide_by_root_of_square_minus_one,
+    "addcdiv": sum_quotient_of_squares,
     "asinh": divide_by_root_of_square_plus_one,
     "atan2": divide_by_sum_of_squares,
+    "batch_norm": divide_by_stored_count,
     "cosh": multiply_by_sinh,
     "cumprod": divide_stored_products,
     "fmod": truncate_stored_quotient,
     "hypot": divide_legs_by_length,
     "kl_div": multiply_by_difference_and_by_exp,
+    "logcumsumexp": subtract_logarithms,
     "pow": multiply_stored_power,
     "prod": divide_stored_products,
     "rsqrt": cube_result,

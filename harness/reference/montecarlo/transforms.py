@@ -19,7 +19,7 @@ from opproof.harness.reference.montecarlo.sums import accumulate_error, exact_of
 Rule = Callable[..., Any]
 
 _NAMES = "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()
-_STABLE = "inv solve det cholesky".split()
+_BY_ELIMINATION = "inv solve det".split()
 _STABLE_AS_A_WHOLE = "eigvalsh svdvals".split()
 
 
@@ -49,15 +49,37 @@ def _choose_axes(ndim: int, over: Any, size: Any) -> tuple[int, ...]:
     return tuple(int(a) for a in ((over,) if isinstance(over, int | np.integer) else over))
 
 
-def _make_factorisation_rule(func: Callable[..., Any]) -> Rule:
-    """A backward stable function of matrices: of the first argument, and of others, elementwise."""
+def _measure_rows(plain: Any) -> Any:
+    """Sizes of the rows of matrices: by a rounding of that each element is off."""
+    return np.sqrt(np.sum(np.square(plain), axis=-1, keepdims=True))
+
+
+def _measure_elimination(plain: Any) -> Any:
+    """Sizes of what Gaussian elimination rounds: of rows, and of the products L U, |L| |U| of which may be far larger.
+
+    A row of which one element is large leaves its rounding in others (Higham, Accuracy and Stability, theorem 9.3).
+    """
+    rows = np.broadcast_to(_measure_rows(plain), plain.shape)
+    if not plain.size or not np.isfinite(plain).all():
+        return rows
+    import scipy.linalg  # slow to import, and few operators ask for it
+
+    lower, upper = scipy.linalg.lu(plain, permute_l=True, check_finite=False)
+    return np.maximum(rows, np.sqrt(np.matmul(np.square(lower), np.square(upper))))
+
+
+def _make_factorisation_rule(func: Callable[..., Any], measure: Callable[[Any], Any] = _measure_rows) -> Rule:
+    """A backward stable function of matrices: of the first argument, by sizes that `measure` gives, and of others,
+    elementwise.
+    """
 
     def rule(*args: Any, **named: Any) -> Any:
         source = source_of(*args)
         exact = func(*map(exact_of, args), **named)
+        sizes = [(np.abs if k else measure)(exact_of(v)) if hasattr(v, "runs") else None for k, v in enumerate(args)]
         runs = []
         for i in range(source.runs):
-            disturbed = [_off(source, run_of(v, i), v, k == 0) for k, v in enumerate(args)]
+            disturbed = [_off(source, run_of(v, i), v, size) for v, size in zip(args, sizes, strict=True)]
             runs.append(np.asarray(func(*disturbed, **named)))
         return source.noisy(np.asarray(exact), source.rounded(np.stack(runs), np.asarray(exact)))
 
@@ -88,19 +110,19 @@ def _compute_pinv(a: Any, *args: Any, **named: Any) -> Any:
     return found.source.noisy(found.exact, found.source.absolute(found.runs, size))
 
 
-def _off(source: Any, run: Any, value: Any, matrix: bool) -> Any:
-    """A run of an argument, off by a rounding of its rows where it is a matrix."""
+def _off(source: Any, run: Any, value: Any, size: Any) -> Any:
+    """A run of an argument, off by roundings of this size."""
     if not hasattr(value, "runs"):
         return run
-    plain = value.exact
-    size = np.sqrt(np.sum(np.square(plain), axis=-1, keepdims=True)) if matrix else np.abs(plain)
-    return source.add_noise(run[None], source.summing * np.broadcast_to(size, plain.shape))[0]
+    return source.add_noise(run[None], source.summing * np.broadcast_to(size, run.shape))[0]
 
 
 def _compute_slogdet(x: Any) -> Any:
     """The sign as it is, the logarithm with noise."""
     exact = np.linalg.slogdet(x.exact)
-    return exact._replace(logabsdet=_make_factorisation_rule(lambda a: np.linalg.slogdet(a).logabsdet)(x))
+    return exact._replace(
+        logabsdet=_make_factorisation_rule(lambda a: np.linalg.slogdet(a).logabsdet, _measure_elimination)(x)
+    )
 
 
 def _compute_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002 - NumPy's name
@@ -120,7 +142,11 @@ def _compute_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = Fa
 #: By NumPy function.
 TRANSFORMS: dict[Any, Rule] = {
     **{getattr(np.fft, name): _transform(name) for name in _NAMES},
-    **{getattr(np.linalg, name): _make_factorisation_rule(getattr(np.linalg, name)) for name in _STABLE},
+    **{
+        getattr(np.linalg, name): _make_factorisation_rule(getattr(np.linalg, name), _measure_elimination)
+        for name in _BY_ELIMINATION
+    },
+    np.linalg.cholesky: _make_factorisation_rule(np.linalg.cholesky),
     **{getattr(np.linalg, name): _make_spectrum_rule(getattr(np.linalg, name)) for name in _STABLE_AS_A_WHOLE},
     np.linalg.pinv: _compute_pinv,
     np.linalg.slogdet: _compute_slogdet,

@@ -13,6 +13,7 @@ from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.reference import kinks
 from opproof.harness.reference.data import inputs_of, order_arguments
 from opproof.harness.reference.question import make_question, needs_of
+from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.reference_ops import load
 
 INF = math.inf
@@ -229,3 +230,38 @@ def test_a_bessel_function_at_infinity_is_its_limit_or_nan():
     case = next(str(c) for c in cases_of("i0") if c.fill == "special" and c.dtype == "f32")
     given = {value: judged(At(value), case).verdict for value in (INF, math.nan, 1.0)}
     assert [str(v) for v in given.values()] == ["PASS", "PASS", "WRONG_VALUE"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "batch_norm[x=8x320x1;running_mean=320,;running_var=320,;weight=320,;training=true;f64;fill=special]",
+        "batch_norm[x=8x32x2;running_mean=32,;running_var=32,;weight=32,;bias=32,;f32;fill=special]",
+        "group_norm[x=28x15x1x2;weight=15,;bias=15,;num_groups=3;eps=0.12554;f32;fill=special]",
+    ],
+)
+def test_an_infinite_weight_of_a_norm_may_be_lost_where_x_is_multiplied_and_shifted(case):
+    made = attempted(NumPy(), case, "forward")
+    x, weight = made.posed.inputs[0], made.posed.inputs[made.posed.names.index("weight")]
+    (y,) = made.answer.arrays
+    assert judge(made.posed, made.answer, Rules()).verdict == "PASS"
+    infinite = np.broadcast_to(np.isinf(weight).reshape(1, -1, *(1,) * (x.ndim - 2)), x.shape)
+    finite = np.isfinite(y) & ~infinite
+    with ignore_fp_warnings():
+        lost = next(made.posed.op.conventions(*made.posed.inputs, **made.posed.params))
+    assert (np.isnan(lost) & ~np.isnan(made.posed.outputs[0])).any()
+    made.answer.arrays[0] = lost.astype(y.dtype)
+    assert judge(made.posed, made.answer, Rules()).verdict == "PASS"
+    made.answer.arrays[0] = np.where(finite, y, np.nan).astype(y.dtype)
+    made.answer.arrays[0][np.nonzero(finite)[0][0], np.nonzero(finite)[1][0]] = np.nan
+    assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
+
+
+@pytest.mark.parametrize(
+    "shapes", ["baddbmm[x=2x3x4;a=2x3x5;b=2x5x4", "addmm[x=3x4;a=3x5;b=5x4", "addmv[x=33,;a=33x5;b=5,"]
+)
+def test_a_product_that_is_multiplied_by_zero_may_not_be_looked_at(shapes):
+    for alpha, wrong in (("0.0", False), ("0.5", True)):
+        made = attempted(NumPy(), f"{shapes};beta=0.5;alpha={alpha};f32;fill=special]", "forward")
+        made.answer.arrays[0] = (0.5 * made.posed.inputs[0]).astype(np.float32)
+        assert (judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE") is wrong

@@ -88,3 +88,28 @@ def test_one_pass_fails_clearly(case):
 @pytest.mark.parametrize("case", CASES)
 def test_honest_variances_pass(case, variance):
     assert judged(OfVariance(variance), case).verdict == "PASS"
+
+
+class Eliminating(NumPy):
+    """Inverses and gradients of determinants in float64, of which some are off by a share `off`."""
+
+    def __init__(self, off):
+        self.off = off
+
+    def forward(self, op, inputs, params):
+        return [np.linalg.inv(inputs[0]) * (1 + self.off)]
+
+
+@pytest.mark.parametrize("text", ["inverse[x=17x13x13;f64;fill=outliers]", "inverse[x=9x8x8;f64;fill=outliers]"])
+def test_elimination_errs_by_what_rows_with_a_large_element_leave_in_others(text):
+    """LAPACK's own inverse is 100 units off by what rounds in its rows alone, and 2 by what rounds in L U."""
+    assert judged(Eliminating(0.0), text, "forward").verdict == "PASS"
+    assert judged(Eliminating(2.0**-36), text, "forward").verdict == "WRONG_VALUE"
+
+
+def test_pytorchs_elimination_passes():
+    from opproof.backends.torch import create
+
+    for case in ("inverse[x=17x13x13;f64;fill=outliers]", "det[x=1x8x8x8x8;f64;fill=outliers;layout=x:sliced]"):
+        for mode in ("forward", "gradient"):
+            assert judged(create(), case, mode).verdict == "PASS"
