@@ -247,7 +247,7 @@ def where_positions_leave_the_image(question: Any) -> Any:
     x, grid = question.inputs[:2]
     if np.prod(x.shape[2:]) > MAX_INDEXED_ELEMENTS:
         return everywhere(question)
-    lost = np.zeros(grid.shape[:-1], dtype=bool)
+    lost: Any = np.zeros(grid.shape[:-1], dtype=bool)
     for n, at in zip(x.shape[2:], (grid[..., 1], grid[..., 0]), strict=True):
         aligned = question.params["align_corners"]
         place = (at + 1) * ((n - 1 if aligned else n) / 2) - (0.0 if aligned else 0.5)
