@@ -26,6 +26,12 @@ def count(x: Array, dim: Dim) -> int:
     return math.prod(x.shape[a] for a in axes(dim, x.ndim))
 
 
+def ask_for_freedom(x: Array, dim: Dim, correction: int) -> None:
+    """Raise ValueError where a variance has no degree of freedom left, but for the usual correction, 1: that is NaN."""
+    if count(x, dim) <= correction and correction > 1:
+        raise ValueError(f"of {count(x, dim)} numbers correction={correction} leaves no degree of freedom")
+
+
 def left(shapes: Mapping[str, tuple[int, ...]], dim: Dim, keepdim: bool) -> list[dict[str, int]]:
     """Axes of x that a reduction over `dim` leaves, and where they are in y: its slices there are independent."""
     rank = len(shapes["x"])

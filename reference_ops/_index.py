@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,22 +23,30 @@ def along(index: Array, dim: int) -> Any:
     return tuple(index if a == axis else place for a, place in enumerate(own))
 
 
-def distinct(size: int, dim: int = -1) -> Callable[..., Array]:
-    """Draws indices of [0, size) none of which stands twice along `dim`, unless there are more than `size` of them.
+@dataclass(frozen=True)
+class Distinct:
+    """Draws indices of [0, size) none of which stands twice along `dim`.
 
     Bytes beside them may be asked to run through `every` value, which is nothing to indices.
     """
 
-    def draw(
-        bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...], *, every: bool = False
+    size: int
+    dim: int = -1
+
+    def __call__(
+        self, bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...], *, every: bool = False
     ) -> NDArray[np.int64]:
         del every
-        count, others = shape[dim], [n for a, n in enumerate(shape) if a != dim % len(shape)]
-        width = max(count, size)
+        count, others = shape[self.dim], [n for a, n in enumerate(shape) if a != self.dim % len(shape)]
+        width = max(count, self.size)
         order = np.argsort(bits(math.prod(others) * width).reshape(*others, width), axis=-1, kind="stable")
-        return np.moveaxis(order[..., :count] % max(size, 1), -1, dim)
+        return np.moveaxis(order[..., :count] % max(self.size, 1), -1, self.dim)
 
-    return draw
+    def check(self, name: str, index: Array) -> None:
+        """Raise ValueError where a place stands twice: there are too few, or slices are one in memory."""
+        ordered = np.sort(index, axis=self.dim)
+        if np.any(np.diff(ordered, axis=self.dim) == 0):
+            raise ValueError(f"{name} names a place twice, and what is written there depends on the order")
 
 
 def rows(index: Array, dim: int, rank: int) -> Any:

@@ -33,11 +33,18 @@ def max_pool(
     """The largest elements and their places in the planes of x, as PyTorch's max_pool with return_indices."""
     rank = x.dim() - 2
     pool, step = getattr(torch.nn.functional, f"max_pool{rank}d"), kernel if stride is None else stride
-    wide = _wide(torch, x, padding, -torch.inf)
-    both = pool(wide, kernel, step, 0, dilation, ceil_mode=ceil, return_indices=True)
-    y, rest = (_begun(v, x, padding, step) for v in both)
+
+    def pooled(v: Any) -> Any:
+        both = pool(
+            _wide(torch, v, padding, -torch.inf), kernel, step, 0, dilation, ceil_mode=ceil, return_indices=True
+        )
+        return (_begun(w, x, padding, step) for w in both)
+
+    y, rest = pooled(x)
+    rest = torch.where(y == -torch.inf, list(pooled(torch.zeros_like(x)))[1], rest)  # the first, padding left out
+    size = [n + sum(pair) for n, pair in zip(x.shape[2:], zip(*sides(padding, rank), strict=True), strict=True)]
     places, cells = torch.zeros_like(rest), 1
-    for n, m, p in reversed(list(zip(x.shape[2:], wide.shape[2:], sides(padding, rank)[0], strict=True))):
+    for n, m, p in reversed(list(zip(x.shape[2:], size, sides(padding, rank)[0], strict=True))):
         places, rest, cells = places + (rest % m - p) * cells, rest // m, cells * n
     return y, places
 

@@ -78,7 +78,16 @@ def pool(
 def max_pool(x: Array, how: Pool) -> tuple[Array, Array]:
     """The largest element of every window, and its flat position in the plane of x; the first among ties, and NaN."""
     asked_of_something(x, "pooling")
+    ask_for_cells(x.shape[x.ndim - len(how.kernel) :], how)
     return _at(x, how, _winners(x, how))
+
+
+def ask_for_cells(size: tuple[int, ...], how: Pool) -> None:
+    """Raise ValueError where a window meets padding alone, of which nothing is the largest."""
+    for n, k, s, p, d, o in zip(size, how.kernel, how.stride, how.padding, how.dilation, how.out, strict=True):
+        cell = s * np.arange(o)[:, None] - p + d * np.arange(k)
+        if not np.all(np.any((cell >= 0) & (cell < n), axis=1)):
+            raise ValueError(f"a window of {k} cells, {d} apart, meets none of {n} with {p} before them")
 
 
 def max_pools_with_nan(x: Array, how: Pool) -> Iterator[tuple[Array, Array]]:

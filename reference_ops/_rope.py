@@ -138,7 +138,7 @@ def torch_rotate(
     angles = sign * angles * torch.tensor(left, dtype=x.dtype, device=x.device)
     turning = torch.polar(torch.full_like(angles, length), angles)
     if mode == "norm":
-        pairs = torch.view_as_complex(x[..., :n_dims].unflatten(-1, (-1, 2)).contiguous())
+        pairs = torch.complex(x[..., 0:n_dims:2], x[..., 1:n_dims:2])  # a view would ask for memory of 16 bytes
     else:
         pairs = torch.complex(*x[..., : 2 * len(turns)].chunk(2, dim=-1))
     turned = pairs * turning[:, None]

@@ -1,9 +1,9 @@
 """pad: cells added around x (or taken away, where a number is negative), of `value` or continuing x.
 
 Shapes: x any; pad = (before, after) of the last axis, then of the last but one, and so on; y grows by them.
-mode "constant" fills with `value` (0 where None), "reflect" mirrors without repeating the edge, "replicate"
-repeats the edge, "circular" continues from the other end of what negative numbers leave (they cut first, as in
-PyTorch and ONNX Runtime); the last three need x of rank len(pad) / 2 + 1 or more.
+mode "constant" fills with `value` (0 where None), others take none. "reflect" mirrors without repeating the edge,
+"replicate" repeats the edge, "circular" continues from the other end of what negative numbers leave (they cut first,
+as in PyTorch and ONNX Runtime); the last three need x of rank len(pad) / 2 + 1 or more.
 Gradient: each cell of g added to the cell of x that it shows; filled cells give nothing.
 Source: PyTorch's documentation of torch.nn.functional.pad.
 PyTorch: torch.nn.functional.pad. ONNX: Pad (constant, reflect, edge, wrap).
@@ -45,6 +45,8 @@ def _at(axis: int, index: Any) -> tuple[Any, ...]:
 
 
 def forward(x: Array, *, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Array:
+    if mode != "constant" and value is not None:
+        raise ValueError(f"value={value} is what is filled in, and mode={mode} fills nothing in")
     y = x
     for axis, shown in _axes(x, pad, mode):
         inside = (shown >= 0) & (shown < x.shape[axis])

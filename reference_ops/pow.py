@@ -1,12 +1,15 @@
 """pow: a to the power b, elementwise with NumPy broadcasting, or to the number `exponent`.
 
-Shapes: a and b broadcast against each other; y has the broadcast shape. Without b, y as a.
+Shapes: a and b broadcast against each other; y has the broadcast shape. Either b or `exponent` is given; without b,
+y as a.
+To the power 1/2 the root of -inf is NaN to some, where IEEE 754 has inf.
 Gradient: da = g b aᵇ⁻¹ (0 where b is 0) and db = g y log a (0 where a is 0 and b >= 0), each summed
 over the axes along which its tensor was broadcast.
 Source: elementary.
 PyTorch: torch.pow. ONNX: Pow. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,10 +30,17 @@ def domain(shapes: dict[str, tuple[int, ...]], *, exponent: float | None = None,
 
 
 def forward(a: Array, b: Array | None = None, *, exponent: float | None = None) -> Array:
-    if exponent is not None:
-        return np.power(a, exponent)
-    assert b is not None
-    return np.power(a, b)
+    if b is not None and exponent is None:
+        return np.power(a, b)
+    if b is not None or exponent is None:
+        raise ValueError("pow takes b or exponent, one of them")
+    y = np.power(a, exponent)
+    return np.where(a == -np.inf, np.inf, y) if exponent == 0.5 else y  # NumPy takes the root, which is NaN
+
+
+def conventions(a: Array, b: Array | None = None, *, exponent: float | None = None) -> Iterator[Array]:
+    if exponent == 0.5:
+        yield np.where(a == -np.inf, np.nan, np.power(a, exponent))
 
 
 def vjp(

@@ -1,6 +1,6 @@
 """roll: x shifted along `dims`, what leaves at one end coming back at the other.
 
-Shapes: x any; y as x. shifts and dims: one number each, or as many.
+Shapes: x any; y as x. shifts and dims: one number each, or as many of one as of the other.
 Gradient: g shifted back.
 Source: the definition.
 PyTorch: torch.roll. ONNX: none. ggml: ggml_roll.
@@ -19,6 +19,8 @@ KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, shifts: int | tuple[int, ...], dims: int | tuple[int, ...]) -> Array:
+    if np.size(shifts) != np.size(dims):
+        raise ValueError(f"shifts={shifts} are {np.size(shifts)}, and dims={dims} are {np.size(dims)}")
     return np.roll(x, shifts, axis=dims)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.reference_ops import rope, set_rows
-from opproof.reference_ops._index import distinct
+from opproof.reference_ops._index import Distinct
 from opproof.reference_ops._rope import USUAL
 
 SIGNATURE = "(r,h,2*p<257),(t,h,2*p),(t),(t); n_dims=2*p"
@@ -26,7 +26,7 @@ IN_PLACE = ("cache",)
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {
         "positions": range(131072 if params.get("freq_base", 0) >= 1e5 else 200),
-        "indices": distinct(shapes["cache"][0]),
+        "indices": Distinct(shapes["cache"][0]),
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._index import along, distinct
+from opproof.reference_ops._index import Distinct, along
 
 SIGNATURE = "(...),(...),(...)"
 ANALYTIC = True
@@ -24,7 +24,7 @@ IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"index": distinct(shapes["x"][params["dim"]], params["dim"])}
+    return {"index": Distinct(shapes["x"][params["dim"]], params["dim"])}
 
 
 def forward(x: Array, index: Array, src: Array, *, dim: int) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._index import distinct
+from opproof.reference_ops._index import Distinct
 
 SIGNATURE = "(...,r,n),(...,m,n),(...,m)"
 ANALYTIC = True
@@ -27,7 +27,7 @@ IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"indices": distinct(shapes["x"][-2])}  # kernels write in no order: no row twice in one batch
+    return {"indices": Distinct(shapes["x"][-2])}  # kernels write in no order: no row twice in one batch
 
 
 def _writers(indices: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:

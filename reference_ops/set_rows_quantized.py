@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._index import distinct
+from opproof.reference_ops._index import Distinct
 from opproof.reference_ops._quant import blocks, encode
 
 SIGNATURE = "(...,r,q*size),(...,m,q*block),(...,m)"
@@ -24,7 +24,7 @@ LIKE = "source"
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"x": blocks(params["type"]), "indices": distinct(shapes["x"][-2])}
+    return {"x": blocks(params["type"]), "indices": Distinct(shapes["x"][-2])}
 
 
 def forward(x: Array, source: Array, indices: Array, *, type: str) -> Array:

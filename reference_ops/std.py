@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._axes import Dim, count, kept, left, mean_of, unbounded
+from opproof.reference_ops._axes import Dim, ask_for_freedom, count, kept, left, mean_of, unbounded
 
 APART = True
 TRAITS = ("rowwise", "statistic", "long sum")
@@ -26,6 +26,7 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
 
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
+    ask_for_freedom(x, dim, correction)
     centred = x - mean_of(x, dim, True)
     return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0))  # type: ignore[no-any-return]
 

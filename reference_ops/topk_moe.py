@@ -62,7 +62,8 @@ def vjp(
     if renormalize:
         chosen = np.take_along_axis(scores, ids, axis=-1)
         total = np.sum(chosen, axis=-1, keepdims=True)
-        dchosen = (dchosen - np.sum(dchosen * chosen / total, axis=-1, keepdims=True)) / total
+        # the quotient differentiated in both: of one expert, whose weight is 1, two terms meet that round apart
+        dchosen = dchosen / total - np.sum(dchosen * chosen / (total * total), axis=-1, keepdims=True)
     dscores = added(logits.shape, along(ids, -1), dchosen)
     # from the scores, as kernels save them: of large logits 1 - s has lost digits
     return dscores * scores * (1 - scores) if gating == "sigmoid" else softmax_vjp(dscores, scores)

@@ -17,6 +17,7 @@ from opproof.cases import Case
 from opproof.cases._data import bits_of, draw, draw_cotangent, draw_tensor
 from opproof.cases._fills import HIDDEN, is_on_kinks
 from opproof.cases._layouts import LAYOUTS, cotangent_layout, layouts_of
+from opproof.cases._stored import is_stored
 from opproof.cases._whole import confined
 from opproof.core.arrays import Array, Closed
 from opproof.core.dtypes import DTYPES, FLOATS, round_to
@@ -25,6 +26,7 @@ from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.reference_ops import Op, Trait, gradients_of
+from opproof.reference_ops._index import Distinct
 
 #: The fill whose cotangents have zeros too.
 ZEROS_FILL = "zeros"
@@ -50,11 +52,15 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
 
     Integers of the case's dtype are float64 too; their results fit it. Floats keep MIN_KINK_DISTANCE from kinks
     unless the fill sits on them, which "kink" always does; a broadcast layout repeats its first slice. `variant` draws
-    other data for the same case.
+    other data for the same case. Raises ValueError where places that are to be distinct are not.
     """
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     values = draw(case, constraints, variant)
     repeat_slices(case, values)
+    if not is_stored(case.fill):
+        for name in values.keys() & constraints.keys():
+            if isinstance(constraint := constraints[name], Distinct):
+                constraint.check(name, values[name])
     if DTYPES[case.dtype].whole:
         return reduce_to_dtype_range(
             case, op, values, list_arguments(case, op), fill_parameters(case, op), constraints, variant

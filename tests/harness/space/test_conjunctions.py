@@ -81,6 +81,18 @@ def test_a_window_that_does_not_fit_is_no_case(text):
         ("masked_fill[x=0d;mask=1,;value=1.0;f32]", r"a mask of \(1,\) does not broadcast to \(\)"),
         ("solve_triangular[a=2x2;b=1x3;upper=false;left=false;f32]", "no solution has a of"),
         ("embedding[weight=2x13;indices=5,;padding_idx=2;f32]", "padding_idx is 2, and there are 2 rows"),
+        (
+            "max_pool2d[x=2x3x1x9;kernel_size=2;padding=1;dilation=2;f32]",
+            "a window of 2 cells, 2 apart, meets none of 1",
+        ),
+        ("max_pool1d[x=2x3x9;kernel_size=1;padding=(0,1);f32]", "lie wholly on padding"),
+        ("pad[x=7x9;pad=(1,2);mode=circular;value=3.0;f32]", "mode=circular fills nothing in"),
+        ("roll[x=7x9;shifts=(1,2);dims=1;f32]", "are 2, and dims=1 are 1"),
+        ("pow[a=5,;b=5,;exponent=2.0;f32]", "one of them"),
+        ("var[x=3x2;dim=-1;correction=2;f32]", "of 2 numbers correction=2 leaves no degree of freedom"),
+        ("std[x=3x1;dim=-1;correction=2;f32]", "of 1 numbers correction=2 leaves no degree of freedom"),
+        ("set_rows[x=4x3;source=5x3;indices=5,;f32]", "indices names a place twice"),
+        ("scatter[x=5x3;index=2x3;src=2x3;dim=0;f32;layout=index:broadcast]", "index names a place twice"),
     ],
 )
 def test_shapes_that_do_not_fit_are_no_case(text, said):
