@@ -43,6 +43,9 @@ from opproof.harness.reference.roundoff import RUNS
 #: The most slices that are drawn, and the most of suspects' that are judged by noise of their own.
 MAX_DRAWN_SLICES = 8
 MAX_JUDGED_SUSPECTS = 256
+#: Slices that are drawn for the scale at a place of each to tell that of the others: a softmax that is nearly 1 there
+#: has a scale of a thousandth.
+MIN_SETTLING_SLICES = 4
 #: Beyond so many bounds by the largest scale of the drawn slices an element of ordinary data is wrong in any case.
 MIN_FAR_BOUNDS = 8.0
 
@@ -56,7 +59,8 @@ def judge_in_slices(posed: Question, answer: Outputs, rules: Rules, room: ChunkP
     drawn = _draw_slices(asked)
     narrow, wide = ({n: _find_scales(asked, drawn[n], n, largest=largest) for n in arrays} for largest in (False, True))
     screens = _check_elements(asked, narrow, wide)
-    suspected, unsettled = _judge_suspects(asked, screens, wide)
+    settled = frozenset(name for name, slices in drawn.items() if len(slices) >= MIN_SETTLING_SLICES)
+    suspected, unsettled = _judge_suspects(asked, screens, wide, settled)
     first = [*{id(s): s for slices in drawn.values() for s in slices}.values()]
     summed = _sum_up(answer, first, suspected, screens, unsettled)
     return replace(summed, left_out=find_missing(posed, answer))
@@ -157,16 +161,17 @@ def _count_covered(asked: LargeAnswer, name: str) -> tuple[int, ...]:
 
 
 def _judge_suspects(
-    asked: LargeAnswer, screens: Mapping[str, Screen], wide: Mapping[str, Scales]
+    asked: LargeAnswer, screens: Mapping[str, Screen], wide: Mapping[str, Scales], settled: frozenset[str]
 ) -> tuple[list[JudgedSlice], int]:
     """Slices of suspects, judged, the farthest out first; and how many others are far beyond any scale that was seen.
 
-    Where slices are small, also those of the elements that are the closest to the narrow bound.
+    Where slices are small, also those of the elements that are the closest to the narrow bound. What is far beyond the
+    scales of the results `settled`, of which enough slices were drawn, is wrong; of others noise of their own tells.
     """
-    axes = asked.room.axes
-    most = max(1, min(MAX_JUDGED_SUSPECTS, count(make_whole_block(axes)) // 64))
+    axes, slices = asked.room.axes, count(make_whole_block(asked.room.axes))
+    most = MAX_DRAWN_SLICES if slices <= MAX_DRAWN_SLICES else max(1, min(MAX_JUDGED_SUSPECTS, slices // 64))
     queue: list[tuple[SuspectElement, str]] = [(s, name) for name, screen in screens.items() for s in screen.kept]
-    if most > 1:
+    if slices > MAX_DRAWN_SLICES and most > 1:
         queue += [
             (SuspectElement(s.share, s.closest, 0.0), name) for name, s in screens.items() if s.closest is not None
         ]
@@ -179,7 +184,7 @@ def _judge_suspects(
             continue
         if len(judged) >= most:
             unsettled += suspect.out > MIN_FAR_BOUNDS
-        elif suspect.out > MIN_FAR_BOUNDS and asked.posed.case.fill in PIECEWISE:
+        elif suspect.out > MIN_FAR_BOUNDS and name in settled and asked.posed.case.fill in PIECEWISE:
             judged[block, name] = by_other_scales(asked, block, name, wide[name])
             break  # that settles it
         else:

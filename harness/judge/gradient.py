@@ -112,7 +112,7 @@ def by_vjp(posed: Question, answer: Outputs, expected: Sequence[Expected | None]
         comparisons = waive_near_kinks(
             posed, answer.arrays, comparisons, rules.declared, flushes=not rules.strict_subnormals
         )
-    comparisons = alternatives.waive_large_noise(posed, answer.arrays, comparisons, rules.declared)
+    comparisons = alternatives.waive_large_noise(posed, answer.arrays, expected, comparisons, rules.declared)
     notes: list[str] = []
     if posed.op.reference is not None and rules.convention == "any":
         comparisons = _of_torch(posed, answer, comparisons, rules)

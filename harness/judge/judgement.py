@@ -21,12 +21,19 @@ from opproof.core.arrays import Array, has_same_bits
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import of_the_draw, waive_by_alternatives
-from opproof.harness.judge.array_statistics import NO_STATISTICS, ORDINARY_FILLS, ArrayStatistics, measure_array
-from opproof.harness.judge.bound import Comparison, compare, make_clearly_wrong_test
+from opproof.harness.judge.array_statistics import (
+    MIN_DISTINCT_RESULTS,
+    NO_STATISTICS,
+    ORDINARY_FILLS,
+    ArrayStatistics,
+    measure_array,
+)
+from opproof.harness.judge.bound import C, Comparison, compare, make_clearly_wrong_test
 from opproof.harness.judge.gradient import ComparedArrays, Rules, by_differences, by_vjp, compare_results
 from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.chunks.blocks import Axis, axes_of
 from opproof.harness.reference.data import to_dtype
+from opproof.harness.reference.error_scale import measure_shared_bias
 from opproof.harness.reference.expected import evaluate_expected, expected_of
 from opproof.harness.reference.question import Expected, Question, make_question, name_outputs
 from opproof.reference_ops import Trait
@@ -89,6 +96,7 @@ def judge(
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _judge_tensors(posed, compared, rules)
+    tensors = _allow_shared_bias(posed, tensors, rules.declared) if whole else tensors
     together = of_the_whole(tensors, lambda j: j.figures.fault(rules.rounding)) if whole else ""
     objection = compared.objection or unfair or together
     failing = [j for j in tensors if not j.comparison.right]
@@ -125,6 +133,20 @@ def of_the_whole(tensors: Sequence[JudgedTensor], fault: Callable[[JudgedTensor]
         if judged.comparison.right and (objection := fault(judged)):
             return objection if len(tensors) == 1 else f"{judged.name}: {objection}"
     return ""
+
+
+def _allow_shared_bias(
+    posed: Question, tensors: tuple[JudgedTensor, ...], declared: str | None
+) -> tuple[JudgedTensor, ...]:
+    """The tensors, their bias no fault where noise moves all elements together by as much as one of them.
+
+    A statistic of a whole array is one number, and so is its error, which all elements have.
+    """
+    if all(j.figures.factor is None or not j.comparison.right for j in tensors) or posed.op.reference is not None:
+        return tensors
+    names = [str(n) for n in (posed.names if posed.mode is Mode.GRADIENT else name_outputs(posed.op, len(tensors)))]
+    biases = posed.once(f"shared bias {declared or ''}", lambda: measure_shared_bias(posed, declared))
+    return tuple(replace(j, figures=j.figures.without_bias(C * biases[names.index(j.name)])) for j in tensors)
 
 
 def make_passing_judgement(tensors: Sequence[JudgedTensor], failing: Sequence[JudgedTensor]) -> Judgement:
@@ -184,7 +206,9 @@ def compare_answer(
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
     comparisons: Sequence[Comparison | None] = compare_results(posed, arrays, expected, rules)
     comparisons = waive_by_alternatives(posed, arrays, expected, comparisons, rules.strict_subnormals)
-    return ComparedArrays(arrays, expected, alternatives.waive_large_noise(posed, arrays, comparisons, rules.declared))
+    return ComparedArrays(
+        arrays, expected, alternatives.waive_large_noise(posed, arrays, expected, comparisons, rules.declared)
+    )
 
 
 def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> tuple[JudgedTensor, ...]:
@@ -194,19 +218,25 @@ def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> t
     by_slice = by_slice and posed.case.fill in ORDINARY_FILLS and Trait.POINTWISE not in posed.op.traits
     axes = axes_of(posed.case, posed.op) if by_slice else ()
     repeated = "broadcast" in (*layouts_of(posed.case).values(), cotangent_layout(posed.case))
+    saves_few = not forward and Trait.POINTWISE in posed.op.traits and not has_many_numbers(posed.inputs)
+
+    def measure(i: int, name: str, a: Array, e: Expected, c: Comparison) -> ArrayStatistics:
+        alone = _find_independent_axes(axes, name, a)
+        return measure_array(a, e, c, posed.dtype_of(i), alone, repeated=repeated, saves_few=saves_few)
+
     return tuple(
-        JudgedTensor(
-            str(n),
-            a,
-            e,
-            c,
-            measure_array(a, e, c, posed.dtype_of(i), _find_independent_axes(axes, str(n), a), repeated=repeated),
-        )
+        JudgedTensor(str(n), a, e, c, measure(i, str(n), a, e, c))
         for i, (n, a, e, c) in enumerate(
             zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
         )
         if a is not None and e is not None and c is not None
     )
+
+
+def has_many_numbers(inputs: Iterable[Array | None]) -> bool:
+    """Whether one of some tensors holds so many different numbers that the roundings of each tell of all."""
+    floats = (v for v in inputs if v is not None and v.dtype.kind == "f")
+    return any(np.unique(np.abs(v)).size >= MIN_DISTINCT_RESULTS for v in floats)
 
 
 def _find_independent_axes(axes: Sequence[Axis], name: str, array: Array) -> tuple[int, ...]:

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 NOISE_PASSES = 4
 #: Beyond it, and below its reciprocal, the square of a deviation comes near the ends of float64.
 MAX_SQUARABLE_DEVIATION = 2.0**400
+#: Of what noise moves an element by, the part that it moves all elements by together, where they share one error: two
+#: rows, each with an error of its own, have the root of a half.
+MIN_SHARED_BIAS = 0.72
 #: Bytes of a noisy forward up to which it is kept for the gradients of the same case.
 MAX_KEPT_FORWARD_BYTES = 2**26
 
@@ -94,7 +97,7 @@ def measure_flushing_loss(posed: Question) -> list[Array | None]:
     return [None if d is None else d.root * real for d in (_take_mean(total, RUNS) for total in totals)]
 
 
-def measure_reach(posed: Question, declared: str) -> list[tuple[Array, Array] | None]:
+def measure_reach(posed: Question, declared: str | None) -> list[tuple[Array, Array] | None]:
     """Of every result the least and the largest number in noise of the declared size; None of what is not noisy.
 
     A normal draw for what is even between none and one roundoff to either side, of the same variance.
@@ -107,6 +110,30 @@ def measure_reach(posed: Question, declared: str) -> list[tuple[Array, Array] | 
         found = [_ends_of(r) for r in results]
         ends = found if not ends else [_join_ends(a, b) for a, b in zip(ends, found, strict=True)]
     return ends
+
+
+def measure_shared_bias(posed: Question, declared: str | None) -> list[float]:
+    """By how many roundoffs noise moves all elements of a result together, away from zero: the RMS over the runs.
+
+    0 where that is not nearly all by which it moves one of them: there elements, or rows, err apart.
+    """
+    dtype = DTYPES[posed.case.dtype]
+    size = max(compute_roundoff(dtype, declared), dtype.u)
+    together = min(posed.together, RUNS)
+    found = []
+    for result in _evaluate_noisy(posed, *_make_source(posed.case, declared, 0, together)):
+        if not isinstance(result, NoisyArray):
+            found.append(0.0)
+            continue
+        with np.errstate(all="ignore"):
+            off = (result.runs - result.exact) * (size / DELTA)
+            scale = np.sqrt(np.mean(np.square(off), axis=0)) + dtype.u * np.abs(result.exact)
+            units = np.sign(result.exact) * off / scale
+            counted = [run[np.isfinite(run)] for run in units]
+        means, squares = ([f(run) for run in counted if run.size] for f in (np.mean, lambda run: np.mean(run * run)))
+        bias, rms = (float(np.sqrt(np.mean(v))) if v else 0.0 for v in (np.square(means).tolist(), squares))
+        found.append(bias if bias > MIN_SHARED_BIAS * rms else 0.0)
+    return found
 
 
 def _evaluate_noisy(posed: Question, source: Source, stored: float) -> Sequence[Any]:

@@ -13,7 +13,7 @@ from opproof.harness.judge.bound import STORED, compare
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.array_bias import MIN_WHOLE_VALUES
-from opproof.harness.reference.expected import expected_of
+from opproof.harness.reference.expected import expected_of, values_of
 from opproof.harness.reference.question import Expected, evaluate_vjp, make_question
 from opproof.reference_ops import load
 
@@ -323,3 +323,45 @@ def test_what_is_0_but_for_its_rounding_has_no_size_to_be_off_by(spread, told):
     want = Expected(truth, np.full(truth.shape, 1e-3), False, spread=spread)
     found = measure_array(got, want, compare(got, want, "bf16"), "bf16")
     assert bool(found.slope) is told
+
+
+def with_factor(text, mode, units):
+    """The judgement of right results times 1 + `units` roundoffs."""
+    case = Case.parse(text)
+    posed = make_question(case, load(case.op), Mode(mode)).case_data
+    right = [v for v in values_of(posed) if v is not None]
+    dtype = DTYPES[case.dtype]
+    stored = [np.asarray(v * (1 + units * dtype.u)).astype(dtype.numpy) for v in right]
+    return judge(posed, Outputs(stored), Rules())
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "verdict"),
+    [
+        ("std[x=256x1x2x2;dim=None;keepdim=true;f64;fill=zeros]", "gradient", "PASS"),
+        ("log_softmax[x=1x65539;dim=-1;f32;fill=wide]", "forward", "PASS"),
+        ("log_softmax[x=9x6553;dim=-1;f32;fill=wide]", "forward", "WRONG_VALUE"),
+        ("exp[x=32x32;f64]", "forward", "WRONG_VALUE"),
+    ],
+)
+def test_a_factor_is_no_fault_where_all_elements_share_one_error(text, mode, verdict):
+    """The deviation of a whole array is one number, which is divided by in all of its gradient."""
+    units = {"std": 60, "log_softmax": 20 if "9x" in text else 5, "exp": 12}[text.partition("[")[0]]
+    assert with_factor(text, mode, units).verdict == verdict
+
+
+@pytest.mark.parametrize(("fill", "verdict"), [("halves", "PASS"), ("normal", "PASS")])
+def test_a_dozen_saved_numbers_lean_without_a_fault(fill, verdict):
+    """tanh of 13 numbers is rounded 13 times, and thousands of gradients share these roundings."""
+    case = Case.parse(f"tanh[x=1x256x13x1;f16;fill={fill}]")
+    posed = make_question(case, load("tanh"), Mode.GRADIENT).case_data
+    saved = round_to(np.tanh(posed.inputs[0]), DTYPES["f16"])
+    answer = (posed.cotangents[0] * (1 - saved * saved)).astype(np.float16)
+    assert judge(posed, Outputs([answer]), Rules()).verdict == verdict
+
+
+def test_truncated_gradients_fail_where_many_numbers_are_saved():
+    case = Case.parse("tanh[x=1x256x13x1;f16]")
+    posed = make_question(case, load("tanh"), Mode.GRADIENT).case_data
+    answer = truncated(values_of(posed)[0], DTYPES["f16"]).astype(np.float16)
+    assert judge(posed, Outputs([answer]), Rules()).verdict == "WRONG_GRADIENT"

@@ -113,3 +113,29 @@ def test_pytorchs_elimination_passes():
     for case in ("inverse[x=17x13x13;f64;fill=outliers]", "det[x=1x8x8x8x8;f64;fill=outliers;layout=x:sliced]"):
         for mode in ("forward", "gradient"):
             assert judged(create(), case, mode).verdict == "PASS"
+
+
+def test_a_score_whose_last_digit_is_large_moves_its_exponential_by_any_factor():
+    """Scores near 10^9 are rounded by 32 in float32: small noise says nothing of exp of their differences."""
+    text = (
+        "softmax_ext[x=13x1x2x1x8x13;mask=8x13;keep=8x13;scale=0.3;max_bias=4.0;f32;mixed=mask:f16;fill=farther;"
+        "layout=x:sliced,mask:permuted,keep:transposed]"
+    )
+    assert judged(Softmax(1.0), text).verdict == "PASS"
+    assert judged(Softmax(1.001), text).verdict == "WRONG_VALUE"
+
+
+class Softmax:
+    """A float32 softmax of scaled and biased scores, times a factor."""
+
+    mixed = True
+
+    def __init__(self, factor):
+        self.factor = np.float32(factor)
+
+    def forward(self, op, inputs, params):
+        x, mask, _, keep = (None if v is None else v.astype(np.float32) for v in inputs)
+        scores = x * np.float32(params["scale"]) + np.float32(2 ** -params["max_bias"]) * mask
+        scores = np.where(keep != 0, scores, -np.inf)
+        e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True) * self.factor
