@@ -64,12 +64,15 @@ REFUSALS = (
     "pad should be at most half of effective kernel size",
     "smaller than kernel size",
     "Expected 3D or higher dimensionality",
+    "pad should be smaller than or equal to half of kernel size",
     "torch.clamp: At least one of 'min' or 'max' must not be None",
 )
 
 
-def with_refusals() -> AbstractContextManager[None]:
-    """Decline what PyTorch refuses by a rule of its own. Raises Unsupported."""
+def with_refusals(tensors: Sequence[Any]) -> AbstractContextManager[None]:
+    """Decline what PyTorch refuses by a rule of its own, of several dtypes by those. Raises Unsupported."""
+    if mixed.is_mixed(tensors):
+        return mixed.with_declines()
     return mixed.decline_where(REFUSALS, "PyTorch refuses it")
 
 
@@ -95,7 +98,7 @@ class Torch:
         tensors = self._tensors(inputs)
         if mixed.is_mixed(tensors) and out is None:
             return self._mixed(op, tensors, params)
-        with self._torch.no_grad(), with_refusals():
+        with self._torch.no_grad(), with_refusals(tensors):
             if out is not None:
                 return [self._written(op, tensors, params, place_of(out[0], inputs), out)]
             return [self._array(y) for y in tuple_of(self._twin(op)(self._torch, *tensors, **params))]
@@ -135,7 +138,7 @@ class Torch:
             self._of_one_dtype(op, tensors) if out is None else self._over(op, place_of(cotangents[0], out), params)
         )
         twin = functools.partial(function, self._torch, **params)
-        with mixed.with_declines() if mixed.is_mixed(tensors) else with_refusals():
+        with with_refusals(tensors):
             found = autograd(self._torch, twin, tensors, needs, self._tensors(cotangents))
         return write_results([None if d is None else self._array(d) for d in found], out)
 

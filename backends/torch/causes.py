@@ -277,9 +277,31 @@ def has_equal_rows(question: Any) -> bool:
     return "broadcast" in question.case.layout
 
 
-def has_one_term(question: Any) -> bool:
-    """Whether a product of matrices has one term."""
-    return bool(question.inputs[0].shape[-1] == 1)
+def has_short_stride(question: Any) -> bool:
+    """Whether an axis of size 1 of a or bᵀ, which counts as contiguous, has a stride that is less than a row."""
+    a, b = (find_storage(question, name).strides for name in ("a", "b"))
+    (m, k), (n, _) = question.inputs[0].shape, question.inputs[1].shape
+    return _steps_short(m, k, *a) or _steps_short(k, n, b[1], b[0])
+
+
+def _steps_short(rows: int, columns: int, down: int, along: int) -> bool:
+    if (rows > 1 and down != columns) or (columns > 1 and along != 1):  # it is copied, and then has usual strides
+        return False
+    return (rows == 1 and down < columns) or (columns == 1 and 1 < along < rows)
+
+
+def has_batch_of_several_strides(question: Any) -> bool:
+    """Whether the matrices of a strided result are not as far apart, one from the next, as those of the last axis."""
+    if not question.case.into:
+        return False
+    shape = question.outputs[0].shape
+    strides = storage_of(shape, question.case.into).strides
+    step = strides[-3] if len(shape) > 2 else 0
+    for size, stride in zip(reversed(shape[:-2]), reversed(strides[:-2]), strict=True):
+        if size > 1 and stride != step:
+            return True
+        step *= size
+    return False
 
 
 def where_a_score_is_none(question: Any) -> Any:

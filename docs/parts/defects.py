@@ -6,7 +6,7 @@
 
 A reproduction is a short program with the library alone. Its docstring has a title, a blank line, why it is so where
 that helps, and then `Ledger:` (operator and mode, comma by comma), or `OpInfo:` (entries of tests/opinfo/rows.toml
-that show it), `Upstream:` (an address) where one is known,
+that show it), or `Refused:` (operators whose reference refuses the call), `Upstream:` (an address) where one is known,
 `Unless:` (a processor's feature, such as vnni) where it hides the defect, and `Expected:`, what a library without the
 defect prints.
 """
@@ -90,7 +90,8 @@ DIFFERENCES = {
 class Reproduction:
     """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program.
 
-    `opinfo` holds entries of PyTorch's OpInfo that show it, where no case of ours does.
+    `opinfo` holds entries of PyTorch's OpInfo that show it, where no case of ours does; `refused` operators whose
+    reference refuses the call, as it has no meaning.
 
     `unless` is part of the name of a processor's feature with which the defect does not show, `needs` of one without
     which it does not; empty mostly.
@@ -101,6 +102,7 @@ class Reproduction:
     why: str
     ledger: tuple[tuple[str, str], ...]
     opinfo: tuple[str, ...]
+    refused: tuple[str, ...]
     upstream: str
     unless: str
     needs: str
@@ -126,12 +128,12 @@ def _read(path: Path) -> Reproduction:
     key = "why"
     for line in rest.strip().splitlines():
         head, colon, value = line.partition(":")
-        if colon and head in {"Ledger", "OpInfo", "Upstream", "Unless", "Needs", "Expected"}:
+        if colon and head in {"Ledger", "OpInfo", "Refused", "Upstream", "Unless", "Needs", "Expected"}:
             key = head
             fields[key] = [value.strip()] if value.strip() else []
         else:
             fields.setdefault(key, []).append(line if key == "why" else line.strip())
-    for names in (("Ledger", "OpInfo"), ("Expected",)):
+    for names in (("Ledger", "OpInfo", "Refused"), ("Expected",)):
         if not fields.keys() & set(names):
             raise ValueError(f"{path}: the docstring has no {' or '.join(f'`{name}:`' for name in names)}.")
     pairs = [pair.split() for pair in " ".join(fields.get("Ledger", [])).split(",") if pair]
@@ -145,6 +147,7 @@ def _read(path: Path) -> Reproduction:
         "\n".join(fields.get("why", [])).strip(),
         tuple((op, mode) for op, mode in pairs),
         tuple(entries),
+        tuple(name.strip() for name in " ".join(fields.get("Refused", [])).split(",") if name.strip()),
         " ".join(fields.get("Upstream", [])),
         " ".join(fields.get("Unless", [])),
         " ".join(fields.get("Needs", [])),
@@ -253,6 +256,7 @@ def _section(library: str, r: Reproduction, got: str) -> Iterator[str]:
     where = f"[reported]({r.upstream})" if r.upstream else "no report of it was found"
     where += f"; only on a CPU with {r.needs}" * bool(r.needs) + f"; only on a CPU without {r.unless}" * bool(r.unless)
     seen = [f"`{op}` ({mode})" for op, mode in r.ledger] + [f"OpInfo's `{entry}`" for entry in r.opinfo]
+    seen += [f"calls that the reference of `{name}` refuses" for name in r.refused]
     yield f"Seen in {', '.join(seen)}; {where}."
     yield from ("", f"`{library}/{r.name}.py`", "", "```python", r.code, "```", "")
     yield from ("Expected:", "", "```text", r.expected, "```", "", "Got:", "", "```text", got, "```")

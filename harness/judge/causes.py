@@ -162,9 +162,10 @@ class _Kinds:
     @staticmethod
     def of(entry: Known, posed: Question, rules: Rules) -> _Kinds:
         """Those of an entry; where it names none, those by which the backend is judged."""
-        dtype, said = posed.case.dtype, entry.arithmetic or rules.declared or ""
+        case, said = posed.case, entry.arithmetic or rules.declared or ""
+        dtype = min(case.dtypes, key=lambda name: DTYPES[name].digits)
         said = dtype if said == "dtype" else said
-        plain = "f64" if dtype == "f64" else "f32"
+        plain = "f64" if case.dtype == "f64" else "f32"
         truncates = entry.rounding == "truncate"
         if said == "storage":
             return _Kinds(dtype if dtype in ("f16", "bf16") else plain, plain, "storage", truncates)

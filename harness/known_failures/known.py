@@ -332,12 +332,12 @@ class Known:
         return any(op.startswith(o[: o.index("*")]) if "*" in o else o == op for o in self.ops)
 
     def covers_case(self, case: str) -> bool:
-        """Whether a pattern matches the id, or the operator and the dtype are among those stated."""
+        """Whether a pattern matches the id, or the operator and the dtype, of a tensor at least, are stated."""
         if self.operators:
             op, _, rest = case.partition("[")
-            return op in self.operators and (
-                not self.dtypes or not set(self.dtypes).isdisjoint(rest.rstrip("]").split(";"))
-            )
+            if op not in self.operators:
+                return False
+            return not self.dtypes or not _list_dtypes(rest).isdisjoint(self.dtypes)
         return any(matches(p, case) for p in self.globs)
 
     def speaks_of(self, case: str, mode: Mode, spec: str) -> bool:
@@ -372,6 +372,13 @@ class Known:
         if self.operators:
             return self.cause in result.causes
         return self.is_fault or (result.verdict in SIZED and self.limits.allow(result))
+
+
+def _list_dtypes(rest: str) -> set[str]:
+    """The parts of an id from its bracket on, its dtype among them, and the dtypes of its `mixed` tensors."""
+    words = rest.rstrip("]").split(";")
+    mixed = (w.partition("=")[2] for w in words if w.startswith("mixed="))
+    return {*words, *(pair.partition(":")[2] for pairs in mixed for pair in pairs.split(","))}
 
 
 def read_known(path: Path) -> list[Known]:

@@ -25,7 +25,8 @@ FORMATS: dict[str, Dtype] = {
     **{n: DTYPES[n] for n in ("f64", "f32", "f16", "bf16")},
     "tf32": Dtype("tf32", 11, -126, 127),
 }
-#: Lanes into which sums are dealt in turn, by evaluation: one accumulator, and as many as vectors and their pairs have.
+#: Lanes into which sums and products are dealt in turn, by evaluation: one accumulator, and as many as vectors and
+#: their pairs have.
 LANES = (1, 4, 8, 16, 32, 64, 128)
 #: The same where digits are cut off: nothing is drawn there, and sums are made in Python.
 LANES_OF_TRUNCATED = (8,)
@@ -40,8 +41,8 @@ _SELECTS = frozenset({np.maximum, np.minimum, np.fmax, np.fmin, np.negative, np.
 class RoundedArithmetic:
     """Formats of operations and of sums, and how results are rounded.
 
-    `lanes`: accumulators into which the terms of a sum are dealt in turn. `chance`: rounds up or down by it, to
-    nearest where there is none.
+    `lanes`: accumulators into which the terms of a sum, or the factors of a product, are dealt in turn. `chance`:
+    rounds up or down by it, to nearest where there is none.
     """
 
     operations: Dtype
@@ -248,14 +249,20 @@ def _multiply_along(x: Array, kwargs: dict[str, Any], how: RoundedArithmetic) ->
     axes = range(x.ndim) if axis is None else sorted(np.atleast_1d(axis) % max(x.ndim, 1), reverse=True)
     found = x
     for a in sorted(axes, reverse=True):
-        size = found.shape[a]
-        last = _scan(np.multiply, found, a, how).take([-1], axis=a) if size else np.ones(_with(found.shape, a, 1))
+        last = np.expand_dims(_multiply_factors(np.moveaxis(found, a, 0), how), a)
         found = last if keepdims else last.squeeze(axis=a)
     return found
 
 
-def _with(shape: Sequence[int], axis: int, size: int) -> tuple[int, ...]:
-    return (*shape[:axis], size, *shape[axis + 1 :])
+def _multiply_factors(factors: Array, how: RoundedArithmetic) -> Array:
+    """The product over the first axis, factor after factor, dealt to so many lanes in turn, as sums are."""
+    if not len(factors):
+        return np.ones(factors.shape[1:])
+    if how.lanes == 1 or len(factors) <= how.lanes:
+        return np.asarray(_scan(np.multiply, factors, 0, how)[-1])
+    missing = -len(factors) % how.lanes
+    dealt = np.concatenate([factors, np.ones((missing, *factors.shape[1:]))]).reshape(-1, how.lanes, *factors.shape[1:])
+    return np.asarray(_scan(np.multiply, _scan(np.multiply, dealt, 0, how)[-1], 0, how)[-1])
 
 
 def _multiply_matrices(a: Array, b: Array, how: RoundedArithmetic) -> Array:

@@ -99,5 +99,45 @@ def test_what_pytorch_refuses_by_a_rule_of_its_own_is_declined(text, mode):
 
 
 def test_other_errors_of_pytorch_are_its_own():
-    with pytest.raises(ValueError, match="other"), with_refusals():
+    with pytest.raises(ValueError, match="other"), with_refusals([]):
         raise ValueError("other")
+
+
+MISALIGNED = """
+import numpy as np
+import torch
+from opproof.reference_ops import rope
+
+raw = np.zeros(8 * 48 * 15 * 4 + 16, np.uint8)
+x = raw[(8 - raw.ctypes.data) % 16 :][: 8 * 48 * 15 * 4].view(np.float64).reshape(48, 15, 2, 2)
+params = dict(n_dims=2, mode="norm", freq_base=500.0, freq_scale=1.0, ext_factor=0.0, attn_factor=1.0)
+params |= dict(beta_fast=32.0, beta_slow=1.0, n_ctx_orig=0, sections=(0, 0, 0, 0))
+print(rope.torch(torch, torch.from_numpy(x), torch.arange(15), **params).shape)
+"""
+
+
+def test_pairs_of_channels_need_no_memory_of_complex_numbers():
+    """float64 lies at multiples of 8 bytes; a view of it as complex128 dies where that is none of 16."""
+    run = subprocess.run([sys.executable, "-c", MISALIGNED], capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "torch.Size([48, 15, 2, 2])"
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "verdict"),
+    [
+        ("matmul[a=2x128x13;b=2x13x2;f32;mixed=b:f16;into=gapped]", "forward", "UNSUPPORTED"),
+        ("max_pool1d[x=17x9x2;kernel_size=2;padding=1;dilation=2;f32]", "forward", "PASS"),
+        ("max_pool1d[x=17x9x12;kernel_size=2;stride=3;padding=2;dilation=3;f32]", "forward", "UNSUPPORTED"),
+        ("max_pool1d[x=65x13x2;kernel_size=3;padding=(1,2);ceil_mode=true;f64;fill=special-rows]", "forward", "PASS"),
+        ("pow[a=256x1x13x1;exponent=0.5;f16;fill=special]", "forward", "PASS"),
+        ("pow[a=256x1x13x1;exponent=0.5;f32;fill=special]", "forward", "PASS"),
+        ("opt_step_sgd[param=8x15;grad=8x15;lr=0.1;weight_decay=0.01;f32;fill=special]", "forward", "PASS"),
+        (
+            "wkv7[r=1x129x2x2;w=1x129x2x2;k=@r;v=1x129x2x2;a=1x129x2x2;b=1x129x2x2;state=1x2x2x2;f32;fill=offset]",
+            "gradient",
+            "PASS",
+        ),
+    ],
+)
+def test_calls_that_drawn_cases_found(text, mode, verdict):
+    assert judged(create(), text, mode).verdict == verdict

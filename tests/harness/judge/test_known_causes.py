@@ -265,3 +265,39 @@ def test_a_list_reads_functions_that_are_derived(tmp_path):
     path.write_text(path.read_text(encoding="utf-8").replace("squared", "cubed"), encoding="utf-8")
     with pytest.raises(UsageError, match="cubed"):
         read_known(path)
+
+
+PRODUCT = "prod[x=5x2560;dim=-1;f32;fill=outliers]"
+
+
+def in_lanes(x, *, dim, keepdim):
+    """The products of every 64th factor, multiplied at the end."""
+    return np.multiply.reduce(np.multiply.reduce(x.reshape(len(x), -1, 64), axis=1), axis=-1)
+
+
+def test_factors_that_are_dealt_to_lanes_overflow_where_the_product_is_0(entry):
+    known = entry("prod", arithmetic="storage")
+    assert is_explained(known, Own(in_lanes), PRODUCT)
+    assert not is_explained(known, Own(lambda x, **p: np.nan_to_num(in_lanes(x, **p), nan=7.0)), PRODUCT)
+
+
+def test_an_entry_of_a_dtype_speaks_of_tensors_of_it(entry):
+    """Gradients of f16 are added up in f16, whatever the dtype of the result."""
+    known = entry("mul_mat_id", dtypes=("f16",), arithmetic="dtype")
+    assert known.covers_case("mul_mat_id[a=3x3x1;b=8x1x1;ids=8x1;f32;mixed=a:f16]")
+    assert known.covers_case("mul_mat_id[a=3x3x1;b=8x1x1;ids=8x1;f16]")
+    assert not known.covers_case("mul_mat_id[a=3x3x1;b=8x1x1;ids=8x1;f32;mixed=a:bf16]")
+    assert not known.covers_case("mul_mat_id[a=3x3x1;b=8x1x1;ids=8x1;f32]")
+    case = "mul_mat_id[a=3x3x1;b=900x1x1;ids=900x1;f32;mixed=a:f16;fill=positive]"
+
+    def add_up_in_float16(g, a, b, ids):
+        da = np.zeros(a.shape, np.float16)
+        np.add.at(da, ids[:, 0], (g[:, 0, :, None] * b[:, 0, None, :].astype(np.float32)).astype(np.float16))
+        return da, np.einsum("tm,tmk->tk", g[:, 0], a[ids[:, 0]].astype(np.float32))[:, None].astype(np.float32), None
+
+    class Mixed(Own):
+        mixed = True
+
+    assert is_explained(known, Mixed(lambda a, b, ids: b, add_up_in_float16), case, "gradient")
+    in_float32 = entry("mul_mat_id", dtypes=("f16",), arithmetic="f32")
+    assert not is_explained(in_float32, Mixed(lambda a, b, ids: b, add_up_in_float16), case, "gradient")
