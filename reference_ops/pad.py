@@ -1,7 +1,7 @@
 """pad: cells added around x (or taken away, where a number is negative), of `value` or continuing x.
 
 Shapes: x any; pad = (before, after) of the last axis, then of the last but one, and so on; y grows by them.
-mode "constant" fills with `value` (0 where None), others take none. "reflect" mirrors without repeating the edge,
+mode "constant" fills with `value` (0 where None), others take none. "reflect" mirrors x once, the edge not repeated,
 "replicate" repeats the edge, "circular" continues from the other end of what negative numbers leave (they cut first,
 as in PyTorch and ONNX Runtime); the last three need x of rank len(pad) / 2 + 1 or more.
 Gradient: each cell of g added to the cell of x that it shows; filled cells give nothing.
@@ -47,6 +47,12 @@ def _at(axis: int, index: Any) -> tuple[Any, ...]:
 def forward(x: Array, *, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Array:
     if mode != "constant" and value is not None:
         raise ValueError(f"value={value} is what is filled in, and mode={mode} fills nothing in")
+    for axis, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True), 1):
+        size, taken = x.shape[-axis], -min(before, 0) - min(after, 0)
+        if mode == "reflect" and max(before, after) >= size:
+            raise ValueError(f"{max(before, after)} cells mirror {size}, which are too few")
+        if taken > size:
+            raise ValueError(f"{taken} cells are taken away of {size}")
     y = x
     for axis, shown in _axes(x, pad, mode):
         inside = (shown >= 0) & (shown < x.shape[axis])

@@ -89,6 +89,7 @@ def test_a_step_is_the_optimizers(name):
         "clamp[x=3x4;f32]",
         "avg_pool3d[x=2x3x4x1x9;kernel_size=2;padding=1;f32]",
         "local_response_norm[x=5x9;size=3;alpha=0.5;f32]",
+        "pad[x=3x1x2;pad=(3,0);mode=circular;f32]",
     ],
 )
 @pytest.mark.parametrize("mode", ["forward", "gradient"])

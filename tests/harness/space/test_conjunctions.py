@@ -87,6 +87,8 @@ def test_a_window_that_does_not_fit_is_no_case(text):
         ),
         ("max_pool1d[x=2x3x9;kernel_size=1;padding=(0,1);f32]", "lie wholly on padding"),
         ("pad[x=7x9;pad=(1,2);mode=circular;value=3.0;f32]", "mode=circular fills nothing in"),
+        ("pad[x=7x2;pad=(1,2);mode=reflect;f32]", "2 cells mirror 2, which are too few"),
+        ("pad[x=7x1;pad=(-2,3);f32]", "2 cells are taken away of 1"),
         ("roll[x=7x9;shifts=(1,2);dims=1;f32]", "are 2, and dims=1 are 1"),
         ("pow[a=5,;b=5,;exponent=2.0;f32]", "one of them"),
         ("var[x=3x2;dim=-1;correction=2;f32]", "of 2 numbers correction=2 leaves no degree of freedom"),
