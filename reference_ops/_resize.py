@@ -16,6 +16,16 @@ def coordinates(n: int, out: int, align_corners: bool, like: Array) -> tuple[Arr
     return exact, cells * step if align_corners else (cells + 0.5) * step - 0.5
 
 
+def near(t: Array, a: float = -0.75) -> Array:
+    """Weight of a cell at distance t of at most 1, in cubic convolution."""
+    return ((a + 2) * t - (a + 3)) * t * t + 1
+
+
+def far(t: Array, a: float = -0.75) -> Array:
+    """Weight of a cell at distance t between 1 and 2, in cubic convolution."""
+    return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
+
+
 def matrix(taps: list[tuple[Array, Array]], n: int) -> Array:
     """(out, n) from (cell, weight) pairs; a tap outside the axis reads its nearest cell."""
     rows = [np.where(np.clip(cell, 0, n - 1)[:, None] == np.arange(n), w[:, None], 0) for cell, w in taps]

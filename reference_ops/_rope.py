@@ -59,6 +59,8 @@ def turn(
     sections: tuple[int, ...],
 ) -> Turn:  # fmt: skip
     """Cosine and sine, both times the magnitude, and the angle of each token and pair: (tokens, 1, pairs)."""
+    if mode not in ("norm", "neox") and positions.ndim < 2:
+        raise ValueError(f"mode={mode} follows four rows of positions, which is one")
     pairs = n_dims if mode == "vision" else n_dims // 2
     row, exponent = _sector(mode, np.arange(pairs), sections)
     dtype = np.real(like).dtype

@@ -4,11 +4,14 @@ Shapes: x (n, c, h, w), grid (n, oh, ow, 2) of pairs (along w, along h); y (n, c
 the first and last cell where align_corners, their outer edges else. What lies outside is 0 under padding_mode
 "zeros", that of the edge under "border", mirrored under "reflection".
 Gradient: g times each cell's weight to the cell; to the grid the weights' change, 0 where it was cut off at the border.
+Halfway between two cells, "nearest" takes the even one, or of a mirrored place the cell that mirrors the even one
+(ONNX rounds before it mirrors).
 Kinks: places in a row or column of centres; mirrors; under "nearest" the steps between cells, its grid has gradient 0.
 Source: Jaderberg et al., Spatial transformer networks (2015).
 PyTorch: torch.nn.functional.grid_sample. ONNX: GridSample. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -58,6 +61,18 @@ def forward(
     for c in corners(py, px, (h, w)):
         total = total + read(x, c.row, c.column) * c.weight[:, None]
     return total
+
+
+def conventions(
+    x: Array, grid: Array, *, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
+) -> Iterator[Array]:
+    if mode != "nearest" or padding_mode != "reflection":
+        return
+    rows, columns = (
+        _mirrored(np.rint(_places(grid[..., k], n, "zeros", align_corners)[0]), n, align_corners)[0]
+        for k, n in ((1, x.shape[2]), (0, x.shape[3]))
+    )
+    yield read(x, *(np.clip(v, 0, n - 1).astype(np.int64) for v, n in zip((rows, columns), x.shape[2:], strict=True)))
 
 
 def vjp(

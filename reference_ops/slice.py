@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
+from opproof.reference_ops._axes import axes
 
 ANALYTIC = True
 MULTILINEAR = True
@@ -19,7 +20,7 @@ KINDS = ("float8", "signed", "unsigned")
 
 
 def _where(rank: int, dim: int, start: int, end: int | None, step: int) -> Any:
-    return (*(slice(None),) * (dim % rank), slice(start, end, step))
+    return (*(slice(None),) * axes(dim, rank)[0], slice(start, end, step))
 
 
 def forward(x: Array, *, dim: int, start: int = 0, end: int | None = None, step: int = 1) -> Array:

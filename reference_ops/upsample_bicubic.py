@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.reference_ops._resize import coordinates, matrix, resize
+from opproof.reference_ops._resize import coordinates, far, matrix, near, resize
 from opproof.reference_ops._windows import asked_of_something
 
 SIGNATURE = "(n,c,h,w)"
@@ -22,21 +22,11 @@ TRAITS = ("resize",)
 NEIGHBOURS = ("upsample_bilinear",)
 
 
-def _near(t: Array, a: float = -0.75) -> Array:
-    """Weight of a cell at distance t of at most 1."""
-    return ((a + 2) * t - (a + 3)) * t * t + 1
-
-
-def _far(t: Array, a: float = -0.75) -> Array:
-    """Weight of a cell at distance t between 1 and 2."""
-    return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
-
-
 def _weights(n: int, out: int, align_corners: bool, like: Array) -> Array:
     exact, place = coordinates(n, out, align_corners, like)
     cell = np.floor(exact).astype(np.int64)
     t = place - cell.astype(place.dtype)
-    return matrix([(cell - 1, _far(t + 1)), (cell, _near(t)), (cell + 1, _near(1 - t)), (cell + 2, _far(2 - t))], n)
+    return matrix([(cell - 1, far(t + 1)), (cell, near(t)), (cell + 1, near(1 - t)), (cell + 2, far(2 - t))], n)
 
 
 def _both(x: Array, size: tuple[int, int], align_corners: bool) -> tuple[Array, Array]:

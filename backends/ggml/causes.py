@@ -20,12 +20,22 @@ from opproof.backends.ggml.misread import (
 )
 from opproof.backends.ggml.q8 import make_q8_blocks
 from opproof.backends.ggml.std_sort import sort_as_std
-from opproof.harness.known_failures.formulas import extract_numbers, find_storage, store_as
-from opproof.reference_ops import conv1d, conv2d, conv3d, conv_transpose2d, gelu, gelu_quick, hardsigmoid, softmax_ext
+from opproof.harness.known_failures.formulas import extract_numbers, find_cells_by_quotient, find_storage, store_as
+from opproof.reference_ops import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose2d,
+    gelu,
+    gelu_quick,
+    hardsigmoid,
+    softmax_ext,
+)
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._gated import halves
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._recurrence import from_right, outer, stacked, steps
+from opproof.reference_ops._resize import far, matrix, near, resize
 from opproof.reference_ops._windows import columns
 
 #: Parameters of `pool`, with their defaults.
@@ -280,10 +290,11 @@ def differentiate_f16_columns(g: Any, y: Any, x: Any, weight: Any, bias: Any = N
 
 
 def count_by_wrong_rows(a: Any, b: Any) -> Any:
-    """Find rows with ne03 for ne02 ne01, and ne02 for ne01; what lies behind the end equals nothing (ops.cpp)."""
+    """Find rows with ne03 for ne02 ne01, and ne02 for ne01; what lies outside equals nothing (ops.cpp)."""
     read = find_counted_rows(a.shape)
     size, same = math.prod(a.shape), np.ravel(extract_numbers(a) == extract_numbers(b))
-    return np.sum(np.where(read < size, same[np.minimum(read, size - 1)], False)) if size else np.sum(same)
+    inside = (read >= 0) & (read < size)
+    return np.sum(np.where(inside, same[np.clip(read, 0, size - 1)], False)) if size else np.sum(same)
 
 
 def counts_beyond_end(question: Any) -> Any:
@@ -333,7 +344,7 @@ def channels_of_strided_weight(question: Any) -> Any:
 
 
 def heads_of_strided_sinks(question: Any) -> Any:
-    """Heads of a softmax whose sink lies elsewhere than in a contiguous vector."""
+    """Heads of a softmax, or of attention, whose sink lies elsewhere than in a contiguous vector."""
     (stride,) = find_storage(question, "sinks").strides
     heads = question.inputs[question.names.index("sinks")].shape[0]
     wrong = (np.arange(heads) * stride != np.arange(heads))[:, None, None]
@@ -402,3 +413,43 @@ def has_rest_of_head(question: Any) -> Any:
 def everything(question: Any) -> Any:
     """All results: what is read and written lies behind each head."""
     return tuple(np.ones(y.shape, dtype=bool) for y in question.outputs)
+
+
+# Places of a resized image, found by a quotient of f32 (ggml_compute_forward_upscale_f32, ops.cpp).
+
+
+def _divide_places(n: int, out: int, align_corners: bool) -> tuple[Any, Any]:
+    """The cell below each place along an axis, and how far behind it the place is."""
+    scale, offset = np.float32(out) / np.float32(n), np.float32(0 if align_corners else 0.5)
+    if align_corners and n > 1 and out > 1:
+        scale = np.float32(out - 1) / np.float32(n - 1)
+    place = (np.arange(out, dtype=np.float32) + offset) / scale - offset
+    cell = np.floor(place)
+    return cell.astype(np.int64), (place - cell).astype(np.float64)
+
+
+def _interpolate_between(n: int, out: int, align_corners: bool, like: Any) -> Any:
+    cell, t = _divide_places(n, out, align_corners)
+    t = np.where(cell < 0, 0.0, t) + np.zeros(t.shape, like=like)
+    return matrix([(np.maximum(cell, 0), 1 - t), (np.maximum(cell, 0) + 1, t)], n)
+
+
+def _interpolate_among_four(n: int, out: int, align_corners: bool, like: Any) -> Any:
+    cell, t = _divide_places(n, out, align_corners)
+    t = t + np.zeros(t.shape, like=like)
+    return matrix([(cell - 1, far(t + 1)), (cell, near(t)), (cell + 1, near(1 - t)), (cell + 2, far(2 - t))], n)
+
+
+def _resize_by(weights: Any) -> Any:
+    def forward(x: Any, *, size: Any, align_corners: Any = False) -> Any:
+        return resize(x, *(weights(n, out, align_corners, x) for n, out in zip(x.shape[2:], size, strict=True)))
+
+    return forward
+
+
+#: A place that is a cell's may come just below it: the corners of align_corners mix in their neighbours.
+divide_places_by_scale = {
+    "upsample_nearest": find_cells_by_quotient,
+    "upsample_bilinear": _resize_by(_interpolate_between),
+    "upsample_bicubic": _resize_by(_interpolate_among_four),
+}

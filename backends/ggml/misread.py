@@ -25,7 +25,7 @@ def offsets_of_rows(shape: Shape, strides: Shape) -> Any:
 
 def find_rows_off_stride(shape: Shape, strides: Shape) -> Any:
     """Which rows do not lie at their number times the stride of rows; none where rows have gaps and are copied."""
-    if len(shape) < 2 or (shape[-1] > 1 and strides[-1] != 1):
+    if len(shape) < 2 or strides[-1] != 1:
         return np.zeros(shape[:-1], dtype=bool)
     number = np.reshape(np.arange(math.prod(shape[:-1])), shape[:-1])
     return offsets_of_rows(shape, strides) != number * strides[-2]
@@ -38,7 +38,7 @@ def find_counted_rows(shape: Shape) -> Any:
     if not row.size or not n0:
         return np.zeros(0, dtype=np.int64)
     i3 = row // (n2 * n1)
-    i2 = (row - i3 * n3) // n1
+    i2 = np.trunc((row - i3 * n3) / n1).astype(np.int64)  # as C divides, which negative numbers tell
     i1 = row - i3 * n3 - i2 * n2
     return (i3 * n2 * n1 * n0 + i2 * n1 * n0 + i1 * n0)[:, None] + np.arange(n0)
 

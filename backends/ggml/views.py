@@ -17,9 +17,9 @@ def ensure_rows(g: Graph, x: Tensor) -> Tensor:
 
     Rows of one element, as a transposed view has them, are no exception: ggml goes by the strides alone.
     """
-    if g.sizes(x.pointer)[0] == 1:
-        return g.call("ggml_cont", x) if g.asks("ggml_is_transposed", x) else x
-    return x if g.strides(x.pointer)[0] == item_size_of(g, x) else ensure_contiguous(g, x)
+    if g.strides(x.pointer)[0] == item_size_of(g, x):
+        return x
+    return g.call("ggml_cont", x) if g.sizes(x.pointer)[0] == 1 else ensure_contiguous(g, x)
 
 
 def ensure_contiguous(g: Graph, x: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 
 from opproof.backends.onnx.model import ELEMENTS, Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
+from opproof.core.dtypes import FLOATS
 
 
 def _same(kind: str, **attributes: Any) -> Entry:
@@ -33,7 +34,11 @@ def _of_booleans(kind: str) -> Entry:
 
 
 def _clip(m: Model, x: ModelInput, low: float | None, high: float | None) -> str:
-    return m.node("Clip", x, *(None if v is None else m.constant(v, x.dtype) for v in (low, high)))
+    """Clip between bounds; a float that has none is given an infinity, as ONNX's default is the largest number."""
+    ends: tuple[float | None, float | None] = (low, high)
+    if x.dtype in FLOATS:
+        ends = (-math.inf if low is None else low, math.inf if high is None else high)
+    return m.node("Clip", x, *(None if v is None else m.constant(v, x.dtype) for v in ends))
 
 
 def _softplus(m: Model, x: ModelInput, *, beta: float, threshold: float) -> str:

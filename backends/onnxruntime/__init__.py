@@ -29,7 +29,8 @@ DECLINES = (
     "Non per-tensor quantization is not supported now",  # ConvInteger's weights
     "NumDimensions() == 4 was false",  # LRN, of images only,
     "size_ % 2 == 1 was false",  # of windows with a middle,
-    "beta_ > 0.0f was false",  # that divides
+    "beta_ > 0.0f was false",  # that divides,
+    "Pad should be smaller than kernel",  # of pooling, however far apart the kernel's cells are
 )
 #: Our names of types of 8 bits, which come and go as bytes, by ONNX Runtime's.
 BYTES = {"tensor(int8)": "i8", "tensor(float8e4m3fn)": "f8e4m3", "tensor(float8e5m2)": "f8e5m2"}
@@ -99,7 +100,7 @@ def _with_declines() -> Iterator[None]:
         if not any(words in str(error) for words in DECLINES):
             raise
         words = " ".join(str(error).split())
-        for place in ("Status Message: ", " : ", "[with T = float] "):
+        for place in ("Status Message: ", " : ", "[with T = float] ", "was false. "):
             words = words.rpartition(place)[2]
         raise Unsupported(f"ONNX Runtime: {words}") from None
 

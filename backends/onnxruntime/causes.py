@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from opproof.core.dtypes import DTYPES
 from opproof.harness.known_failures.formulas import store_as
-from opproof.reference_ops import grid_sample
+from opproof.reference_ops import _chance, addmm, grid_sample
 from opproof.reference_ops._cells import gates, products
 from opproof.reference_ops._fourier import transformed
 from opproof.reference_ops._norm import affine, standardise
@@ -29,6 +30,9 @@ TANH_EVEN = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4
 LOST_OF_SQUARE = 2.0**-21
 #: What BatchNormalization keeps of a running moment, ONNX's default.
 MOMENTUM = 0.9
+#: Factor and modulus of std::minstd_rand0, by which Dropout draws (ISO C++, rand.predef).
+MINSTD_FACTOR = 16807
+MINSTD_MODULUS = 2**31 - 1
 #: Numbers from the first on, below the second, are the largest of float8_e4m3 where it is cast to unsaturated.
 BACK_IN_RANGE = (480.0, 496.0)
 
@@ -86,6 +90,22 @@ def divide_polynomials_of_gates(
     return _compute_sigmoid(o) * _compute_tanh(after), after
 
 
+def divide_polynomials_of_reset_gates(
+    x: Any, h: Any, weight_ih: Any, weight_hh: Any, bias_ih: Any = None, bias_hh: Any = None
+) -> Any:
+    """Make gates by the rational functions that stand for sigmoid and tanh."""
+    (xr, xz, xn), (hr, hz, hn) = (gates(v, 3) for v in products(x, h, (weight_ih, weight_hh, bias_ih, bias_hh)))
+    update = _compute_sigmoid(xz + hz)
+    return (1 - update) * _compute_tanh(xn + _compute_sigmoid(xr + hr) * hn) + update * h
+
+
+#: The gates of each cell.
+divide_polynomials_of_cell = {
+    "gru_cell": divide_polynomials_of_reset_gates,
+    "lstm_cell": divide_polynomials_of_gates,
+}
+
+
 def _subtract_mirror(x: Any) -> Any:
     right = 1 / (1 + np.exp(-np.abs(x)))
     return np.where(x < 0, 1 - right, right)
@@ -108,13 +128,13 @@ def subtract_sigmoid_of_gelu_quick_from_one(x: Any) -> Any:
 
 def keep_beyond_lambd(x: Any, *, lambd: float) -> Any:
     """Give 0 for what is neither below -lambd nor above it, NaN among it."""
-    x = store_as(x, "f32")
+    x, lambd = store_as(x, "f32"), float(np.float32(lambd))
     return np.where((x < -lambd) | (x > lambd), x, 0)
 
 
 def shift_beyond_lambd(x: Any, *, lambd: float) -> Any:
     """Give 0 for what is neither below -lambd nor above it, NaN among it."""
-    x = store_as(x, "f32")
+    x, lambd = store_as(x, "f32"), float(np.float32(lambd))
     return store_as(np.where(x < -lambd, x + lambd, np.where(x > lambd, x - lambd, 0)), "f32")
 
 
@@ -142,6 +162,28 @@ def write_moments_over_weights(
     return affine(standardise(x, axes, eps)[0], weight, bias)
 
 
+def round_factors_of_product(x: Any, a: Any, b: Any, *, beta: float, alpha: float) -> Any:
+    """Take both factors as float32 has them."""
+    return addmm.forward(x, a, b, beta=float(np.float32(beta)), alpha=float(np.float32(alpha)))
+
+
+def round_factors_of_moments(
+    x: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, *,
+    momentum: float, unbiased: bool, eps: float,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Take eps, and what is kept of the running moments, as float32 has them."""
+    axes, keep = (0, *range(2, x.ndim)), float(np.float32(1 - momentum))
+    mean = np.mean(x, axis=axes, keepdims=True)
+    variance = np.mean(np.square(x - mean), axis=axes)
+    y = affine(standardise(x, axes, float(np.float32(eps)))[0], weight, bias)
+    moved = keep * running_mean + (1 - keep) * np.reshape(mean, (-1,))
+    return y, moved, keep * running_var + (1 - keep) * variance
+
+
+#: Operators whose parameters are attributes of ONNX, which are float32.
+round_attributes = {"addmm": round_factors_of_product, "batch_norm_training": round_factors_of_moments}
+
+
 def add_step_in_float32(*, start: float, end: float, step: float) -> Any:
     """Add the step to what was last, in float32."""
     count = int(np.ceil((end - start) / step))
@@ -158,10 +200,10 @@ def cast_without_saturation(x: Any, *, to: str) -> Any:
     return np.where((np.abs(x) >= low) & (np.abs(x) < high), np.copysign(448.0, x), y)
 
 
-def _make_chirp(n: int, inverse: bool) -> tuple[Any, Any]:
-    """Cosines and sines of pi j^2 / n, made step after step in float32."""
-    j = np.arange(n).astype(np.float32)
-    angle = np.float32(np.pi if inverse else -np.pi) * j * j / np.float32(n)
+def _make_chirp(n: int, inverse: bool, kind: Any) -> tuple[Any, Any]:
+    """Cosines and sines of pi j^2 / n, made step after step in the dtype `kind`."""
+    j = np.arange(n).astype(kind)
+    angle = kind(np.pi if inverse else -np.pi) * j * j / kind(n)
     return np.cos(angle).astype(np.float64), np.sin(angle).astype(np.float64)
 
 
@@ -169,13 +211,16 @@ def _multiply(re: Any, im: Any, factor: tuple[Any, Any]) -> tuple[Any, Any]:
     return re * factor[0] - im * factor[1], re * factor[1] + im * factor[0]
 
 
-def _transform(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
-    """The transform along the last axis by Bluestein's chirp, of a length that is no power of two."""
+def _transform(re: Any, im: Any, inverse: bool, kind: Any) -> tuple[Any, Any]:
+    """The transform along the last axis by Bluestein's chirp, of a length that is no power of two.
+
+    The inverse is multiplied by 1 / n as float32 has it, in float64 too.
+    """
     n = re.shape[-1]
     if n & (n - 1) == 0:
         return transformed(re, im, -1, "backward", inverse)
     long = 1 << int(2 * n - 2).bit_length()
-    cosine, sine = _make_chirp(n, inverse)
+    cosine, sine = _make_chirp(n, inverse, kind)
     back = np.zeros((2, long))
     back[:, :n] = cosine, -sine
     back[:, long - n + 1 :] = back[:, n - 1 : 0 : -1]
@@ -189,33 +234,38 @@ def _transform(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:
     return a * scale, b * scale
 
 
-def turn_by_float32_chirp(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, Any]:
-    """Multiply by a chirp whose angles grow with the square of the place, in float32."""
-    y = _transform(np.moveaxis(re, dim, -1), np.moveaxis(im, dim, -1), inverse)
+def _turn(re: Any, im: Any, *, dim: int, inverse: bool, kind: Any) -> tuple[Any, Any]:
+    y = _transform(np.moveaxis(re, dim, -1), np.moveaxis(im, dim, -1), inverse, kind)
     return np.moveaxis(y[0], -1, dim), np.moveaxis(y[1], -1, dim)
 
 
-def turn_real_by_float32_chirp(x: Any, *, dim: int, norm: str) -> tuple[Any, Any]:
-    """Multiply by a chirp whose angles grow with the square of the place, in float32."""
-    x = np.moveaxis(x, dim, -1)
-    half = x.shape[-1] // 2 + 1
-    y = _transform(x, np.zeros(x.shape, like=x), inverse=False)
-    return np.moveaxis(y[0][..., :half], -1, dim), np.moveaxis(y[1][..., :half], -1, dim)
+def _turn_real(x: Any, *, dim: int, kind: Any) -> tuple[Any, Any]:
+    half = x.shape[dim] // 2 + 1
+    y = _turn(x, np.zeros(x.shape, like=x), dim=dim, inverse=False, kind=kind)
+    re, im = (np.moveaxis(np.moveaxis(v, dim, -1)[..., :half], -1, dim) for v in y)
+    return re, im
 
 
-def turn_frames_by_float32_chirp(x: Any, window: Any, *, n_fft: int, hop_length: int, center: bool) -> Any:
-    """Multiply frames by a chirp whose angles grow with the square of the place, in float32."""
+def _turn_frames(x: Any, window: Any, *, n_fft: int, hop_length: int, kind: Any) -> Any:
     starts = np.arange((x.shape[1] - n_fft) // hop_length + 1) * hop_length
     frames = x[:, starts[None, :] + np.arange(n_fft)[:, None]]
-    return turn_real_by_float32_chirp(frames * window[:, None], dim=1, norm="backward")
+    return _turn_real(frames * window[:, None], dim=1, kind=kind)
 
 
-def multiply_by_float32_reciprocal(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, Any]:
-    """Multiply the inverse of a length that is no power of two by 1 / n as float32 has it."""
-    n = re.shape[dim]
-    y = transformed(re, im, dim, norm, inverse)
-    scale = np.float64(np.float32(1) / np.float32(n)) * n if inverse and n & (n - 1) else 1.0
-    return y[0] * scale, y[1] * scale
+def _turns_in(kind: Any) -> dict[str, Callable[..., Any]]:
+    """Transforms by a chirp whose angles, which grow with the square of the place, are of the dtype `kind`."""
+    return {
+        "fft": lambda re, im, *, dim, norm, inverse: _turn(re, im, dim=dim, inverse=inverse, kind=kind),
+        "rfft": lambda x, *, dim, norm: _turn_real(x, dim=dim, kind=kind),
+        "stft": lambda x, window, *, n_fft, hop_length, center: _turn_frames(
+            x, window, n_fft=n_fft, hop_length=hop_length, kind=kind
+        ),
+    }
+
+
+#: In float32, of all dtypes but float64, and in float64.
+turn_by_float32_chirp = _turns_in(np.float32)
+turn_by_float64_chirp = _turns_in(np.float64)
 
 
 def _find_cells(place: Any, n: int, align_corners: bool) -> list[tuple[Any, Any]]:
@@ -242,14 +292,30 @@ def weigh_before_the_border(x: Any, grid: Any, *, mode: str, padding_mode: str, 
     return total
 
 
+def where_nan_is_expected(question: Any) -> Any:
+    """Elements of which the reference makes NaN."""
+    return [np.isnan(y) for y in question.outputs]
+
+
 def has_no_terms(question: Any) -> bool:
     """Whether a product of matrices is one over nothing."""
     return bool(question.inputs[0].shape[-1] == 0)
 
 
-def is_keyed_zero(question: Any) -> bool:
-    """Whether the key is 0."""
-    return bool(question.params["key"] == 0)
+def _draw_by_minstd(key: int, count: int) -> Any:
+    """So many numbers of [0, 1) as std::minstd_rand0 gives them, which takes the seed 0 for 1."""
+    numbers, state = np.empty(count), key % MINSTD_MODULUS or 1
+    for k in range(count):
+        state = state * MINSTD_FACTOR % MINSTD_MODULUS
+        numbers[k] = (state - 1) / (MINSTD_MODULUS - 1)
+    return numbers
+
+
+def draws_like_the_next_key(question: Any) -> bool:
+    """Whether the masks of a key and of the next are alike: their numbers are k and k + 1 times those of the key 1."""
+    x, p, key = question.inputs[0], question.params["p"], question.params["key"]
+    kept, other = (_draw_by_minstd(k, x.size) >= p for k in (key, key + 1))
+    return bool(_chance.alike(kept, other, 1 - p))
 
 
 def has_bytes_of_both_kinds(question: Any) -> bool:

@@ -118,7 +118,7 @@ def _is_right_when_changed(entry: Known, posed: Question, judgement: Judgement, 
             return False
         if kinds.leans:
             continue
-        counted = now.with_waived(~now.passed)
+        counted = now.with_waived(~now.passed | masks[which])
         if measure_array(judged.got, want, counted, posed.dtype_of(which)).fault(rules.rounding):
             ends = _evaluate_changed(changed, kinds, str(posed.case), sum(sizes)) if ends is None else ends
             return _is_reproduced(changed, ends, judgement, names)

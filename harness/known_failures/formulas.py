@@ -48,7 +48,8 @@ def extract_numbers(x: Any) -> Any:
 
 
 def find_storage(question: Any, name: str) -> Storage:
-    """Where the elements of the question's tensor of that name lie in memory."""
+    """Where the elements of the question's tensor of that name lie in memory, of one used twice where it lies first."""
+    name = next((given for n, given in question.case.tensors if n == name and isinstance(given, str)), name)
     return storage_of(question.inputs[question.names.index(name)].shape, layouts_of(question.case)[name])
 
 
@@ -381,6 +382,16 @@ def find_cells_in_float32_of_gradient(g: Any, _y: Any, x: Any, *, size: tuple[in
     where: Any = (slice(None), slice(None), h[:, None], w)
     np.add.at(dx, where, g)
     return dx
+
+
+def find_cells_by_quotient(x: Any, *, size: tuple[int, int]) -> Any:
+    """Read the cell at i over the scale, a quotient of float32 below an integer."""
+    scales = (np.float32(out) / np.float32(n) for n, out in zip(x.shape[2:], size, strict=True))
+    cells = (
+        np.floor(np.arange(out, dtype=np.float32) / s).astype(np.int64) for out, s in zip(size, scales, strict=True)
+    )
+    h, w = (np.minimum(v, n - 1) for n, v in zip(x.shape[2:], cells, strict=True))
+    return x[:, :, h[:, None], w]
 
 
 def multiply_before_dividing(x: Any) -> Any:

@@ -46,6 +46,9 @@ FORWARD = """
     conv3d[x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1;f32]
     conv_transpose2d[x=2x3x5x4;weight=3x4x1x1;f32;layout=offset]
     count_equal[a=4x3x7;b=4x3x7;f32]
+    upsample_nearest[x=2x1x1x270;size=(7,9);f32]
+    upsample_bilinear[x=2x3x8x8;size=(9,9);align_corners=true;f32;fill=extreme]
+    upsample_bicubic[x=1x255x1x15;size=(7,9);align_corners=true;f32;fill=extreme]
 """.split()
 
 GRADIENT = """
@@ -73,10 +76,10 @@ class Changed:
         self._entry, self._made = entry, made
 
     def forward(self, op, inputs, params):
-        return self._all(function_of(str(FOLDER), self._entry.forward)(*_wide(inputs, op), **params), inputs)
+        return self._all(function_of(str(FOLDER), self._entry.forward, op)(*_wide(inputs, op), **params), inputs)
 
     def vjp(self, op, inputs, params, cotangents, needs):
-        formula, wide = function_of(str(FOLDER), self._entry.vjp), _wide(inputs)
+        formula, wide = function_of(str(FOLDER), self._entry.vjp, op), _wide(inputs)
         y = load(op).forward(*wide, **params)
         given = formula(_wide(cotangents)[0], y, *wide, **params)
         given = given if isinstance(given, tuple) else (given,)

@@ -265,3 +265,26 @@ def test_a_product_that_is_multiplied_by_zero_may_not_be_looked_at(shapes):
         made = attempted(NumPy(), f"{shapes};beta=0.5;alpha={alpha};f32;fill=special]", "forward")
         made.answer.arrays[0] = (0.5 * made.posed.inputs[0]).astype(np.float32)
         assert (judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE") is wrong
+
+
+class RoundsFirst:
+    """grid_sample that goes to the nearest cell before it mirrors, as ONNX has it."""
+
+    name, version, device = "rounds first", "1", "cpu"
+
+    def forward(self, op, inputs, params):
+        x, grid = inputs
+        n = x.shape[3]
+        cell = np.rint(((grid[..., 0].astype(float) + 1) * n - 1) / 2).astype(int) % (2 * n)
+        cell = np.where(cell >= n, 2 * n - 1 - cell, cell)
+        return [x[np.arange(len(x))[:, None, None], :, 0, cell].transpose(0, 3, 1, 2)]
+
+
+def test_a_place_halfway_may_go_to_a_cell_before_it_is_mirrored():
+    """-2.5 is mirrored to 1.5, and so to cell 2; or it goes to -2, which is mirrored to cell 1."""
+    case = "grid_sample[x=1x8x1x8;grid=1x255x1x2;mode=nearest;padding_mode=reflection;f16;fill=negative]"
+    assert judged(RoundsFirst(), case, "forward").verdict == "PASS"
+    parsed = Case.parse(case)
+    op = load("grid_sample")
+    x, grid = order_arguments(parsed, op, inputs_of(parsed, op))
+    assert np.any(op.forward(x, grid, **parsed.kwargs) != next(op.conventions(x, grid, **parsed.kwargs)))

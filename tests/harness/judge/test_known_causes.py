@@ -209,6 +209,19 @@ def test_memory_that_is_never_written_may_hold_zeros(entry):
     assert not is_explained(entry("tanh", undefined="first_column"), zeros, case)
 
 
+def test_where_anything_may_stand_nothing_tells_of_a_whole_array(entry):
+    """A variance that is lost makes most of an array NaN, and of the rest numbers that err as those of no array do."""
+
+    def lose(x):
+        y = np.tanh(x)
+        y[:, 0] += 8 * np.spacing(y[:, 0])
+        y[0, 0] = 7
+        return y
+
+    case = "tanh[x=4096x1;f32]"
+    assert is_explained(entry("tanh", undefined="first_column"), Own(lose), case)
+
+
 def test_a_whole_array_that_leans(entry):
     """Every element is within its bound: the changed reference has to pass as a whole."""
     case = "mul[a=64x65;b=64x65;f32]"
