@@ -250,7 +250,8 @@ def _make_source(case: Case, declared: str | None, first: int, runs: int, size: 
     tiny = dtype.tiny if own else DTYPES["f32"].tiny
     stored = size * dtype.u / larger * (ONE_STORE_RMS if interior < dtype.u else 1.0)
     narrow = summing == COMPUTE_U["f32"]
-    return Source(Pooled(key), runs, size * interior / larger, size * summing / larger, tiny, narrow), stored
+    double = summing == COMPUTE_U["f64"]
+    return Source(Pooled(key), runs, size * interior / larger, size * summing / larger, tiny, narrow, double), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:

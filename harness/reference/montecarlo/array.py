@@ -59,6 +59,7 @@ class Source:
     summing: float  # amplitude of one addition of a sum or contraction
     tiny: float = 0.0  # smallest normal number of interior arithmetic: below it rounding is absolute
     narrow: bool = False  # sums are accumulated in float32, so that equal terms lean to one side
+    double: bool = False  # in float64, where numbers drawn with fewer digits lean
 
     def rounded(self, runs: Floats, exact: Floats) -> Floats:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""

@@ -77,10 +77,13 @@ def _sum(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
     runs = np.sum(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
     squares = np.sum(np.square(x.exact), axis=axes, keepdims=keepdims)
     size = accumulate_error(exact, squares, _count_terms(x, axes))
-    if x.source.narrow:
+    if x.source.narrow or x.source.double:
         kept = tuple(a for a in range(x.ndim) if a not in axes)
         rows = np.transpose(x.exact, kept + axes).reshape(*(x.shape[a] for a in kept), _count_terms(x, axes))
-        size = np.maximum(size, np.reshape(measure_lean(rows, np.reshape(exact, rows.shape[:-1])), np.shape(exact)))
+        measured = (
+            measure_lean_of_doubles(rows) if x.source.double else measure_lean(rows, exact.reshape(rows.shape[:-1]))
+        )
+        size = np.maximum(size, np.reshape(measured, np.shape(exact)))
     return x.source.summed(exact, runs, size)
 
 
@@ -284,6 +287,7 @@ _ROUNDOFFS_PER_UNIT = 2.0
 #: Multiplications beyond which a product of matrices is not made term after term.
 _MAX_MULTIPLICATIONS = 2**24
 _FLOAT32_U = DTYPES["f32"].u
+_FLOAT64_U = DTYPES["f64"].u
 
 
 def has_ties(terms: Floats) -> bool:
@@ -309,6 +313,16 @@ def measure_lean(terms: Floats, exact: Floats) -> Floats:
     narrow = terms.astype(np.float32)
     forwards, backwards = (np.add.accumulate(narrow[..., ::step], axis=-1)[..., -1] for step in (1, -1))
     return np.asarray(np.maximum(_count_roundings(forwards, exact), _count_roundings(backwards, exact)))
+
+
+def measure_lean_of_doubles(terms: Floats) -> Floats:
+    """The same of sums in float64: what is drawn has 16 binary places, and terms made of it are cut off alike."""
+    if terms.shape[-1] < _MIN_BIASED_TERMS or not terms.size or terms.dtype.kind != "f":
+        return np.zeros(terms.shape[:-1])
+    exact = np.sum(terms, axis=-1, dtype=np.longdouble)
+    ends = (np.add.accumulate(terms[..., ::step], axis=-1)[..., -1] for step in (1, -1))
+    off = np.maximum(*(np.abs(end - exact) for end in ends)).astype(np.float64)
+    return np.asarray(np.nan_to_num(off / (_FLOAT64_U * _ROUNDOFFS_PER_UNIT), nan=0.0, posinf=0.0))
 
 
 def lean_of_scan(terms: Floats, exact: Floats, axis: int, added: np.ufunc = np.add) -> Floats | float:

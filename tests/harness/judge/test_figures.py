@@ -346,7 +346,7 @@ def with_factor(text, mode, units):
 )
 def test_a_factor_is_no_fault_where_all_elements_share_one_error(text, mode, verdict):
     """The deviation of a whole array is one number, which is divided by in all of its gradient."""
-    units = {"std": 60, "log_softmax": 20 if "9x" in text else 5, "exp": 12}[text.partition("[")[0]]
+    units = {"std": 60, "log_softmax": 20 if "9x" in text else 12, "exp": 12}[text.partition("[")[0]]
     assert with_factor(text, mode, units).verdict == verdict
 
 

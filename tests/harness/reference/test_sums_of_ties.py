@@ -47,6 +47,25 @@ def test_a_sum_in_turn_passes_and_one_without_a_few_terms_does_not(case):
     assert judged(InTurn(dropped=8), case).verdict == "WRONG_VALUE"
 
 
+class SquaresInTurn:
+    """A variance in float64 in two passes, squares added term after term, without the last `dropped` of them."""
+
+    def __init__(self, dropped=0):
+        self.dropped = dropped
+
+    def forward(self, op, inputs, params):
+        x = inputs[0].ravel()
+        squares = np.add.accumulate((x - x.mean()) ** 2)[-1 - self.dropped]
+        return [np.reshape(squares / (x.size - 1), (1, 1, 1, 1))]
+
+
+def test_squares_of_numbers_of_few_digits_lean_in_float64():
+    """PyTorch's own: 265 roundings off, as the mean's last digits are cut off alike in each sum."""
+    text = "var[x=1x1x1x1280;dim=(1,3);keepdim=true;f64;fill=offset;layout=x:transposed]"
+    assert judged(SquaresInTurn(), text).verdict == "PASS"
+    assert judged(SquaresInTurn(dropped=1), text).verdict == "WRONG_VALUE"
+
+
 def test_what_few_numbers_are():
     drawn = np.random.default_rng(0)
     assert not has_ties(drawn.standard_normal((3, 1000)))
