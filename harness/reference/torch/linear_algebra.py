@@ -24,6 +24,19 @@ def draw_row_roundings(noise: Arithmetic, a: Any) -> Any:
     return noise.amplitudes.summing * size * noise.drawn(a)
 
 
+def draw_elimination_roundings(noise: Arithmetic, a: Any) -> Any:
+    """What Gaussian elimination adds: a rounding of rows, or of the products L U, |L| |U| of which may be far larger.
+
+    A row of which one element is large leaves its rounding in others (Higham, Accuracy and Stability, theorem 9.3).
+    """
+    assert noise.amplitudes is not None
+    squares = a.abs().square()
+    permuted, lower, upper = noise.torch.lu_unpack(*noise.torch.linalg.lu_factor_ex(a)[:2])
+    products = (permuted @ lower).abs().square() @ upper.abs().square()
+    size = noise.torch.maximum(squares.sum(-1, keepdim=True).expand(a.shape), products).sqrt()
+    return noise.amplitudes.summing * size.nan_to_num(0.0, 0.0, 0.0) * noise.drawn(a)
+
+
 def draw_whole_roundings(noise: Arithmetic, a: Any) -> Any:
     """What roundings add to a matrix whose rows are turned into each other: as much as `draw_row_roundings` in all, to
     every row.
@@ -50,11 +63,22 @@ def norm_of(a: Any) -> Any:
     return (largest.squeeze(-1) * narrow.square().sum((-2, -1)).sqrt().sqrt().unsqueeze(-1)).nan_to_num(0.0, 0.0, 0.0)
 
 
-def factor_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
-    """A function of one matrix: inverse, determinant, Cholesky's factor; integers stay as they come."""
+def factor_symmetric_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+    """Cholesky's factor, and that of L D L^T; integers stay as they come."""
+    return _factor(noise, func, a, args, options, draw_row_roundings)
+
+
+def eliminate(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+    """A function of one matrix by Gaussian elimination: inverse, determinant, factors; integers stay as they come."""
+    return _factor(noise, func, a, args, options, draw_elimination_roundings)
+
+
+def _factor(
+    noise: Arithmetic, func: Any, a: Any, args: Any, options: Any, draw: Callable[[Arithmetic, Any], Any]
+) -> Any:
     if noise.exact:
         return func(a, *args, **options)
-    found = func(a if noise.scattered else a + draw_row_roundings(noise, a), *args, **options)
+    found = func(a if noise.scattered else a + draw(noise, a), *args, **options)
     return tuple(noise.rounded(y) if y.is_floating_point() else y for y in found)
 
 
@@ -123,7 +147,7 @@ def solve_system(noise: Arithmetic, func: Any, a: Any, b: Any, **options: Any) -
     """_linalg_solve_ex."""
     if noise.exact or noise.scattered:
         return func(a, b, **options)
-    x, *rest = func(a + draw_row_roundings(noise, a), b, **options)
+    x, *rest = func(a + draw_elimination_roundings(noise, a), b, **options)
     return noise.rounded(x), *rest
 
 
@@ -133,7 +157,7 @@ def solve_by_lu(noise: Arithmetic, func: Any, lu: Any, pivots: Any, b: Any, **op
     if noise.exact or noise.scattered:
         return x
     p, lower, upper = noise.torch.lu_unpack(lu, pivots)
-    da = draw_row_roundings(noise, p @ lower @ upper)
+    da = draw_elimination_roundings(noise, p @ lower @ upper)
     da = da.mH if options.get("adjoint") else da
     residual = da @ x if options.get("left", True) else x @ da
     return noise.rounded(x - func(lu, pivots, residual, **options))
@@ -147,8 +171,8 @@ def solve_by_cholesky(noise: Arithmetic, func: Any, b: Any, factor: Any, upper: 
 
 
 MATRICES: dict[str, Rule] = {
-    **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_cholesky_ex"), factor_matrix),
-    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_ldl_factor_ex"), factor_matrix),
+    **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_lu", "linalg_lu_factor_ex"), eliminate),
+    **dict.fromkeys(("linalg_cholesky_ex", "linalg_ldl_factor_ex"), factor_symmetric_matrix),
     "linalg_qr": compute_qr,
     **dict.fromkeys(("_linalg_svd", "_linalg_eigh"), decompose_matrix),
     "linalg_matrix_exp": map_matrix,
