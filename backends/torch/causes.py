@@ -237,6 +237,11 @@ def add_up_smooth_losses(
     return (1 - label_smoothing) * own + smooth * (label_smoothing / x.shape[axis])
 
 
+def multiply_before_logarithm(g: Any, y: Any, x: Any) -> Any:
+    """Multiply the cotangent by 2^x, which overflows before it is multiplied by log 2."""
+    return g * y * np.log(2)
+
+
 def truncate_stored_quotient(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Take the whole part of a / b as it is stored, which may be one more."""
     return unbroadcast(g, a.shape), unbroadcast(-g * np.trunc(a / b), b.shape)
@@ -405,6 +410,7 @@ STORED_STEPS_OF_GRADIENT = {
     "batch_norm": divide_by_stored_count,
     "cosh": multiply_by_sinh,
     "cumprod": divide_stored_products,
+    "exp2": multiply_before_logarithm,
     "fmod": truncate_stored_quotient,
     "hypot": divide_legs_by_length,
     "kl_div": multiply_by_difference_and_by_exp,
