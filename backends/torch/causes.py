@@ -11,7 +11,6 @@ from opproof.cases._layouts import storage_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.known_failures.formulas import (
-    compute_once,
     cube_result,
     divide_by_root_of_square_minus_one,
     divide_by_root_of_square_plus_one,
@@ -384,16 +383,6 @@ def subtract_logarithms(g: Any, y: Any, x: Any, *, dim: int) -> Any:
         logs = np.where(size > 0, logs, -np.inf)
         found = found + sign * np.exp(np.flip(np.logaddexp.accumulate(np.flip(logs, dim), axis=dim), dim) + x)
     return found
-
-
-def add_up_exponentials_in_turn(x: Any, *, dim: int) -> Any:
-    """Add up exponentials one after the other: small ones are lost beside a large sum."""
-    shifted = x - np.max(x, axis=dim, keepdims=True)
-
-    def add_up(terms: Any) -> Any:
-        return np.take(np.cumsum(terms, axis=dim, dtype=np.float32), [-1], axis=dim).astype(np.float64)
-
-    return shifted - np.log(compute_once(add_up, np.exp(shifted)))
 
 
 #: By operator: steps that are stored in the dtype, where they overflow or are subnormal; of values, and of gradients.
