@@ -68,7 +68,7 @@ def factor_symmetric_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **
     return _factor(noise, func, a, args, options, draw_row_roundings)
 
 
-def eliminate(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+def factor_by_elimination(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """A function of one matrix by Gaussian elimination: inverse, determinant, factors; integers stay as they come."""
     return _factor(noise, func, a, args, options, draw_elimination_roundings)
 
@@ -171,7 +171,9 @@ def solve_by_cholesky(noise: Arithmetic, func: Any, b: Any, factor: Any, upper: 
 
 
 MATRICES: dict[str, Rule] = {
-    **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_lu", "linalg_lu_factor_ex"), eliminate),
+    **dict.fromkeys(
+        ("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_lu", "linalg_lu_factor_ex"), factor_by_elimination
+    ),
     **dict.fromkeys(("linalg_cholesky_ex", "linalg_ldl_factor_ex"), factor_symmetric_matrix),
     "linalg_qr": compute_qr,
     **dict.fromkeys(("_linalg_svd", "_linalg_eigh"), decompose_matrix),
