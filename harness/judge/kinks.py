@@ -33,7 +33,10 @@ def waive_near_kinks(
     *,
     flushes: bool = True,
 ) -> list[Comparison | None]:
-    """The comparisons, with what lies between both sides right beside kinks; of pointwise operators."""
+    """The comparisons, with what lies between both sides right beside kinks; of pointwise operators.
+
+    At a kink where both sides agree, as where both bounds of a clamp are one number, what they have is right too.
+    """
     first = posed.inputs[0] if posed.inputs else None
     if not fails(comparisons) or first is None or Trait.POINTWISE not in posed.op.traits:
         return [*comparisons]
@@ -43,14 +46,20 @@ def waive_near_kinks(
     room = _NEAR_KINK_ROUNDOFFS * compute_roundoff(dtype, declared) * np.abs(first)
     if flushes and dtype.kind is Kind.FLOAT:
         room = np.where(np.abs(first) < dtype.tiny, np.maximum(room, np.abs(first)), room)
-    near = np.isfinite(first) & (distance > 0) & (distance <= room)
-    if not near.any():
+    near, at = np.isfinite(first) & (distance > 0) & (distance <= room), np.isfinite(first) & (distance == 0)
+    if not (near | at).any():
         return [*comparisons]
-    aside = np.where(near, _SIDE_STEP_ROUNDOFFS / _NEAR_KINK_ROUNDOFFS * room, 0.0)
+    step = np.where(at, np.maximum(room, DTYPES["f32"].tiny), room)
+    aside = np.where(near | at, _SIDE_STEP_ROUNDOFFS / _NEAR_KINK_ROUNDOFFS * step, 0.0)
     below, above = (_evaluate_gradients_at(posed, first + sign * aside) for sign in (-1, 1))
+
+    def find_right(got: Array, c: Comparison, a: Array, b: Array, dtype: str) -> Array:
+        looked_at = near | (at & (a == b))
+        return looked_at & ~c.passed & _is_inside(np.asarray(got, np.float64), a, b, c.bound, dtype)
+
     return [
         c if c is None or got is None or a is None or b is None or c.passed.shape != near.shape
-        else c.with_waived(near & ~c.passed & _is_inside(np.asarray(got, np.float64), a, b, c.bound, posed.dtype_of(i)))
+        else c.with_waived(find_right(got, c, a, b, posed.dtype_of(i)))
         for i, (got, c, a, b) in enumerate(zip(arrays, comparisons, below, above, strict=True))
     ]  # fmt: skip
 

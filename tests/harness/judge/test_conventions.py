@@ -288,3 +288,26 @@ def test_a_place_halfway_may_go_to_a_cell_before_it_is_mirrored():
     op = load("grid_sample")
     x, grid = order_arguments(parsed, op, inputs_of(parsed, op))
     assert np.any(op.forward(x, grid, **parsed.kwargs) != next(op.conventions(x, grid, **parsed.kwargs)))
+
+
+class FlatClamp:
+    """clamp whose gradient is 0 at its bounds, and elsewhere that of NumPy."""
+
+    name, version, device = "flat", "1", "cpu"
+
+    def __init__(self, slope=0):
+        self._slope = slope
+
+    def forward(self, op, inputs, params):
+        return [np.clip(inputs[0], params["min"], params["max"])]
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        x, g = inputs[0], cotangents[0]
+        at_bound = (x == params["min"]) | (x == params["max"])
+        return [np.where(at_bound, self._slope * g, np.where((x > params["min"]) & (x < params["max"]), g, 0))]
+
+
+@pytest.mark.parametrize(("slope", "verdict"), [(0, "PASS"), (1, "PASS"), (0.5, "WRONG_GRADIENT")])
+def test_a_clamp_to_one_number_is_flat_there(slope, verdict):
+    """Its two kinks are one place, on both sides of which the gradient is 0; PyTorch's is that of the cotangent."""
+    assert judged(FlatClamp(slope), "clamp[x=1x1x65;min=0.5;max=0.5;f32;fill=edges]", "gradient").verdict == verdict
