@@ -10,6 +10,7 @@ import scipy.special
 from opproof.harness.known_failures.formulas import store_as
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._axes import Dim, count, kept
 from opproof.reference_ops._losses import each
 from opproof.reference_ops._norm import per_channel
 from opproof.reference_ops._resize import matrix, resize
@@ -49,6 +50,25 @@ def _compute_softplus(x: Any) -> Any:
 def end_exp_early(x: Any) -> Any:
     """Return infinity above 88 and 0 below -88."""
     return _compute_exp(x)
+
+
+def subtract_mean_of_slopes(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:
+    """Subtract the mean, which may be infinite, from x and again from the slopes: an infinity less itself."""
+    mean = np.mean(x, axis=dim, keepdims=True)
+    slope = kept(g, x, dim) / max(count(x, dim) - correction, 0) * (2 * (x - mean))
+    return slope - np.mean(slope, axis=dim, keepdims=True)
+
+
+def end_exp_of_softmax_early(x: Any, *, dim: int) -> Any:
+    """Make the smallest weights 0: the exponential is 0 below -88."""
+    e = _compute_exp(x - np.max(x, axis=dim, keepdims=True))
+    return e / np.sum(e, axis=dim, keepdims=True)
+
+
+def end_exp_of_softmax_early_of_gradient(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """The gradient of `end_exp_of_softmax_early`."""
+    y = end_exp_of_softmax_early(x, dim=dim)
+    return y * (g - np.sum(g * y, axis=dim, keepdims=True))
 
 
 def end_exp_early_of_gradient(g: Any, y: Any, x: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.harness.known_failures.formulas import store_as
 from opproof.harness.reference.montecarlo.array import NoisyArray
 from opproof.harness.reference.rounded_arithmetic import unwrap
+from opproof.reference_ops import load
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._pool import avg_pool, divisors, pool
 from opproof.reference_ops.local_response_norm import _gathered as gathered
@@ -42,44 +44,38 @@ def _convert_output(y: Any) -> Any:
     return np.minimum(np.maximum(store_as(y, "f32"), -LARGEST), LARGEST)
 
 
-def cut_at_float32_of_floor(x: Any) -> Any:
-    """Round the argument to float32 first."""
-    return np.floor(_convert_input(x))
+def _cut(name: str) -> Callable[..., Any]:
+    """The operator of float32 between the conversions of its tensors and of its result."""
+    forward = load(name).forward
+
+    def cut(*tensors: Any, **params: Any) -> Any:
+        return _convert_output(forward(*map(_convert_input, tensors), **params))
+
+    return cut
 
 
-def cut_at_float32_of_ceil(x: Any) -> Any:
-    """Round the argument to float32 first."""
-    return np.ceil(_convert_input(x))
-
-
-def cut_at_float32_of_round(x: Any) -> Any:
-    """Round the argument to float32 first."""
-    return np.rint(_convert_input(x))
-
-
-def cut_at_float32_of_exp(x: Any) -> Any:
+def cut_exp(x: Any) -> Any:
     """Compute in float32, whose largest number stands for infinity."""
     return _convert_output(_compute_exp(x))
 
 
-def cut_at_float32_of_exp2(x: Any) -> Any:
-    """Compute in float32, whose largest number stands for infinity."""
-    return _convert_output(np.exp2(x))
-
-
-def cut_at_float32_of_cosh(x: Any) -> Any:
-    """Compute in float32, whose largest number stands for infinity."""
-    return _convert_output(np.cosh(x))
-
-
-def cut_at_float32_of_sinh(x: Any) -> Any:
-    """Compute in float32, whose largest number stands for infinity."""
-    return _convert_output(np.sinh(x))
-
-
-def cut_at_float32_of_masked_fill(x: Any, mask: Any, *, value: float) -> Any:
+def cut_masked_fill(x: Any, mask: Any, *, value: float) -> Any:
     """Compute in float32, whose largest number stands for infinity."""
     return _convert_output(np.where(mask != 0, value, x))
+
+
+#: Operators of float64 that are exact, or by functions, in float32, whose largest number stands for infinity.
+cut_at_float32 = {
+    "cosh": _cut("cosh"),
+    "exp": cut_exp,
+    "exp2": _cut("exp2"),
+    "masked_fill": cut_masked_fill,
+    "sinh": _cut("sinh"),
+    **{
+        name: _cut(name)
+        for name in ("abs", "ceil", "clamp", "floor", "fmod", "hardtanh", "neg", "relu", "relu6", "round")
+    },
+}
 
 
 def find_no_infinity(x: Any) -> Any:

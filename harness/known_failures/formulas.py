@@ -14,6 +14,7 @@ from opproof.core.dtypes import round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.montecarlo.array import NoisyArray
 from opproof.harness.reference.rounded_arithmetic import FORMATS, RoundedArithmetic, RoundedArray, unwrap, wrap
+from opproof.reference_ops import addmm
 from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
@@ -382,6 +383,11 @@ def find_cells_in_float32_of_gradient(g: Any, _y: Any, x: Any, *, size: tuple[in
     where: Any = (slice(None), slice(None), h[:, None], w)
     np.add.at(dx, where, g)
     return dx
+
+
+def round_factors_of_product(x: Any, a: Any, b: Any, *, beta: float, alpha: float) -> Any:
+    """Take both factors as float32 has them."""
+    return addmm.forward(x, a, b, beta=float(np.float32(beta)), alpha=float(np.float32(alpha)))
 
 
 def find_cells_by_quotient(x: Any, *, size: tuple[int, int]) -> Any:
