@@ -91,6 +91,11 @@ def forget_unit_diagonal(g: Any, y: Any, a: Any, b: Any, *, upper: bool, left: b
     return solve_triangular.vjp(g, y, a, b, upper=upper, left=left, unitriangular=False)
 
 
+def repeat_square_diagonal(g: Any, y: Any, x: Any, **params: Any) -> Any:
+    """Make the square matrix of the cotangents, and repeat it where it has one element and the matrix has more."""
+    return np.broadcast_to(np.diag(g), x.shape)
+
+
 def is_not_square(question: Any) -> bool:
     """Whether the tensor is no square matrix."""
     x = question.inputs[0]
@@ -100,6 +105,11 @@ def is_not_square(question: Any) -> bool:
 def has_negative_axis(question: Any) -> bool:
     """Whether an axis is counted from the end."""
     return bool(min(question.params["dims"]) < 0)
+
+
+def counts_axis_from_the_end(question: Any) -> bool:
+    """Whether the axis is given as a negative number."""
+    return bool(question.params["dim"] < 0)
 
 
 def has_broadcast_value(question: Any) -> bool:
