@@ -32,7 +32,7 @@ def normalise_each_alone(
 
 def normalises_all_axes(question: Any) -> bool:
     """Whether no axis is left that numbers rows."""
-    return len(question.params["normalized_shape"]) == question.inputs[0].ndim
+    return bool(len(question.params["normalized_shape"]) == question.inputs[0].ndim)
 
 
 def divide_by_one_plus_square_of_y(g: Any, y: Any, x: Any) -> Any:

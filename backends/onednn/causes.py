@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.known_failures.formulas import compute_once
+from opproof.harness.known_failures.formulas import compute_once, find_storage
 from opproof.reference_ops._axes import Dim
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._windows import Sizes
@@ -349,3 +349,18 @@ def has_rows_apart(question: Any) -> bool:
 def has_weight_with_gaps(question: Any) -> bool:
     """Whether the elements of the weight have gaps between them."""
     return any(name in question.case.layout for name in ("weight:sliced", "weight:gapped"))
+
+
+def exclude_bounds(g: Any, y: Any, x: Any, *, min: float | None, max: float | None) -> Any:
+    """Give no gradient at a bound, also at one that is infinite because it was left out."""
+    low, high = -np.inf if min is None else min, np.inf if max is None else max
+    return np.where((x > low) & (x < high), g, 0)
+
+
+def has_one_channel_outside(question: Any) -> bool:
+    """Whether the stride of an only channel is larger than that of the images, which share the second operand."""
+    a, b = question.inputs[:2]
+    if a.ndim < 3 or a.shape[1] != 1 or a.shape[0] == 1 or (b.ndim == a.ndim and b.shape[0] != 1):
+        return False
+    strides = find_storage(question, question.names[0]).strides
+    return bool(strides[1] > strides[0])

@@ -54,8 +54,8 @@ def waive_near_kinks(
     below, above = (_evaluate_gradients_at(posed, first + sign * aside) for sign in (-1, 1))
 
     def find_right(got: Array, c: Comparison, a: Array, b: Array, dtype: str) -> Array:
-        looked_at = near | (at & (a == b))
-        return looked_at & ~c.passed & _is_inside(np.asarray(got, np.float64), a, b, c.bound, dtype)
+        inside = _is_inside(np.asarray(got, np.float64), a, b, c.bound, dtype)
+        return np.asarray((near | (at & (a == b))) & ~c.passed & inside)
 
     return [
         c if c is None or got is None or a is None or b is None or c.passed.shape != near.shape
