@@ -21,7 +21,7 @@ _ROWS = (
     ("2x5x3x21", "5,", "n_dims=20;ff", "layout=permuted;needs=freq_factors"),
     ("2x5x3x33", "5,", "n_dims=20;mode=neox;ff", "layout=gapped;needs=freq_factors"),
     ("2x5x3x20", "5,", "n_dims=16;ff", "layout=offset"),
-    ("2x9x3x64", "9,", "n_dims=64;mode=neox;freq_base=1000000.0", ""),
+    ("2x9x3x64", "9,", "n_dims=64;mode=neox;freq_base=1000000.0", "f32,f16,bf16"),
     ("2x5x3x24", "4x5", "n_dims=24;mode=mrope;sections=(4,3,5,0)", "layout=transposed"),
     ("1x6x2x20", "4x6", "n_dims=16;mode=mrope;sections=(2,3,1,2)", "layout=positions:transposed"),
     ("2x5x3x24", "4x5", "n_dims=24;mode=imrope;sections=(4,3,3,2)", ""),

@@ -39,7 +39,7 @@ STANDARD = [
     "weight=4x7;indices=33,;padding_idx=-1",
     "weight=5x3;indices=4x6;padding_idx=-4",
     "weight=3x65;indices=2x3x4;padding_idx=2;layout=indices:transposed",
-    "weight=4099x17;indices=66,",
+    "weight=4099x17;indices=66,;f32,f16,bf16",
     "weight=3x5;indices=4099,;fill=growing;f16,bf16",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)

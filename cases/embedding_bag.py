@@ -41,7 +41,7 @@ STANDARD = [
     "weight=3x97;indices=5x1",
     "weight=3x5;indices=2x1031;f16,bf16",
     "weight=3x5;indices=2x4099;per_sample_weights=2x4099;mode=sum;f32",
-    "weight=4099x17;indices=33x2;mode=sum",
+    "weight=4099x17;indices=33x2;mode=sum;f32,f16,bf16",
 ]
 LAID = [
     "weight=7x5;indices=4x3;layout=cropped",

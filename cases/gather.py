@@ -33,7 +33,7 @@ STANDARD = [
     "x=7x9;index=7x5;dim=1;layout=index:gapped",
     "x=2x3;index=4099x3;dim=0;f16,bf16",
     "x=5x1031;index=9x1031;dim=0;f16,bf16",
-    "x=4099x17;index=33x17;dim=0",
+    "x=4099x17;index=33x17;dim=0;f32,f16,bf16",
     "x=3x2;index=4099x2;dim=0;fill=growing;f16,bf16",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)

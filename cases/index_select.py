@@ -31,7 +31,7 @@ STANDARD = [
     "x=2x3;index=1031,;dim=0",
     "x=2x3;index=4099,;dim=0;f16,bf16",
     "x=3x1031;index=9,;dim=0;f16,bf16",
-    "x=4099x17;index=66,;dim=0",
+    "x=4099x17;index=66,;dim=0;f32,f16,bf16",
     "x=3x2;index=4099,;dim=0;fill=growing;f16,bf16",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)

@@ -40,4 +40,7 @@ STANDARD = [
 LAID = ["x=2x3x4;weight=3,;layout=cropped", "x=3x5;weight=1,;layout=weight:offset", "x=0d;weight=1,;layout=x:offset"]
 LONG, LONGEST = lengths("x={n}x2;weight=2,", "!x=2x{n};weight={n},", "x=1x2x{n};weight=2,")
 FULL = ["x=2x12289;weight=12289,", "x=65537x3;weight=3,"]
-WITHOUT = {"growing": "a slope acts where x is negative, and all of this fill is positive"}
+WITHOUT = {
+    "growing": "a slope acts where x is negative, and all of this fill is positive",
+    "axes apart": "a weight is a vector of channels: that of the shape of x is drawn, in no row",
+}

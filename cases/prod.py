@@ -59,4 +59,7 @@ FULL = [
     "x=2x129;dim=-1;f32",
 ]
 PAIRED = ["x=65537x1;dim=-1;f32"]
-WITHOUT = {"65537 by dim": "of so many numbers the product is 0 or infinite"}
+WITHOUT = {
+    "65537 by dim": "of so many numbers the product is 0 or infinite",
+    "middle long": "of so many numbers the product is 0 or infinite",
+}

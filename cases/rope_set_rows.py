@@ -31,7 +31,7 @@ STANDARD = [
     _row(6, 3, 0, 8, "n_dims=8"),
     _row(130, 97, 1, 4, "n_dims=4"),
     _row(9, 6, 3, 12, f"n_dims=12;freq_base={80 * BETWEEN};f16,bf16"),
-    _row(4099, 66, 2, 10, "n_dims=10"),
+    _row(4099, 66, 2, 10, "n_dims=10;f32,f16,bf16"),
     _row(9, 4, 2, 16, "n_dims=16;freq_base=1000000.0;f16,bf16"),
 ]
 LAID = [

@@ -35,7 +35,7 @@ STANDARD = [
     "x=5x7x66;indices=5x5x66;dim=1",
     "x=2x3;indices=4099x3;dim=0;f16,bf16",
     "x=5x1031;indices=9x1031;dim=0;f16,bf16",
-    "x=4099x17;indices=33x17;dim=0",
+    "x=4099x17;indices=33x17;dim=0;f32,f16,bf16",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [

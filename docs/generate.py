@@ -17,8 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-if str(DOCS) not in sys.path:
-    sys.path.insert(0, str(DOCS))
+for folder in (DOCS, DOCS.parent / "tests"):  # the rules of rows are the tests'
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
 from parts import (  # noqa: E402 - beside this script, wherever it is run from
     coverage,
     defects,

@@ -19,7 +19,7 @@ from opproof.reference_ops._recurrence import backwards, from_left, from_right, 
 from opproof.reference_ops._torch import widened
 
 #: The logarithm of the factor by which a state may grow over all tokens: results stay numbers of float16, or nearly.
-LARGEST_GROWTH = 12.0
+_LARGEST_GROWTH = 12.0
 SIGNATURE = "(n<4,t<300,h,d<65),(n,t,h,d),(n,t,h,d),(n,t,h,d),(n,t,h,d),(n,t,h,d),(n,h,d,d)"
 ANALYTIC = True
 OUTPUTS = ("y", "state")
@@ -29,7 +29,7 @@ TRAITS = ("long sum",)
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     # a and b short enough that the state does not grow without bound, even where all of them point in one direction
     tokens, size = (max(n, 1) for n in (shapes["r"][1], shapes["r"][-1]))
-    length = min(1.5, math.sqrt(math.expm1(LARGEST_GROWTH / tokens))) / math.sqrt(size)
+    length = min(1.5, math.sqrt(math.expm1(_LARGEST_GROWTH / tokens))) / math.sqrt(size)
     return {"w": Closed(0.0, 1.0), "a": (-length, length), "b": (-length, length)}
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from case_rules.rules import ALWAYS, RULES, Rule
+
 from opproof.cases import Case, cases_of, left_out, short
-from opproof.harness.selftest.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
 from parts.tables import row, table
 
@@ -31,8 +32,8 @@ def left() -> str:
     for name in names():
         for rule, why in left_out(name).items():
             reasons.setdefault((rule, why), []).append(name)
-    ranks = [rule.name for rule in RULES]
-    found = sorted(reasons.items(), key=lambda item: (ranks.index(item[0][0]), -len(item[1])))
+    ranks = {left: k for k, rule in enumerate(RULES) for left, _ in reasons if f"{left} ".startswith(f"{rule.name} ")}
+    found = sorted(reasons.items(), key=lambda item: (ranks[item[0][0]], -len(item[1])))
     return table(("rule", "operators", "why"), ((rule, some, why) for (rule, why), some in found))
 
 

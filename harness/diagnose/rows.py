@@ -32,7 +32,8 @@ def find_row_factors(w: WrongTensor) -> str | None:
     for axis, used in _find_axes(w):
         factor = _fit_factors(w, axis, used)
         fits = w.fits(np.where(used, factor * w.expected, _fill_lost(w)), free=factor.size)
-        if fits and not _has_one_factor(w, factor, axis, used) and not _is_rounding(w, factor[factor != 0] - 1):
+        told = fits and _differs_from_one(w, factor, axis) and not _has_one_factor(w, factor, axis, used)
+        if told and not _is_rounding(w, factor[factor != 0] - 1):
             between = _format_range(w, factor, axis, used)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
@@ -65,6 +66,13 @@ def _fit_factors(w: WrongTensor, axis: int, used: Mask) -> Array:
     square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
     total = np.sum(square, axis=axis, keepdims=True)
     return np.asarray(np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1))
+
+
+def _differs_from_one(w: WrongTensor, factor: Array, axis: int) -> bool:
+    """Whether a row with a wrong number, not with NaN and zeros alone, has a factor that is not that of rounding."""
+    some = factor[(w.failing & np.isfinite(w.got)).any(axis=axis, keepdims=True)]
+    off = np.abs(some[some != 0] - 1)
+    return bool(np.max(off, where=np.isfinite(off), initial=0) > C * DTYPES[w.dtype].u)
 
 
 def _has_one_factor(w: WrongTensor, factor: Array, axis: int, used: Mask) -> bool:

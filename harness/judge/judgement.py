@@ -140,8 +140,11 @@ def _allow_shared_bias(
 ) -> tuple[JudgedTensor, ...]:
     """The tensors, their bias no fault where noise moves all elements together by as much as one of them.
 
-    A statistic of a whole array is one number, and so is its error, which all elements have.
+    A statistic of a whole array is one number, and so is its error, which all elements have. Where there are slices,
+    each has a statistic of its own, and a factor that all share is a fault.
     """
+    if axes_of(posed.case, posed.op):
+        return tensors
     if all(j.figures.factor is None or not j.comparison.right for j in tensors) or posed.op.reference is not None:
         return tensors
     names = [str(n) for n in (posed.names if posed.mode is Mode.GRADIENT else name_outputs(posed.op, len(tensors)))]

@@ -50,6 +50,8 @@ ATTEMPTS = 3
 ELEMENTS_PER_CASE = 2**13
 #: The product of a case's different sizes, of which contractions make as many products, that costs as much.
 WORK_PER_CASE = 2**15
+#: The most that a case of the standard level costs, in those of the smallest: few cases make up most of the cost.
+COST_AT_STANDARD = 6
 FOLDER = Path(__file__).parents[2] / "cases" / "drawn"
 #: What small cases have at most: they cost as much as any.
 SMALL = Limits(elements=2**12, work=2**14)
@@ -72,7 +74,7 @@ class DrawnCase:
 
 def spaces_of(op: Op) -> list[Space]:
     """The space of each form of an operator; none where its tensors have no signature."""
-    rows = listed_cases(op.name) or cases_of(op.name, "standard", op.rows)
+    rows = listed_cases(op.name, in_turn=False) or cases_of(op.name, "standard", op.rows)
     floats = [case for case in rows if case.dtype in FLOATS] or rows
     return [make_space(op, form, floats) for form in forms_of(op)]
 
@@ -263,13 +265,19 @@ def _with_destinations(cases: Sequence[Case], op: Op) -> list[Case]:
     return [case for case in dict.fromkeys(again) if is_computable(case)][:DESTINATION_CASES]
 
 
+def write_rows(cases: Sequence[Case]) -> str:
+    """The lines of an array's file: cases of the standard level, and after an empty line those of full."""
+    parts = [[c for c in cases if (cost_of(c) <= COST_AT_STANDARD) is cheap] for cheap in (True, False)]
+    return "\n".join("".join(f"{str(case)[len(case.op) + 1 : -1]}\n" for case in part) for part in parts if part)
+
+
 def write_array(op: Op) -> int:
     """Write the array of an operator to its file, and return the number of its cases."""
     cases = make_array(op)
     path = FOLDER / f"{op.name}.txt"
     if cases:
         FOLDER.mkdir(exist_ok=True)
-        path.write_text("".join(f"{str(case)[len(op.name) + 1 : -1]}\n" for case in cases), encoding="utf-8")
+        path.write_text(write_rows(cases), encoding="utf-8")
     return len(cases)
 
 

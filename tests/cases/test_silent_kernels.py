@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _ask import Kernel, judged
 
-from opproof.cases import cases_of
+from opproof.cases._registry import listed_cases
 from opproof.harness.reference.data import inputs_of
 from opproof.reference_ops import load
 
@@ -85,7 +85,7 @@ KERNELS = {
 
 @pytest.mark.parametrize(("op", "fill", "kernel"), KERNELS.values(), ids=KERNELS)
 def test_a_kernel_fails_where_it_is_wrong(op, fill, kernel):
-    rows = [case for case in cases_of(op) if case.fill == fill and case.dtype == "f32"]
+    rows = [case for case in listed_cases(op) if case.fill == fill and case.dtype == "f32"]
     assert rows
     for case in rows:
         assert judged(Kernel(kernel), str(case), "forward").verdict == "WRONG_VALUE", case
@@ -103,7 +103,7 @@ def test_the_gradient_of_an_angle_whose_square_overflows_is_wrong():
 
 
 def test_masks_hold_every_true_number_and_as_many_zeros():
-    case = next(case for case in cases_of("where") if case.fill == "truths")
+    case = next(case for case in listed_cases("where") if case.fill == "truths")
     drawn = inputs_of(case, load("where"))["condition"]
     assert {*np.unique(drawn)} == {0, 1, 2, -1, 254, 255, 256, 65536}
     assert 0.4 < np.mean(drawn == 0) < 0.6
@@ -117,7 +117,7 @@ def _squares_of_16_bits(x, target, *, reduction):
 def test_squares_in_float16_of_a_few_numbers_past_256():
     """Of ordinary numbers their roundings average out; the largest activations of a model are past 256."""
     plain = "mse_loss[x=7x33;target=7x33;reduction=sum;f16]"
-    outliers = next(str(case) for case in cases_of("mse_loss") if case.fill == "outliers")
+    outliers = next(str(case) for case in listed_cases("mse_loss") if case.fill == "outliers")
     assert judged(Kernel(_squares_of_16_bits), plain, "forward").verdict == "PASS"
     assert judged(Kernel(_squares_of_16_bits), outliers, "forward").verdict == "WRONG_VALUE"
 
@@ -125,7 +125,7 @@ def test_squares_in_float16_of_a_few_numbers_past_256():
 def test_who_takes_means_of_squares_is_asked_with_outliers():
     squared = ("rms_norm", "layer_norm", "group_norm", "instance_norm", "l2_norm", "norm", "var", "std", "mse_loss")
     for op in squared:
-        assert [case for case in cases_of(op) if case.fill == "outliers" and case.dtype == "f16"], op
+        assert [case for case in listed_cases(op) if case.fill == "outliers" and case.dtype == "f16"], op
 
 
 def test_codes_of_nan_taken_for_numbers():
@@ -198,14 +198,14 @@ def _by_tiles(x, mask=None, *rest, scale, **params):
 
 
 def test_a_mask_that_is_added_shuts_the_first_keys_out():
-    rows = [case for case in cases_of("softmax_ext") if case.fill == "padded" and "mask" in case.shapes]
+    rows = [case for case in listed_cases("softmax_ext") if case.fill == "padded" and "mask" in case.shapes]
     (case,) = (case for case in rows if case.dtype == "f32")
     mask = inputs_of(case, load("softmax_ext"))["mask"]
     assert np.isneginf(mask[..., :64]).all(-1).any()
     assert np.isfinite(mask).any(-1).all()
     assert judged(Kernel(_by_tiles), str(case), "forward").verdict == "WRONG_VALUE"
     assert judged(Kernel(_by_tiles), "softmax_ext[x=2x2x3x257;mask=2x1x3x257;f32]", "forward").verdict == "PASS"
-    assert any(c.fill == "padded" and "attn_mask" in c.shapes for c in cases_of("scaled_dot_product_attention"))
+    assert any(c.fill == "padded" and "attn_mask" in c.shapes for c in listed_cases("scaled_dot_product_attention"))
 
 
 def test_few_indices_of_a_long_axis_hold_its_ends():
@@ -213,11 +213,11 @@ def test_few_indices_of_a_long_axis_hold_its_ends():
         return [np.take_along_axis(x, indices & 0xFFFF, dim)]
 
     case = "take_along_dim[x=2x65537;indices=2x3;dim=1;f16]"
-    assert case in map(str, cases_of("take_along_dim"))
+    assert case in map(str, listed_cases("take_along_dim"))
     assert judged(Kernel(in_16_bits), case, "forward").verdict == "WRONG_VALUE"
     named = {"gather": "index", "index_select": "index", "embedding": "indices", "add_id": "ids"}
     for op, name in {**named, "embedding_bag": "indices", "get_rows_back": "indices"}.items():
-        few = [c for c in cases_of(op) if "65537" in str(c) and 65537 not in c.shapes[name]]
+        few = [c for c in listed_cases(op) if "65537" in str(c) and 65537 not in c.shapes[name]]
         assert any({0, 65536} <= {*inputs_of(case, load(op))[name].flat} for case in few), op
 
 
@@ -230,6 +230,6 @@ def test_equal_slices_of_a_reduced_axis_count_each():
         return [np.asarray(y, _F32)]
 
     case = "var[x=5x3x7;dim=(0,2);f32;layout=broadcast]"
-    assert case in map(str, cases_of("var"))
+    assert case in map(str, listed_cases("var"))
     assert judged(Kernel(counted_once), case, "forward").verdict == "WRONG_VALUE"
     assert judged(Kernel(counted_once), case.replace("broadcast", "gapped"), "forward").verdict == "PASS"

@@ -7,8 +7,8 @@ from _ask import judged
 
 from opproof.backends.numpy import NumPy
 from opproof.backends.table import LIKE
-from opproof.cases import Case, cases_of
-from opproof.cases._registry import all_names
+from opproof.cases import Case
+from opproof.cases._registry import all_names, listed_cases
 from opproof.core.dtypes import DTYPES
 from opproof.harness.run.plan import has_gradient
 from opproof.reference_ops import load
@@ -16,7 +16,7 @@ from opproof.reference_ops import load
 HONEST = NumPy()
 HALF, BFLOAT = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
 
-CASES = [str(c) for op in all_names() for c in cases_of(op) if c.mixed]
+CASES = [str(c) for op in all_names() for c in listed_cases(op) if c.mixed]
 FIRST = {Case.parse(c).op: c for c in reversed(CASES)}
 #: f32 beside f16: products, whose data must not be rounded to the dtype of the weights.
 PRODUCTS = [c for c in CASES if Case.parse(c).dtypes == ("f32", "f16") and "mask" not in c and "extreme" not in c]

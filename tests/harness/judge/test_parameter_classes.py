@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from _ask import attempted
+from case_rules.rules import RULES
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import cases_of
-from opproof.harness.selftest.coverage.rules import RULES
 from opproof.reference_ops import load
 
 HONEST = NumPy()

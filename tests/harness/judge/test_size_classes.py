@@ -6,10 +6,10 @@ Each has to fail by the rows of the rule of coverage that was made for its class
 import numpy as np
 import pytest
 from _ask import attempted
+from case_rules.rules import RULES
 
 from opproof.backends.numpy import NumPy
-from opproof.cases import cases_of
-from opproof.harness.selftest.coverage.rules import RULES
+from opproof.cases._registry import listed_cases
 from opproof.reference_ops import load
 
 HONEST = NumPy()
@@ -103,7 +103,7 @@ class Wrong:
 @pytest.mark.parametrize("op", WRONG)
 def test_a_fault_of_a_size_class_fails_in_each_dtype(op, dtype):
     rule = next((r for r in RULES if r.name == WRONG[op][1]), None)
-    of_dtype = [c for c in cases_of(op, "standard") if c.dtype == dtype]
+    of_dtype = [c for c in listed_cases(op, "standard") if c.dtype == dtype]
     met = [c for c in of_dtype if (rule.matches(c, load(op)) if rule else c.fill == WRONG[op][1])]
     verdicts = {str(attempted(Wrong(op), str(c), "forward").judgement.verdict) for c in met}
     assert "WRONG_VALUE" in verdicts
@@ -119,7 +119,7 @@ def test_a_quotient_past_int32_fails_where_it_wraps(dtype):
         return np.clip(codes, low, high).astype(np.int16).astype(np.uint8)
 
     wrapping = type("Wrapping", (), {"name": "w", "version": "1", "forward": staticmethod(forward)})()
-    met = [c for c in cases_of("quantize_linear", "standard") if c.fill == "past-int32" and c.dtype == dtype]
+    met = [c for c in listed_cases("quantize_linear", "standard") if c.fill == "past-int32" and c.dtype == dtype]
     assert {str(attempted(wrapping, str(c)).judgement.verdict) for c in met} == {"WRONG_VALUE"}
 
 
@@ -132,7 +132,7 @@ def test_zero_points_are_of_the_whole_range(op):
 
 def test_an_odd_number_of_groups_of_every_kind_of_scales():
     odd = set()
-    for case in cases_of("scaled_matmul", "standard"):
+    for case in listed_cases("scaled_matmul", "standard"):
         scale = case.shapes["scale"]
         if len(scale) == 2 and scale[1] > 1 and scale[1] % 2:
             odd.add(case.kwargs.get("scales", "float"))

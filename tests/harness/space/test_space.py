@@ -7,19 +7,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from opproof.cases import Case
-from opproof.cases._registry import DRAWN, drawn
+from opproof.cases import Case, read_rows
+from opproof.cases._registry import DRAWN, drawn_cases, listed_cases
 from opproof.core.errors import OpError
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
 from opproof.harness.space.covering import (
+    COST_AT_STANDARD,
     SMALL,
+    cost_of,
     cover_pairs,
     is_computable,
     make_array,
     pairs_of,
     says_something,
     spaces_of,
+    write_rows,
 )
 from opproof.harness.space.draw import Limits, draw_case, is_allowed
 from opproof.harness.space.factors import evaluate_size, forms_of
@@ -110,7 +113,21 @@ def test_an_array_has_every_pair_that_can_be():
 @pytest.mark.parametrize("name", ["neg", "bmm"])
 def test_the_arrays_are_what_this_version_makes(name):
     """Where factors or levels change, run `python -m opproof.harness.space.covering`."""
-    assert drawn(name) == make_array(load(name))
+    assert (DRAWN / f"{name}.txt").read_text(encoding="utf-8") == write_rows(make_array(load(name)))
+
+
+def test_costly_cases_of_an_array_belong_to_the_level_full():
+    standard, full = (drawn_cases("bmm", level) for level in ("standard", "full"))
+    assert standard == full[: len(standard)]
+    assert {cost_of(c) > COST_AT_STANDARD for c in full[len(standard) :]} == {True}
+    assert {cost_of(c) > COST_AT_STANDARD for c in standard} == {False}
+
+
+def test_rows_are_tried_in_one_dtype_of_16_bits_in_turn_where_an_array_has_all():
+    rows = [f"x={n},;dim=0" for n in (3, 4)] + ["x=5,;dim=0;bf16"]
+    told = [(c.shapes["x"], c.dtype) for c in read_rows("softmax", {"standard": rows}, "standard", in_turn=True)]
+    assert told == [((3,), "f32"), ((3,), "f16"), ((4,), "f32"), ((4,), "bf16"), ((5,), "bf16")]
+    assert {c.dtype for c in listed_cases("softmax", "full") if c.fill == "ties"} == {"f32", "f16", "bf16"}
 
 
 @pytest.mark.parametrize("name", ["softmax", "rope", "conv2d", "matmul_quantized", "scaled_dot_product_attention"])

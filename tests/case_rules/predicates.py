@@ -15,7 +15,6 @@ from opproof.cases import Case, left_out
 from opproof.cases._case import Shape
 from opproof.cases._fills import NOT_FINITE
 from opproof.cases._layouts import layouts_of, storage_of
-from opproof.core.dtypes import DTYPES
 from opproof.reference_ops import Op
 
 Parts = Callable[[Case, Op], Iterable[str]]
@@ -30,7 +29,7 @@ class Rule:
     bugs: int  # of the catalogued ones; 0 for a conjunction of other rules
     applies: Callable[[Op], bool]
     met: Parts
-    parts: Callable[[Op, Sequence[Case]], Iterable[str]] = lambda op, cases: ("",)  # noqa: ARG005
+    parts: Callable[[Op, Sequence[Case]], Iterable[str]] = lambda op, cases: ("",)
     level: str = "standard"
     least: int = 1  # cases that must meet each part
 
@@ -41,13 +40,13 @@ class Rule:
     def owed(self, op: Op, cases: Sequence[Case]) -> set[str]:
         """The parts that a built-in operator owes: none where its cases file says why no row could show anything.
 
-        A file may say so of the rule, or of it in one dtype: "heavy", "past exp f16".
+        A file may say so of the rule, or of a part of it, such as one dtype: "heavy", "past exp f16".
         """
         left = left_out(op.name)
         if not self.applies(op) or self.name in left:
             return set()
-        dtypes = {dtype for dtype in DTYPES if f"{self.name} {dtype}" in left}
-        return {part for part in self.parts(op, cases) if not dtypes & set(part.split())}
+        parts = {given.removeprefix(f"{self.name} ") for given in left if given.startswith(f"{self.name} ")}
+        return {part for part in self.parts(op, cases) if not parts & set(part.split())}
 
     def missing(self, op: Op, cases: Sequence[Case]) -> list[str]:
         """The parts owed that no case of the operator meets."""
@@ -90,51 +89,6 @@ def _strides_of(shape: Shape, layout: str) -> tuple[int, list[int]]:
     """Offset, and the strides of axes longer than 1: the others lie nowhere in particular."""
     storage = storage_of(shape, layout)
     return storage.offset, [s for s, n in zip(storage.strides, shape, strict=True) if n > 1]
-
-
-def list_layout_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
-    """Tensors that can lie so in some case; of several alike the first two, and vectors need no stride of 0."""
-
-    def can(shape: Shape) -> bool:
-        long = sum(n > 1 for n in shape)
-        return long > (layout == "broadcast") and _strides_of(shape, layout) != _strides_of(shape, "contiguous")
-
-    def parts(op: Op, cases: Sequence[Case]) -> list[str]:
-        found = sorted({name for case in cases for name, shape in case.shapes.items() if can(shape)})
-        return found[:2] if op.variadic else found
-
-    return parts
-
-
-def with_layout(layout: str) -> Parts:
-    return lambda case, _: find_laid(case, layout)
-
-
-def find_alone(case: Case, op: Op) -> list[str]:
-    """Whether one tensor alone is not contiguous while others are."""
-    del op
-    strided = ("transposed", "permuted", "exchanged", "sliced", "gapped", "cropped", "broadcast")
-    odd = {name for layout in strided for name in find_laid(case, layout)}
-    return ["" for _ in odd] if len(odd) == 1 and len(case.shapes) > 1 else []
-
-
-def find_one_element(case: Case, op: Op) -> list[str]:
-    """Tensors of one element beside larger ones, off the start of their storage; a scalar alone too."""
-    del op
-    return [name for name in list_one_element(case) if layouts_of(case)[name] == "offset"]
-
-
-def list_one_element(case: Case) -> list[str]:
-    """Tensors of one element beside larger ones, and a scalar alone."""
-    shapes = case.shapes
-    large = any(math.prod(shape) > 1 for shape in shapes.values())
-    return [name for name, shape in shapes.items() if shape == () or (large and math.prod(shape) == 1)]
-
-
-def list_one_element_parts(op: Op, cases: Sequence[Case]) -> list[str]:
-    """Tensors that some case gives one element; of several alike the first two."""
-    found = sorted({name for case in cases for name in list_one_element(case)})
-    return found[:2] if op.variadic else found
 
 
 def is_unchanged(case: Case) -> bool:

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
+from case_rules import operators as on
+from case_rules.predicates import INDICES, Rule, make_parts
 from opproof.cases import Case, short
 from opproof.cases._case import Shape
 from opproof.cases._derived import MANY
-from opproof.harness.selftest.coverage import operators as on
-from opproof.harness.selftest.coverage.predicates import INDICES, Rule, make_parts
 from opproof.reference_ops import Op, Trait
 
 _SHORT = 64  # no other axis of the tensor is longer

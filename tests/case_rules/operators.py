@@ -7,9 +7,9 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from case_rules.predicates import INDICES
 from opproof.cases import Case, cases_of
 from opproof.core.arrays import Closed, Whole
-from opproof.harness.selftest.coverage.predicates import INDICES
 from opproof.reference_ops import Op, Trait
 
 Applies = Callable[[Op], bool]

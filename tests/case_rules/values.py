@@ -8,14 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._every import EVERY
-from opproof.cases._fills import BRINK, EVERY_BYTE, GROWING, PAST_EXP
-from opproof.cases._quant import BLOCKS, BYTES
-from opproof.cases._uneven import AGREED, SPECIAL_PAIRS, SPECIALS
-from opproof.harness.selftest.coverage import operators as on
-from opproof.harness.selftest.coverage.long_axes import first_shape_of, is_pointwise_pair, reduces
-from opproof.harness.selftest.coverage.predicates import (
+from case_rules import operators as on
+from case_rules.long_axes import first_shape_of, is_pointwise_pair, reduces
+from case_rules.predicates import (
     Rule,
     broadcasts,
     fill,
@@ -28,6 +23,11 @@ from opproof.harness.selftest.coverage.predicates import (
     list_param_parts,
     make_parts,
 )
+from opproof.cases import DTYPES_BY_DEFAULT, Case
+from opproof.cases._every import EVERY
+from opproof.cases._fills import BRINK, EVERY_BYTE, GROWING, PAST_EXP
+from opproof.cases._quant import BLOCKS, BYTES
+from opproof.cases._uneven import AGREED, SPECIAL_PAIRS, SPECIALS
 from opproof.reference_ops import Op, Trait
 
 
@@ -138,7 +138,7 @@ VALUES = (
         *("special rows", "rows of only -inf, inf, NaN, or one of them: along the last axis, and the first by dim", 12),
         on.by_rows,
         lambda case, _: [case.fill, "either"] if case.fill in _SPECIAL_ROWS else [],
-        lambda op, cases: _SPECIAL_ROWS if "dim" in op.params else ("either",),  # noqa: ARG005
+        lambda op, cases: _SPECIAL_ROWS if "dim" in op.params else ("either",),
     ),
     Rule("masked large", "masked elements of 1e30 beside ordinary ones", 12, on.can_hide, fill("masked")),
     Rule("masked NaN", "masked elements that are NaN or infinite", 12, on.can_hide, fill("masked-special")),
@@ -152,14 +152,14 @@ VALUES = (
         *("every byte", "all 256 values of every byte of a quantised block, but of its scale", 0),
         on.has_quantised_bytes,
         _find_every_byte,
-        lambda op, cases: sorted({str(case.kwargs["type"]) for case in cases if "type" in case.kwargs}),  # noqa: ARG005
+        lambda op, cases: sorted({str(case.kwargs["type"]) for case in cases if "type" in case.kwargs}),
     ),
     Rule("masked", "rows masked in full", 12, on.has_keep_mask, make_parts(lambda case: "keep" in case.shapes)),
     Rule(
         *("16-bit sums", "a sum of over 1000 terms in f16, and one in bf16", 10),
         on.has_trait(Trait.LONG_SUM),
         find_long_sums,
-        lambda op, cases: ("f16", "bf16"),  # noqa: ARG005
+        lambda op, cases: ("f16", "bf16"),
     ),
     Rule(
         *("negative", "inputs all negative", 7),
@@ -175,7 +175,7 @@ LIMITS = (
         *("mean / spread", "a mean of 1e3 and of 1e4 times the spread", 0),
         on.has_row_mean,
         lambda case, _: [case.fill],
-        lambda op, cases: ("offset-1e3", "offset-1e4"),  # noqa: ARG005
+        lambda op, cases: ("offset-1e3", "offset-1e4"),
     ),
     Rule(
         *("past exp", "rows of over 128 numbers whose exponentials are past the largest of f32, in each dtype", 0),
@@ -205,14 +205,14 @@ LIMITS = (
     Rule(
         *("growing", "weights whose gradients add up thousands of rows, all of one sign: 16 bits stop growing", 0),
         on.all_of(on.has_weights, lambda op: op.vjp is not None and not op.is_exact("gradient")),
-        lambda case, op: [case.dtype] if case.fill == GROWING else [],  # noqa: ARG005
-        lambda op, cases: ("f16", "bf16"),  # noqa: ARG005
+        lambda case, op: [case.dtype] if case.fill == GROWING else [],
+        lambda op, cases: ("f16", "bf16"),
     ),
     Rule(
         *("brink", "targets, weights, gates and moments on the ends of what they may be, and close to them", 0),
         lambda op: bool(on.find_closed_domains(op)),
         lambda case, op: on.find_domain_ends(case, op) if case.fill == BRINK else [],
-        lambda op, cases: on.find_closed_domains(op),  # noqa: ARG005
+        lambda op, cases: on.find_closed_domains(op),
     ),
     Rule(
         *("lone", "rows of zeros, of one number among over 1024 zeros, of one zero; or blocks of them", 0),
@@ -220,12 +220,12 @@ LIMITS = (
         lambda case, op: (
             [_type_of_encoded(case)] if case.fill == "lone" and (on.encodes(op) or is_past_tile(case, op)) else []
         ),
-        lambda op, cases: {_type_of_encoded(case) for case in cases},  # noqa: ARG005
+        lambda op, cases: {_type_of_encoded(case) for case in cases},
     ),
     Rule(
         *("far positions", "positions of 131071, in each dtype: 16 bits count to 256 or 2048 by one", 0),
         on.has_params("freq_base"),
-        lambda case, op: [case.dtype] if float(str(case.kwargs.get("freq_base", 0))) >= 1e5 else [],  # noqa: ARG005
+        lambda case, op: [case.dtype] if float(str(case.kwargs.get("freq_base", 0))) >= 1e5 else [],
         _list_dtypes,
     ),
     Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.has_mean, fill("heavy")),
@@ -233,7 +233,7 @@ LIMITS = (
         *("branches", "both sides of where formulas switch, in f64 too", 0),
         on.is_formula_of_one,
         lambda case, _: ["f64" if case.dtype == "f64" else "f32"] if case.fill == "branches" else [],
-        lambda op, cases: ("f32", "f64"),  # noqa: ARG005
+        lambda op, cases: ("f32", "f64"),
     ),
     Rule("least", "numbers about the smallest normal one", 0, on.is_formula_of_one, fill("least")),
     Rule("infinite", "infinities, the gradient asked for too", 0, on.is_formula_of_one, fill("infinite")),
@@ -242,7 +242,7 @@ LIMITS = (
         *("as in models", "positions of 131071, 40 heads, timesteps of 1000, an eps of 1e-12", 0),
         on.as_in_models,
         lambda case, _: _find_model_params(case),
-        lambda op, cases: on.list_model_params(op),  # noqa: ARG005
+        lambda op, cases: on.list_model_params(op),
     ),
     Rule("meet", "two tensors equal in half of their places", 0, on.has_comparison, fill("meet")),
 )
@@ -272,7 +272,7 @@ CONJUNCTIONS = (
     Rule(
         *("agreed", "scores of a product all past what exponentials hold, in each dtype", 0),
         _scores,
-        lambda case, op: [case.dtype] if case.fill == AGREED else [],  # noqa: ARG005
+        lambda case, op: [case.dtype] if case.fill == AGREED else [],
         _list_dtypes,
     ),
     Rule(
@@ -345,13 +345,13 @@ WHOLES = (
         *("special pairs", f"each of {len(SPECIALS)} numbers, special and ordinary ones, meets each, in each dtype", 0),
         on.all_of(is_pointwise_pair, on.floats, lambda op: op.tensors == ("a", "b")),
         lambda case, _: [case.dtype] if case.fill == SPECIAL_PAIRS else [],
-        lambda op, cases: ("f32", "f16", "bf16"),  # noqa: ARG005
+        lambda op, cases: ("f32", "f16", "bf16"),
     ),
     Rule(
         *("special rows, turned", "rows of special numbers in either order", 0),
         lambda op: Trait.ORDERED in op.traits and "dim" in op.params and bool(_list_order_params(op)),
         _find_turned,
-        lambda op, cases: [f"{n}={way}" for n in _list_order_params(op) for way in (False, True)],  # noqa: ARG005
+        lambda op, cases: [f"{n}={way}" for n in _list_order_params(op) for way in (False, True)],
     ),
     Rule("of all", "one result of several axes of over 65,536 terms", 0, _of_all, make_parts(_is_long_whole)),
     Rule(

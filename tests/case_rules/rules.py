@@ -1,6 +1,6 @@
 """The rules that say which cases an operator needs, those first that most of the catalogued bugs need.
 
-A rule applies to operators by their signatures and facts (coverage/operators.py). It has parts where one case is not
+A rule applies to operators by their signatures and facts (case_rules/operators.py). It has parts where one case is not
 enough: every tensor that can lie so, every parameter, each 16-bit dtype. An operator keeps a rule when every part is
 met by some case, or when its cases file says under WITHOUT why no row could show anything. Conjunctions of rules have
 no number of bugs of their own and stand last. What the runner does in every case stands in `ALWAYS`.
@@ -8,13 +8,13 @@ no number of bugs of their own and stand last. What the runner does in every cas
 
 from __future__ import annotations
 
-from opproof.harness.selftest.coverage.kernel_paths import PATHS
-from opproof.harness.selftest.coverage.long_axes import LONG, REACH
-from opproof.harness.selftest.coverage.parameters import PAIRS
-from opproof.harness.selftest.coverage.predicates import Rule
-from opproof.harness.selftest.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
-from opproof.harness.selftest.coverage.tiles import ALIGNED, MODELS
-from opproof.harness.selftest.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES, WHOLES
+from case_rules.kernel_paths import PATHS
+from case_rules.long_axes import LONG, REACH
+from case_rules.parameters import PAIRS
+from case_rules.predicates import Rule
+from case_rules.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
+from case_rules.tiles import ALIGNED, MODELS
+from case_rules.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES, WHOLES
 
 #: What every case is run under, with the number of bugs that need it.
 ALWAYS: tuple[tuple[str, int], ...] = (

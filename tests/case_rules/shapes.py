@@ -5,18 +5,13 @@ Rules of the order in which axes lie in memory, and of batches that repeat one m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from opproof.cases import Case
-from opproof.cases._derived import has_one, is_beside_one, is_plain, lies_otherwise, of_cotangents
-from opproof.cases._layouts import layouts_of
-from opproof.harness.selftest.coverage import operators as on
-from opproof.harness.selftest.coverage.predicates import (
+from case_rules import operators as on
+from case_rules.predicates import (
     Rule,
     broadcasts,
     count_rows,
-    find_alone,
-    find_one_element,
     has_leading_axes,
     has_longer_sum,
     has_repeated_indices,
@@ -25,13 +20,10 @@ from opproof.harness.selftest.coverage.predicates import (
     in_place_strided,
     is_not_involution,
     is_unchanged,
-    list_layout_parts,
-    list_one_element_parts,
     list_sizes,
     make_parts,
-    with_layout,
 )
-from opproof.harness.selftest.coverage.windows import (
+from case_rules.windows import (
     attribute_parts,
     classify_channels,
     find_attributes,
@@ -44,76 +36,9 @@ from opproof.harness.selftest.coverage.windows import (
     list_channel_parts,
     list_side_parts,
 )
+from opproof.cases import Case
+from opproof.cases._derived import is_plain, of_cotangents
 from opproof.reference_ops import Op, Trait
-
-
-def list_reordered_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
-    """Tensors that `layout` can give another order of axes in some plain case; of several alike the first two."""
-
-    def parts(op: Op, cases: Sequence[Case]) -> list[str]:
-        plain = [case.shapes for case in cases if is_plain(case)]
-        found = sorted({n for shapes in plain for n, shape in shapes.items() if lies_otherwise(shape, layout)})
-        return found[:2] if op.variadic else found
-
-    return parts
-
-
-def _find_repeated(case: Case, op: Op) -> list[str]:
-    """The tensor of a batch that alone has a stride of 0 along it, of ordinary numbers."""
-    del op
-    lies = layouts_of(case)
-    odd = [name for name, layout in lies.items() if layout != "contiguous"]
-    return odd if [lies[name] for name in odd] == ["broadcast"] and _is_batch(case, odd[0]) else []
-
-
-def _is_batch(case: Case, name: str) -> bool:
-    shape = case.shapes[name]
-    return len(shape) > 2 and shape[0] > 1
-
-
-def _list_batch_parts(op: Op, cases: Sequence[Case]) -> list[str]:
-    """Tensors of a batch beside others in some plain case; of several alike the first two."""
-    found = sorted(
-        {n for case in cases if is_plain(case) and len(case.shapes) > 1 for n in case.shapes if _is_batch(case, n)}
-    )
-    return found[:2] if op.variadic else found
-
-
-#: What a case meets of the rule, and what an operator owes.
-REPEATED = (_find_repeated, _list_batch_parts)
-
-
-def _of_one(case: Case, op: Op) -> list[str]:
-    """What is done to the strides of tensors with an axis of 1, by tensor."""
-    del op
-    lies = layouts_of(case)
-    return [f"{n} {by}" for n, by in lies.items() if by in ("gapped", "transposed") and has_one(case.shapes[n])]
-
-
-def _of_one_parts(op: Op, cases: Sequence[Case]) -> list[str]:
-    found = _select_names(
-        op, [n for case in _select_contiguous(cases) for n, shape in case.shapes.items() if has_one(shape)]
-    )
-    return [f"{n} {by}" for n in found for by in ("gapped", "transposed")]
-
-
-def _find_beside_one(case: Case, op: Op) -> list[str]:
-    del op
-    return [n for n, by in layouts_of(case).items() if by == "gapped" and is_beside_one(case, n)]
-
-
-def _list_beside_one_parts(op: Op, cases: Sequence[Case]) -> list[str]:
-    return _select_names(op, [n for case in _select_contiguous(cases) for n in case.shapes if is_beside_one(case, n)])
-
-
-def _select_contiguous(cases: Sequence[Case]) -> list[Case]:
-    return [case for case in cases if is_plain(case) and case.layout == "contiguous"]
-
-
-def _select_names(op: Op, names: list[str]) -> list[str]:
-    """The names once each; of several alike the first two."""
-    found = sorted(set(names))
-    return found[:2] if op.variadic else found
 
 
 def _find_cotangents(case: Case, op: Op) -> list[str]:
@@ -127,8 +52,6 @@ def _list_cotangent_parts(op: Op, cases: Sequence[Case]) -> list[str]:
 
 
 COTANGENTS = (_find_cotangents, _list_cotangent_parts)
-AXIS_OF_ONE = (_of_one, _of_one_parts)
-BESIDE_ONE = (_find_beside_one, _list_beside_one_parts)
 
 
 def windows(op: Op) -> bool:
@@ -145,14 +68,6 @@ def has_sliding_windows(op: Op) -> bool:
 _ROWS = on.has_trait(Trait.POINTWISE, Trait.ROWWISE)
 
 SIZES = (
-    Rule("1-9", "an axis of 1 to 9", 25, on.tensors, make_parts(has_size_within((1, 9)))),
-    Rule("31-33", "an axis of 31 to 33", 25, on.tensors, make_parts(has_size_within((31, 33)))),
-    Rule("63-66", "an axis of 63 to 66", 25, on.tensors, make_parts(has_size_within((63, 66)))),
-    Rule(
-        *("96+", "an axis of 96 to 132, 250 to 260 or 768", 25),
-        on.tensors,
-        make_parts(has_size_within((96, 132), (250, 260), (768, 768))),
-    ),
     Rule(
         "> 1024", "an axis longer than 1024", 12, on.tensors, make_parts(has_size_within((1025, 10**9))), level="full"
     ),
@@ -173,31 +88,6 @@ SIZES = (
 )
 
 LAYOUTS = (
-    *(
-        Rule(name, f"every tensor {text}", 22, on.tensors, with_layout(kind), list_layout_parts(kind))
-        for name, kind, text in (
-            ("transposed", "transposed", "transposed"),
-            ("sliced", "sliced", "step-sliced"),
-            ("gapped", "gapped", "with gaps between its rows"),
-            ("cropped", "cropped", "the first rows of a longer buffer, matrix by matrix"),
-            ("offset", "offset", "off the start of its storage"),
-            ("stride 0", "broadcast", "broadcast in memory"),
-        )
-    ),
-    *(
-        Rule(name, f"every tensor of three axes {text}", 0, on.tensors, with_layout(kind), list_reordered_parts(kind))
-        for name, kind, text in (
-            ("exchanged", "exchanged", "with its first two axes swapped in memory, its rows as they were"),
-            ("channels last", "channels", "with its second axis innermost in memory"),
-        )
-    ),
-    Rule(
-        "one repeated",
-        "every tensor of a batch alone repeated along it by a stride of 0",
-        0,
-        on.has_several_tensors,
-        *REPEATED,
-    ),
     Rule(
         "cotangents repeated",
         "cotangents alone with a stride of 0 along their first axis",
@@ -205,23 +95,11 @@ LAYOUTS = (
         on.is_differentiable,
         *COTANGENTS,
     ),
-    Rule("axis of 1", "a tensor with an axis of 1, which has gaps or is transposed", 0, on.tensors, *AXIS_OF_ONE),
-    Rule("beside one", "rows with gaps beside a tensor of one number", 0, on.has_several_tensors, *BESIDE_ONE),
-    Rule("one strided", "one tensor strided, the others not", 22, on.has_several_tensors, find_alone),
-    Rule(
-        "one, offset",
-        "a tensor of one element off the start of its storage",
-        0,
-        on.tensors,
-        find_one_element,
-        list_one_element_parts,
-    ),
     Rule(
         *("same shape", "expanded, repeated or reshaped to the shape it has", 0),
         on.any_of(on.has_params("shape"), on.has_params("repeats")),
         make_parts(is_unchanged),
     ),
-    Rule("dense", "all tensors contiguous", 22, on.tensors, make_parts(lambda case: case.layout == "contiguous")),
 )
 
 DESTINATIONS = (
@@ -242,7 +120,7 @@ DESTINATIONS = (
         *("strided results", "results, or gradients, transposed, with gaps and step-sliced", 4),
         on.tensors,
         lambda case, _: () if case.into == "contiguous" else (case.into,),
-        lambda op, cases: ("transposed", "gapped", "sliced"),  # noqa: ARG005
+        lambda op, cases: ("transposed", "gapped", "sliced"),
     ),
 )
 
@@ -295,7 +173,7 @@ WINDOWS = (
         *("narrow, wide", "rows under 4 and over 64 long, strides that leave no cell uncovered", 0),
         has_sliding_windows,
         find_widths,
-        lambda op, cases: ("narrow", "wide", "all covered"),  # noqa: ARG005
+        lambda op, cases: ("narrow", "wide", "all covered"),
     ),
     Rule(
         *("depthwise", "one channel a group", 12),

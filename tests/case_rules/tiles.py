@@ -9,10 +9,10 @@ import functools
 import math
 from collections.abc import Iterable, Sequence
 
+from case_rules import operators as on
+from case_rules.predicates import Rule
 from opproof.cases import Case, cases_of
 from opproof.cases._layouts import layouts_of
-from opproof.harness.selftest.coverage import operators as on
-from opproof.harness.selftest.coverage.predicates import Rule
 from opproof.reference_ops import Op, Trait
 
 #: Classes of layouts, by layout.
@@ -22,6 +22,8 @@ _CLASSES = {
     "permuted": "transposed",
     "exchanged": "transposed",
     "channels": "transposed",
+    "middle": "transposed",
+    "loose": "contiguous",
     "sliced": "strided",
     "gapped": "strided",
     "cropped": "strided",
@@ -133,7 +135,7 @@ ALIGNED = (
         *("aligned, masked", "whole tiles of 16 under each mask", 0),
         on.has_keep_mask,
         find_masks,
-        lambda op, cases: {"mask", "attn_mask", "keep"} & set(op.tensors),  # noqa: ARG005
+        lambda op, cases: {"mask", "attn_mask", "keep"} & set(op.tensors),
     ),
 )
 

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Sequence
 from itertools import combinations
 
+from case_rules import operators as on
+from case_rules.predicates import Rule, is_not_involution, make_parts, to_tuple
+from case_rules.windows import to_rank
 from opproof.cases import Case
-from opproof.harness.selftest.coverage import operators as on
-from opproof.harness.selftest.coverage.predicates import INDICES, Rule, is_not_involution, make_parts, to_tuple
-from opproof.harness.selftest.coverage.windows import to_rank
 from opproof.reference_ops import Op, Trait
 
 #: Parameters that exclude each other: Nesterov's step has no dampening, and only the default mode fills with a value.
@@ -133,41 +133,12 @@ def _find_sided_pads(case: Case, op: Op) -> list[str]:
     return [f"{mode}, {kind}" for kind, met in kinds.items() if met]
 
 
-def _find_along_square(case: Case, op: Op) -> list[str]:
-    """Vectors that go along a matrix as high as it is wide: only the rule of broadcasting says along which axis."""
-    plane = _shape_of_plane(case)
-    return [name for name in _find_vectors(case, op) if case.shapes[name] == plane[:1] == plane[1:]]
-
-
-def _list_along_parts(op: Op, cases: Sequence[Case]) -> set[str]:
-    """Vectors that are as long as an axis of a matrix beside them."""
-    return {name for case in cases for name in _find_vectors(case, op) if case.shapes[name][0] in _shape_of_plane(case)}
-
-
-def _find_vectors(case: Case, op: Op) -> list[str]:
-    """Tensors of one axis, not of one element, nor of places, beside a matrix."""
-    del op
-    shapes = case.shapes.items() if _shape_of_plane(case) else ()
-    return [name for name, shape in shapes if len(shape) == 1 < shape[0] and name not in INDICES]
-
-
-def _shape_of_plane(case: Case) -> tuple[int, ...]:
-    """The shape of the first matrix, none where there is none."""
-    return next((shape for shape in case.shapes.values() if len(shape) == 2), ())
-
-
 def _list_sided_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     modes = sorted({str(case.kwargs.get("mode", op.params["mode"])) for case in cases})
     return [f"{mode}, {kind}" for mode in modes for kind in ("before", "behind", "negative")]
 
 
 PAIRS = (
-    Rule(
-        *("equal sides", "every vector that goes along a matrix along one that is as high as it is wide", 0),
-        on.has_trait(Trait.BROADCASTS, Trait.STATISTIC),
-        _find_along_square,
-        _list_along_parts,
-    ),
     Rule(
         *("pairs", "every two parameters away from their defaults together", 0),
         lambda op: len(_list_optional(op)) > 1,
@@ -181,13 +152,13 @@ PAIRS = (
         *("65537 by dim", "over 65536 along `dim` in rows, and as many rows of one", 0),
         _rows,
         _find_long_rows,
-        lambda op, cases: ("long", "of one"),  # noqa: ARG005
+        lambda op, cases: ("long", "of one"),
     ),
     Rule(
         *("whole resize", "a resize by integers of a plane that is no square, and by 41", 0),
         lambda op: Trait.RESIZE in op.traits and op.tensors == ("x",) and "size" in op.params,
         _find_whole_sides,
-        lambda op, cases: ("H > W, up", "W > H, up", "H > W, down", "1 / 41"),  # noqa: ARG005
+        lambda op, cases: ("H > W, up", "W > H, up", "H > W, down", "1 / 41"),
     ),
     Rule(
         *("letters", "letters of the result in an order that is not its own inverse", 0),

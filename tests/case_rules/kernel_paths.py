@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from case_rules import operators as on
+from case_rules.long_axes import first_shape_of, is_pointwise_pair, reduces
+from case_rules.parameters import products, shapes_of_factors
+from case_rules.predicates import INDICES, Rule, make_parts, to_tuple
 from opproof.cases import Case
-from opproof.harness.selftest.coverage import operators as on
-from opproof.harness.selftest.coverage.long_axes import first_shape_of, is_pointwise_pair, reduces
-from opproof.harness.selftest.coverage.parameters import products, shapes_of_factors
-from opproof.harness.selftest.coverage.predicates import INDICES, Rule, make_parts, to_tuple
 from opproof.reference_ops import Op, Trait
 
 #: Rows past which a launch has no block for each, and a width past that of two warps.
@@ -221,14 +221,14 @@ PATHS = (
         *("many tensors", "over 4 tensors and over 16 at once", 0),
         _has_list,
         _find_long_lists,
-        lambda op, cases: ("over 4", "over 16"),  # noqa: ARG005
+        lambda op, cases: ("over 4", "over 16"),
     ),
     Rule("vector", "one axis of over 1024", 0, on.is_float_map, make_parts(_is_long_vector), _list_vector_parts),
     Rule(
         *("channels, large", "a number for each channel of planes, and a row for rows of over 65,536 elements", 0),
         on.all_of(is_pointwise_pair, on.floats, lambda op: op.tensors == ("a", "b")),
         _find_channel_pairs,
-        lambda op, cases: ("channels", "large"),  # noqa: ARG005
+        lambda op, cases: ("channels", "large"),
     ),
     Rule(
         *("windows", "one channel of several, several of one, kernels of over 8 along an axis", 0),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from case_rules.predicates import to_tuple
 from opproof.cases import Case
 from opproof.cases._case import Shape
-from opproof.harness.selftest.coverage.predicates import to_tuple
 from opproof.reference_ops import Op
 
 
