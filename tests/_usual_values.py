@@ -6,6 +6,7 @@ from __future__ import annotations
 _ASKING = frozenset(
     (
         "test_rare_values",
+        "test_rows_of_zeros",
         "test_rare_whole_numbers",
         "test_decided_otherwise",
         "test_nothing",

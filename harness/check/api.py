@@ -35,6 +35,7 @@ _MOVED = (
 _OF_LIKE = {
     "inputs": "the operator {!r} has cases of its own", "only": "the operator {!r} has cases of its own",
     "reuses_outputs": "of the operator {!r} every result is copied at once",
+    "beyond": "the cases of the operator {!r} are all given",
     "advise": "of the operator {!r} nothing is tried beside its cases",
 }  # fmt: skip
 _DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None, "bits": None}
@@ -75,12 +76,17 @@ def judge_candidate(
 
 
 def _format_retry_call(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
-    """The call that tries one variant again."""
-    named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs", "bits") if wishes.get(k)}
+    """The call that tries one variant again; of modules after the seed of their weights."""
+    named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs", "bits", "beyond") if wishes.get(k)}
     if modes:
         named["modes"] = tuple(map(str, modes))
     options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
-    return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
+    if not is_module(like):
+        return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
+    import torch
+
+    made = f"opproof.check({name_of(candidate)}(...), like={name_of(like)}(...), inputs=..., only='{{}}'{options})"
+    return f"torch.manual_seed({torch.initial_seed()}); {made}"
 
 
 def check_bits(bits: str | None) -> None:

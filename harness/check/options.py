@@ -25,6 +25,7 @@ class CheckOptions:
     neighbours: bool = True
     last: bool = False  # what is asked last is asked though no neighbours are tried
     eager: bool = False
+    beyond: bool = False  # what is wrong where no given input lies is a failure
     advise: bool = False  # what is no failure is tried and said too
     modes: tuple[Mode, ...] = ()  # beside values and gradients
     only: str | None = None  # the one variant to try, by its name

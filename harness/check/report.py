@@ -41,6 +41,7 @@ class Report:
     again: str = ""  # the call that tries one variant, "{}" where its name stands
     advisories: tuple[str, ...] = ()  # calls in which the candidate answers otherwise, and which are no failure
     advise: bool = False  # they are said
+    beyond: tuple[str, ...] = ()  # where it is wrong and no given input lies: told, and no failure
 
     @property
     def ok(self) -> bool:
@@ -147,6 +148,7 @@ class Report:
         notes += [f"tried: {', '.join(self.tried)}"] * bool(self.tried)
         notes += [f"no evidence: {self.no_evidence}"] * bool(self.no_evidence)
         notes += [f"not judged: {text}" for text in self.not_judged]
+        notes += [f"beyond the inputs given, and a failure with beyond=True: {text}" for text in self.beyond]
         notes += [f"advisory: {text}" for text in self.said_advisories]
         notes += [f"not float64 in the reference, promoted: {line}" for line in self.promoted]
         notes += [f"PyTorch's own {mode}: {units} units" for mode, units in self.eager.items()]
@@ -179,6 +181,7 @@ class Report:
             "no_evidence": self.no_evidence[:200],
             "not_judged": [text[:200] for text in self.not_judged[:5]],
             "promoted": [text[:200] for text in self.promoted[:3]],
+            "beyond": [text[:200] for text in self.beyond[:3]],
         }
         if self.advise:
             document["advisories"] = [text[:200] for text in self.advisories[:5]]
@@ -203,7 +206,7 @@ class Report:
                 },
             }  # fmt: skip
         document = {key: _convert_to_json(value) for key, value in document.items()}
-        for key in ("promoted", "advisories", "not_judged", "tried", "eager_units"):
+        for key in ("promoted", "advisories", "beyond", "not_judged", "tried", "eager_units"):
             if len(json.dumps(document)) > limit:
                 document.pop(key, None)
         return json.dumps(document)
@@ -231,7 +234,7 @@ def first_of(names: Sequence[str]) -> str:
 
 def join_reports(reports: Sequence[Report]) -> Report:
     """Several reports of one candidate as one."""
-    names = ("tried", "not_judged", "promoted", "otherwise", "advisories")
+    names = ("tried", "not_judged", "promoted", "otherwise", "advisories", "beyond")
     texts: dict[str, Any] = {name: tuple(dict.fromkeys(t for r in reports for t in getattr(r, name))) for name in names}
     return replace(
         reports[0],

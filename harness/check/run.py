@@ -58,6 +58,7 @@ from opproof.harness.check.variants.generate import (
 )
 from opproof.harness.check.variants.inputs import update_buffers
 from opproof.harness.check.variants.properties import Property
+from opproof.harness.check.variants.ranges import find_ranges
 from opproof.harness.check.variants.size_sweep import generate_swept_numbers
 from opproof.harness.clock import Allowed
 from opproof.reports import Result
@@ -189,6 +190,7 @@ def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, iso
         later=generate_later_draws(*after),
         numbered=chain(numbers_of_others(draws, names), swept),
         shaped=of_other_shapes(draws),
+        ranges={} if by_shape else find_ranges([*chain.from_iterable(pairs), *(v.case_data for v in others)]),
     )
 
 

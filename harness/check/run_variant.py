@@ -28,6 +28,7 @@ from opproof.harness.check.judge.stale_cache import mention_kept_input
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.check.triage.conditioning import judge_by_wider_truth
+from opproof.harness.check.triage.honest_errors import pass_by_honest_errors
 from opproof.harness.check.triage.kinks import decline_convention, pass_zeros
 from opproof.harness.check.triage.precision import (
     allow_casts,
@@ -185,6 +186,7 @@ TRIAGE: tuple[Step, ...] = (
     pass_native_choices,
     pass_zeros,
     judge_unsaved_outputs,
+    pass_by_honest_errors,
     decline_untelling,
     _mention_strides,
     mention_kept_input,

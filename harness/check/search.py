@@ -20,11 +20,19 @@ from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time
 from opproof.harness.check.judge.declines import of_candidate, of_reference
 from opproof.harness.check.judge.final_pass import FinalPass, FinalResult
 from opproof.harness.check.judge.judged_variant import TruthCache
-from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult, is_marginal, make_untelling
+from opproof.harness.check.judge.outcome import (
+    DeclinedBy,
+    VariantResult,
+    as_beyond,
+    by_candidate,
+    is_marginal,
+    make_untelling,
+)
 from opproof.harness.check.judge.standalone import Unwatched
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
+from opproof.harness.check.triage.zero_rows import describe_rows_of_zeros
 from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
 from opproof.harness.check.variants.generate import (
     generate_long_axis,
@@ -35,6 +43,8 @@ from opproof.harness.check.variants.generate import (
     variants_of,
 )
 from opproof.harness.check.variants.properties import Property
+from opproof.harness.check.variants.ranges import Range, describe_beyond
+from opproof.harness.check.variants.rare_values import MAX_EPSILON
 from opproof.harness.check.variants.sizes import list_sizes
 from opproof.harness.check.variants.variant import Pair, Variant, by_turns
 from opproof.harness.clock import ENDLESS, Allowed, Clock
@@ -91,6 +101,7 @@ class SearchSpace:
     numbered: Iterable[Variant] = ()  # other numbers beside tensors, looked at one by one after it
     later: Iterable[Variant] = ()  # later draws, looked at so too
     shaped: Mapping[int, Pair] = field(default_factory=dict)  # by seed: other shapes, whose sizes are
+    ranges: Mapping[str, Range] = field(default_factory=dict)  # of inputs by name: where all that were given lie
 
     @property
     def first(self) -> tuple[CallTensor, ...]:
@@ -236,7 +247,18 @@ class VariantSearch:
         open_ = bool(verdicts & OPEN) and not one.fails
         if (one.variant.rare and open_) or is_marginal(one.variant, one.judgements):
             return make_untelling(one.variant)
-        return one
+        return one if wish.beyond or one.variant.drawn or not one.fails else self._leave_beyond(one)
+
+    def _leave_beyond(self, one: VariantResult) -> VariantResult:
+        """Take what is wrong for no failure where no given input lies."""
+        tensors = one.variant.case_data
+        if why := describe_beyond(self.space.ranges, tensors):
+            return as_beyond(one, why)
+        named = self.reference.subject, self.reference.form.arguments.rest
+        draws = [draw for pair in self.space.pairs for draw in pair]
+        has_floor = any(0 < number <= MAX_EPSILON for number in floors_of(*named))
+        why = describe_rows_of_zeros(one, draws, has_floor=has_floor)
+        return by_candidate(one.variant, why, news=True) if why else one
 
     def _limit_patience(self, given: VariantResult, growth: float) -> Reference:
         """The reference with the patience for so many times the work that the inputs given are."""

@@ -65,6 +65,7 @@ def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: S
         wish.again,
         rounds.advisories,
         wish.advise,
+        tuple(f"{one.variant.name}: {one.declined}" for one in found if one.beyond),
     )
 
 
@@ -82,13 +83,15 @@ def _record_variants(found: Sequence[VariantResult], sides: Sides, wish: CheckOp
 
 
 def _is_told(one: VariantResult) -> bool:
+    if one.beyond:  # in lines of their own
+        return False
     return one.news or ((one.by is DeclinedBy.CANDIDATE or not one.variant.group) and not one.variant.rare)
 
 
 def _of_no_word(found: Sequence[VariantResult]) -> list[str]:
     """Values that few draws have, which were put to the candidate and proved nothing, in one line."""
     silent = (one for one in found if one.declined and one.by is not DeclinedBy.REFERENCE and not _is_told(one))
-    names = [one.variant.name for one in silent]
+    names = [one.variant.name for one in silent if not one.beyond]
     return [f"{first_of(names)}: nothing follows from what comes there"] if names else []
 
 

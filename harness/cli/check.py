@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--against", type=click.Choice(["eager"]), default=None, help="Measure PyTorch's own error too.")
 @click.option("--reuses-outputs", is_flag=True, help="Declare that the next call overwrites what this one returned.")
 @click.option("--bits", type=click.Choice([VARY]), default=None, help="Declare that they differ from call to call.")
+@click.option("--beyond", is_flag=True, help="Fail too where inputs leave the range of all that were given.")
 @click.option("--advise", is_flag=True, help="Say too where the candidate answers otherwise and is not wrong.")
 @click.option("--values-only", is_flag=True, help="Judge no gradients.")
 @click.option("--accept-partial", is_flag=True, help="Exit with 0 though most variants were not tried in time.")
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
 def check_command(
     *, reference: Path, candidate: Path | None, dtype: str | None, seconds: float, seed: int, only: str | None,
-    compute: str | None, reuses_outputs: bool, bits: str | None, advise: bool,
+    compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
     against: str | None, values_only: bool, accept_partial: bool, as_json: bool, html: Path | None,
 ) -> int:  # fmt: skip
     """Judge CANDIDATE by REFERENCE, two Python files or one with both; the candidate runs in a process of its own.
@@ -57,10 +58,10 @@ def check_command(
     before = reference.read_bytes()
     given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
     options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
-    options += [" --reuses-outputs"] * reuses_outputs
+    options += [" --reuses-outputs"] * reuses_outputs + [" --beyond"] * beyond
     wish = CheckOptions(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
-        reuses_outputs=reuses_outputs, bits=bits, advise=advise,
+        reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
         eager=against is not None, only=only,
         again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip

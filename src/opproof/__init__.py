@@ -56,6 +56,7 @@ def check(
     modes: Sequence[str] = (),
     reuses_outputs: bool = False,
     bits: str | None = None,
+    beyond: bool = False,
     advise: bool = False,
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
@@ -77,7 +78,9 @@ def check(
     "jvp" (forward mode) and "double" (the gradient of the gradient) are judged too, where they are named.
     reuses_outputs: a declaration that the next call overwrites what this one returned, as where a CUDA graph is
     replayed; else that fails. bits: "vary" declares that the same call may give other bits, as where atomic additions
-    make a sum; then each of several answers has to be right. advise: say too where the candidate answers otherwise and
+    make a sum; then each of several answers has to be right. beyond: what is wrong is a
+    failure too where an input leaves the range of all that were given, as below 0 of one that is positive in each
+    draw; else the report has it in `beyond`. advise: say too where the candidate answers otherwise and
     is not wrong, as for NaN; the report keeps it in `advisories`.
 
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
@@ -88,7 +91,7 @@ def check(
     report = judge_candidate(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
-        modes=modes, reuses_outputs=reuses_outputs, bits=bits, advise=advise,
+        modes=modes, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

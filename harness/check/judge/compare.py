@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -193,9 +193,19 @@ _MAX_EQUAL_SHARE = 2.0**-40
 
 
 def explain_vacuity(
-    found: Sequence[JudgedTensor], kinds: Sequence[str], given: Sequence[Array], *, gradient: bool
+    found: Sequence[JudgedTensor],
+    kinds: Sequence[str],
+    given: Sequence[Array],
+    *,
+    gradient: bool,
+    passes: Callable[[Array, JudgedTensor, str], bool] | None = None,
+    factor: float = WRONG_FACTOR,
 ) -> str:
-    """Why an array that passed proves nothing; empty where all do."""
+    """Why an array that passed proves nothing; empty where all do.
+
+    `passes`: whether an answer would be right in the place of an array of a dtype; by its bound where it is left out.
+    """
+    passes = passes or (lambda answer, judged, kind: _passes(answer, judged.expected, kind))
     for judged, kind in zip(found, kinds, strict=True):
         e = judged.expected
         if (e.values.size <= 1 and e.values.any()) or not kind or (gradient and _is_zero(e)):
@@ -203,10 +213,10 @@ def explain_vacuity(
         what = f"the gradient of {judged.name}" if gradient else judged.name
         if not np.isfinite(e.values).any():
             return f"{what} holds no finite number"
-        for name, answer in _make_trivial_answers(e, given):
+        for name, answer in _make_trivial_answers(e, given, factor):
             if gradient and _is_same(answer, e):  # of what is added as it is, the right answer is what comes in
                 continue
-            if _passes(answer, e, kind):
+            if passes(answer, judged, kind):
                 return f"{name} would pass as {what} too"
     return ""
 
@@ -222,11 +232,11 @@ def _is_same(answer: Array, e: Expected) -> bool:
     return bool(e.values.any() and np.all(same | (answer == e.values)))
 
 
-def _make_trivial_answers(e: Expected, given: Sequence[Array]) -> Iterator[tuple[str, Array]]:
+def _make_trivial_answers(e: Expected, given: Sequence[Array], factor: float) -> Iterator[tuple[str, Array]]:
     yield "zeros", np.zeros(e.values.shape)
     yield "a constant", np.full(e.values.shape, e.values.flat[0])
     if np.isfinite(e.values).all() and e.values.any() and not e.exact and e.scale.any():
-        yield f"{WRONG_FACTOR:g} times it", e.values * WRONG_FACTOR
+        yield f"{factor:g} times it", e.values * factor
     for v in given:
         if v.shape == e.values.shape and v.dtype.kind == "f" and e.scale.any():
             yield "a copy of an input", v

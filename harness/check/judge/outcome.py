@@ -50,6 +50,7 @@ class VariantResult:
     declined: str = ""
     by: DeclinedBy = DeclinedBy.REFERENCE
     news: bool = False  # the candidate answers otherwise there, or dies: told though the variant is rare
+    beyond: bool = False  # what is wrong there is said, and no failure: it lies beyond the inputs given
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
     @property
@@ -83,6 +84,13 @@ def by_candidate(variant: Variant, why: str, *, news: bool = False) -> VariantRe
     return VariantResult(variant, declined=why, by=DeclinedBy.CANDIDATE, news=news)
 
 
+def as_beyond(one: VariantResult, why: str) -> VariantResult:
+    """A variant at which the candidate is wrong, and which leaves the range of all inputs given."""
+    mode, wrong = next((m, j) for m, j in one.judgements.items() if j.verdict in FAILED)
+    said = f" ({wrong.message})" if wrong.message else ""
+    return replace(by_candidate(one.variant, f"{why}: {wrong.verdict} in the {mode}{said}"), beyond=True)
+
+
 def make_untelling(variant: Variant) -> VariantResult:
     """A variant from which nothing follows."""
     return VariantResult(variant, declined=NOTHING, by=DeclinedBy.NOBODY)
@@ -97,6 +105,8 @@ FLOAT32_DIGITS = 24
 #: chance far better than in another's (99 of 100 are within half their bounds then).
 _FEW_ELEMENTS_SHARE = 2.0**-8
 _MAX_BOUNDS_OF_FEW = 32.0
+#: Where inputs are large, so many bounds in so few: scores that are computed again in a backward round otherwise.
+_MAX_BOUNDS_OF_FEW_LARGE = 2.0
 #: Roundings of the largest input that a result may be off by where inputs are large.
 _MAX_INPUT_ROUNDINGS = 8.0
 
@@ -110,7 +120,12 @@ def is_marginal(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:
     most = _of_an_input(variant)
     return all(
         j.tensors
-        and all((variant.rare and _is_little_off(t.comparison)) or _is_within_roundings(t, most) for t in j.tensors)
+        and all(
+            (variant.rare and _is_little_off(t.comparison))
+            or _is_within_roundings(t, most)
+            or (most > 0 and _is_off_in_few(t.comparison))
+            for t in j.tensors
+        )
         for j in wrong
     )
 
@@ -132,6 +147,12 @@ def _is_within_roundings(judged: JudgedTensor, most: float) -> bool:
     with np.errstate(all="ignore"):
         off = np.abs(judged.got - expected)
     return most > 0 and bool(np.all(off[wrong] <= most * np.abs(expected[wrong])))
+
+
+def _is_off_in_few(comparison: Comparison) -> bool:
+    wrong = ~comparison.passed
+    few = np.count_nonzero(wrong) <= _FEW_ELEMENTS_SHARE * wrong.size
+    return bool(few and np.all(comparison.shares[wrong] <= _MAX_BOUNDS_OF_FEW_LARGE))
 
 
 def _is_little_off(comparison: Comparison) -> bool:

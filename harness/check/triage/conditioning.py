@@ -6,7 +6,6 @@ own roundings, as the sine of an angle of many turns in 16 bits is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,11 +15,12 @@ from opproof.core.errors import OpError
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.judge.judged_variant import JudgedVariant
-from opproof.harness.check.triage.kinks import count_of, judge_again, pass_kinks, places_of, replace_comparison
+from opproof.harness.check.triage.decisions import pass_other_decisions
+from opproof.harness.check.triage.kinks import pass_kinks
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.judgement import JudgedTensor, Judgement
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.alternatives import BranchEffect, measure_branch_flips, widen_truth
+from opproof.harness.reference.torch.alternatives import widen_truth
 from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, BranchTape
 from opproof.harness.reference.torch.evaluate import (
     TorchQuestion,
@@ -30,12 +30,10 @@ from opproof.harness.reference.torch.evaluate import (
     key_of,
     true_amplitudes_of,
 )
-from opproof.reports._text import format_count
 
 #: Evaluations with noise of its true size.
 _TRUE_NOISE_RUNS = 2
 #: What is said of what is open.
-_OTHER_STEPS = "the reference takes other steps where rounding decides otherwise: give it other data"
 _TOO_SENSITIVE = "honest rounding leaves the bound too: the reference is too sensitive here for a verdict"
 
 
@@ -53,49 +51,9 @@ def judge_by_wider_truth(one: JudgedVariant) -> JudgedVariant:
     return one
 
 
-def pass_other_decisions(one: JudgedVariant) -> JudgedVariant:
-    """Pass what is wrong where rounding decides otherwise, and by no more than that, element by element.
-
-    INCONCLUSIVE where the reference takes other steps then, so that nobody knows by how much it may be off.
-    """
-    wrong = [m for m in _list_wrong(one) if any(not t.comparison.right for t in one.judgements[m].tensors)]
-    if not wrong:
-        return one
-    try:
-        ends = measure_branch_flips(one.question)
-    except OpError:
-        return one.with_changed({m: Judgement(Verdict.INCONCLUSIVE, _OTHER_STEPS) for m in wrong})
-    places = {m: places_of(one.known, one.question.needs, m) for m in wrong}
-    return one.with_changed({m: _judge_between_ends(one.judgements[m], one.question, ends, places[m]) for m in wrong})
-
-
 def _list_wrong(one: JudgedVariant) -> list[Mode]:
     """The modes in which arrays are wrong."""
     return [m for m, j in one.judgements.items() if j.verdict in WRONG and j.tensors]
-
-
-def _judge_between_ends(
-    judgement: Judgement, question: TorchQuestion, ends: Sequence[BranchEffect | None], places: Sequence[int]
-) -> Judgement:
-    if len(places) != len(judgement.tensors) or all(ends[i] is None for i in places):
-        return judgement
-    pairs = zip(judgement.tensors, places, strict=True)
-    again = [_pass_between_ends(t, ends[i], question.results[i]) for t, i in pairs]
-    judged = judge_again(judgement, again)
-    if judged.verdict is not Verdict.PASS:
-        return judged
-    count = format_count(count_of(judgement, again), "element")
-    said = f"{count} where rounding decides otherwise: within what that does to the reference"
-    return replace(judged, message=said)
-
-
-def _pass_between_ends(judged: JudgedTensor, end: BranchEffect | None, kind: str) -> JudgedTensor:
-    if end is None or judged.comparison.right or end.low.shape != judged.got.shape:
-        return judged
-    with np.errstate(all="ignore"):
-        off = judged.got.astype(np.float64) - judged.expected.values.astype(np.float64)
-    mask = ~judged.comparison.passed & end.find_reached(off, judged.comparison.bound)
-    return replace_comparison(judged, judged.comparison.with_waived(mask), kind)
 
 
 def mark_ill_conditioned(one: JudgedVariant) -> JudgedVariant:

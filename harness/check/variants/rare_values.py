@@ -40,7 +40,7 @@ _HUGE_FACTOR = 1000.0
 #: A factor of one number: scales that have been trained are past the limits that they start below.
 _TRAINED_SCALE_FACTOR = 4.0
 #: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
-_MAX_EPSILON = 2.0**-9
+MAX_EPSILON = 2.0**-9
 _MIN_FACTOR_RATIO = 8.0
 #: Values are so many times the least normal number at least: below it they lose their digits.
 _MIN_NORMAL_RATIO = 2.0**8
@@ -252,7 +252,7 @@ def _is_of_one_sign(t: CallTensor) -> bool:
 
 
 def _select_floors(floors: frozenset[float]) -> list[float]:
-    return sorted(c for c in floors if 0 < c <= _MAX_EPSILON)
+    return sorted(c for c in floors if 0 < c <= MAX_EPSILON)
 
 
 def _find_small_factors(floors: frozenset[float]) -> list[float]:
@@ -260,7 +260,7 @@ def _find_small_factors(floors: frozenset[float]) -> list[float]:
     found = [FILLS["small"][0], _TINY_FACTOR]
     for c in _select_floors(floors):
         found += [
-            f for f in (c, c**0.5) if f <= _MAX_EPSILON and all(max(f / g, g / f) > _MIN_FACTOR_RATIO for g in found)
+            f for f in (c, c**0.5) if f <= MAX_EPSILON and all(max(f / g, g / f) > _MIN_FACTOR_RATIO for g in found)
         ]
     return found[1:]
 

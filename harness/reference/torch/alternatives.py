@@ -216,10 +216,18 @@ _SELECTIONS = frozenset("ordered argmax argmin argsort median searchsorted bucke
 
 @dataclass(frozen=True)
 class BranchEffect:
-    """Of one result, by how much it may be lower and higher by deciding otherwise."""
+    """Of one result, by how much it may be lower and higher by deciding otherwise.
+
+    `offs`: by how much it was off in each evaluation that decided otherwise.
+    """
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    offs: tuple[NDArray[np.float64], ...] = ()
+
+    def widen(self, low: Array, high: Array) -> BranchEffect:
+        """The same where by something else it may be lower and higher too."""
+        return replace(self, low=self.low + np.minimum(low, 0.0), high=self.high + np.maximum(high, 0.0))
 
     def find_reached(self, off: Array, bound: Array) -> NDArray[np.bool_]:
         """Which elements that are `off` by so much are so by deciding otherwise, and by no more than a bound beside.
@@ -244,10 +252,12 @@ def selects(question: TorchQuestion) -> bool:
 def measure_branch_flips(question: TorchQuestion) -> list[BranchEffect | None]:
     """Of every output and gradient; None where it is no number, or nothing is decided otherwise.
 
-    Raises OpError where the reference takes other ways then, so that nothing is known.
+    An output is not stored here: a maximum is found again by its own value. Raises OpError where the reference takes
+    other ways then, so that nothing is known.
     """
     import torch
 
+    question = replace(question, saves=False)
     tape = BranchTape()
     evaluate_question(Arithmetic(torch, tape), question, 0.0)
     large = true_amplitudes_of(question, _BRANCH_NOISE_FACTOR)
@@ -273,9 +283,9 @@ def _widen_end(end: BranchEffect | None, kept: Any, other: Any) -> BranchEffect 
     with np.errstate(all="ignore"):
         off = np.nan_to_num(_numbers_of(other) - _numbers_of(kept), nan=0.0, posinf=np.inf, neginf=-np.inf)
     low, high = np.minimum(off, 0.0), np.maximum(off, 0.0)
-    return (
-        BranchEffect(low, high) if end is None else BranchEffect(np.minimum(end.low, low), np.maximum(end.high, high))
-    )
+    if end is None:
+        return BranchEffect(low, high, (off,))
+    return BranchEffect(np.minimum(end.low, low), np.maximum(end.high, high), (*end.offs, off))
 
 
 def _numbers_of(values: Array) -> Array:

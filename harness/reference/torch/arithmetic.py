@@ -66,6 +66,7 @@ def _iter_tensors(values: Any) -> Iterator[Any]:
 _MIN_POOLED_ELEMENTS = 1 << 12
 _POOL_ELEMENTS = 1 << 20
 #: Decisions that stay where others are taken anew: whoever asks for equality of what is rounded means other than that.
+#: Not in a backward: there the largest are found again, as those that are equal to the maximum.
 _FIXED_DECISIONS = frozenset(("eq", "ne", "equal"))
 
 
@@ -141,6 +142,7 @@ class Arithmetic:
     scattered: bool = False  # every rounding draws a sign, so that nothing cancels
     saturates: bool = False  # whether something did that is flat far out
     otherwise: bool = False  # whether something was decided anew and otherwise
+    in_backward: bool = False  # whether gradients are computed, not values
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     products: Products = field(default_factory=Products)  # of the exact evaluation
@@ -165,7 +167,8 @@ class Arithmetic:
         if self.exact:
             return copy_nested(self.tape.kept(name, lambda: copy_nested(made())))
         kept = self.tape.kept(name, made)
-        if self.algorithm is Algorithm.FREE_BRANCHES and name not in _FIXED_DECISIONS and self.torch.is_tensor(kept):
+        fixed = name in _FIXED_DECISIONS and not self.in_backward
+        if self.algorithm is Algorithm.FREE_BRANCHES and not fixed and self.torch.is_tensor(kept):
             return self._decide_anew(name, kept, made())
         return copy_nested(kept)
 

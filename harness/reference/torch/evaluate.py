@@ -215,6 +215,7 @@ def evaluate_question(noise: Arithmetic, question: TorchQuestion, unit: float, *
         wanted = [x for x, n in zip(leaves, question.needs, strict=True) if n]
         found: Any = iter([torch.zeros_like(x) for x in wanted])
         if pairs:
+            noise.in_backward = True
             with with_noise(noise):
                 ys, gs = zip(*pairs, strict=True)
                 found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))

@@ -23,6 +23,10 @@ from opproof.harness.reference.torch.evaluate import TorchQuestion, evaluate_exa
 RELATIVE_STEP = 2.0**-38
 RANDOM_POINTS = 24
 MANY_RANDOM_POINTS = 240
+#: Gradients of so many different numbers at random points are sums over many kinks, of which points at random do not
+#: meet the ends: these lie so many times the span of what came beyond it, as where all rows choose the first of equals.
+_MIN_DIFFERENT_NUMBERS = 6
+_SPANS_BEYOND = 1.0
 #: Derivatives on either side that differ by less, relatively, are one.
 _MIN_RELATIVE_GAP = 1e-7
 
@@ -72,8 +76,18 @@ def _move_beside(question: TorchQuestion, times: int) -> Iterator[tuple[Array | 
 def _of(gradients: Sequence[Array]) -> KinkGradients:
     low, high = np.min(gradients, axis=0), np.max(gradients, axis=0)
     mask = _are_apart(low, high)
+    beyond = np.where(mask & (_count_different(gradients, low, high) >= _MIN_DIFFERENT_NUMBERS), high - low, 0.0)
+    low, high = low - _SPANS_BEYOND * beyond, high + _SPANS_BEYOND * beyond
     sums = [float(np.sum(d, where=mask)) for d in gradients]
     return KinkGradients(low, high, (min(sums), max(sums)))
+
+
+def _count_different(gradients: Sequence[Array], low: Array, high: Array) -> NDArray[np.int64]:
+    """How many different numbers came, of each element, in steps of a thousandth of their span."""
+    with np.errstate(all="ignore"):
+        steps = [np.nan_to_num(np.rint(1e3 * (d - low) / (high - low))) for d in gradients]
+    ordered = np.sort(np.stack(steps), axis=0)
+    return np.asarray(1 + np.count_nonzero(ordered[1:] > ordered[:-1], axis=0))
 
 
 def _are_apart(low: Array, high: Array) -> NDArray[np.bool_]:

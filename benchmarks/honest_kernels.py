@@ -1,0 +1,169 @@
+"""Honest fused kernels against `check`: which are called wrong, which are given up, and which wrong twins are found.
+
+A kernel is a reference of a few lines of PyTorch, its inputs, and the ways in which others compute it: online, in
+blocks, by a hand-written backward. Each is tried in float32, and in bfloat16 with stores at the places marked `s`,
+declared by compute="storage". Its twins have one defect each.
+
+    python benchmarks/honest_kernels.py --out found.jsonl [--only swiglu] [--twins] [--seconds 10] [--shard 0/2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from fused_kernels.kernel import BF16, KERNELS, Kernel
+
+import opproof
+
+for _family in ("activations", "norms", "attention", "sequences", "routing", "losses", "products", "decisions"):
+    importlib.import_module(f"fused_kernels.{_family}")
+
+
+def make_candidate(kernel: Kernel, dtype: str) -> Callable[..., Any]:
+    """The kernel as `check` calls it."""
+    narrow = dtype == BF16
+
+    def store(x: Any) -> Any:
+        return x.bfloat16().float() if narrow else x
+
+    def candidate(*tensors: Any) -> Any:
+        return _finish(kernel.run(store, *_widen(tensors)), tensors)
+
+    candidate.__name__ = kernel.run.__name__
+    return candidate
+
+
+def _widen(tensors: Sequence[Any]) -> list[Any]:
+    return [t.float() if t.is_floating_point() else t for t in tensors]
+
+
+def _finish(ys: Any, tensors: Sequence[Any]) -> Any:
+    if isinstance(ys, tuple):
+        return tuple(y.to(tensors[0].dtype) if y.is_floating_point() else y for y in ys)
+    return ys.to(tensors[0].dtype)
+
+
+def _lose_tail(y: Any) -> Any:
+    return torch.cat([y.flatten()[:-1], y.flatten()[:1]]).reshape(y.shape) if y.numel() > 1 else y * 1.01
+
+
+def _of_first(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda ys: (
+        (*ys[:-1], change(ys[-1]))
+        if isinstance(ys, tuple) and ys[-1].is_floating_point()
+        else ((change(ys[0]), *ys[1:]) if isinstance(ys, tuple) else change(ys))
+    )
+
+
+class _Scaled(torch.autograd.Function):
+    """The identity; its gradient is 1 % too large."""
+
+    @staticmethod
+    def forward(_: Any, x: Any) -> Any:
+        return x.clone()
+
+    @staticmethod
+    def backward(_: Any, g: Any) -> Any:
+        return g * 1.01
+
+
+def make_twins(kernel: Kernel, dtype: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The kernel with one defect each."""
+    right = make_candidate(kernel, dtype)
+
+    def half(x: Any) -> Any:
+        return x.half().float()
+
+    def first_argument(change: Callable[[Any], Any]) -> Callable[..., Any]:
+        return lambda x, *rest: right(change(x), *rest)
+
+    kept: list[Any] = []
+
+    def stale(*tensors: Any) -> Any:
+        kept[:] = kept or [right(*tensors)]
+        return kept[0]
+
+    yield "1.01 too large", lambda *t: _of_first(lambda y: y * 1.01)(right(*t))
+    yield "the last element lost", lambda *t: _of_first(_lose_tail)(right(*t))
+    yield "stale", stale
+    if kernel.options.get("gradients", True):
+        yield "no gradient of the first", first_argument(lambda x: x.detach())
+        yield "a gradient 1.01 too large", first_argument(_Scaled.apply)
+    if dtype == "f32":
+        yield "stores of float16", lambda *t: _finish(kernel.run(half, *t), t)
+
+
+def judge(kernel: Kernel, candidate: Callable[..., Any], dtype: str, seconds: float, **options: Any) -> dict[str, Any]:
+    """What `check` says, in a few fields."""
+    given = {"dtype": "bf16", "compute": "storage"} if dtype == BF16 else {"dtype": "f32"}
+    start = time.process_time()
+    report = opproof.check(
+        candidate, like=kernel.like, inputs=kernel.inputs, raises=False, seconds=seconds,
+        **given, **kernel.options, **options,
+    )  # fmt: skip
+    worst = [r for rs in report.failures.values() for r in rs]
+    said = "wrong" if report.failures else "right" if report.ok else "given up"
+    return {
+        "said": said,
+        "causes": {k: len(v) for k, v in report.failures.items()},
+        "variants": [f"{report.variants[r.case]} | {r.mode} | {r.message[:120]} | {r.diagnosis[:160]} | {r.units}"
+                     for r in worst[:4]],
+        "sentence": report.sentence[:300],
+        "open": [f"{report.variants[r.case]} | {r.mode} | {r.verdict} | {r.message[:160]}" for r in report.results
+                 if str(r.verdict) in ("VACUOUS", "INCONCLUSIVE", "MISTRUSTED")][:4],
+        "seconds": round(time.process_time() - start, 1),
+        "asked": report.asked, "left": report.left,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Judge what was asked for, one line each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--dtype", choices=("f32", "storage"))
+    parser.add_argument("--twins", action="store_true")
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--shard", default="0/1")
+    wish = parser.parse_args()
+    at, of = map(int, wish.shard.split("/"))
+    wanted = [
+        (name, dtype)
+        for name, kernel in KERNELS.items()
+        for dtype in kernel.dtypes
+        if (not wish.only or name in wish.only) and (wish.dtype is None or dtype.endswith(wish.dtype))
+    ][at::of]
+    counts: dict[str, int] = {}
+    for i, (name, dtype) in enumerate(wanted):
+        kernel = KERNELS[name]
+        twins = list(make_twins(kernel, dtype))
+        # Two twins of each, by turns.
+        some = (
+            [twins[(2 * i + j) % len(twins)] for j in range(2)] if wish.twins else [("", make_candidate(kernel, dtype))]
+        )
+        for twin, candidate in some:
+            options = {"only": "as given"} if twin else {}
+            found = {
+                "kernel": name,
+                "dtype": dtype,
+                "twin": twin,
+                **judge(kernel, candidate, dtype, wish.seconds, **options),
+            }
+            counts[found["said"]] = counts.get(found["said"], 0) + 1
+            line = json.dumps(found)
+            print(line, flush=True)
+            if wish.out is not None:
+                with wish.out.open("a") as file:
+                    file.write(line + "\n")
+    print(json.dumps(counts))
+
+
+if __name__ == "__main__":
+    main()
