@@ -79,9 +79,8 @@ def nearest(x, codes):
 
 
 @honest(nearest, drawn((12, 8), (16, 8)))
-def nearest_code_by_products(s, x, codes):
-    far = s(codes.square().sum(-1) - 2 * (x @ codes.mT))
-    at = far.argmin(-1)
+def nearest_code_by_differences(s, x, codes):
+    at = s((x[:, None] - codes).square().sum(-1)).argmin(-1)
     return codes[at], at
 
 

@@ -36,6 +36,7 @@ from opproof.harness.check.report import Report, join_reports
 from opproof.harness.check.search import SearchResult, SearchSpace, VariantSearch
 from opproof.harness.check.summary import make_report
 from opproof.harness.check.tensors import CallTensor
+from opproof.harness.check.triage.beyond_inputs import find_ranges
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.arguments import (
     Draw,
@@ -58,7 +59,6 @@ from opproof.harness.check.variants.generate import (
 )
 from opproof.harness.check.variants.inputs import update_buffers
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.ranges import find_ranges
 from opproof.harness.check.variants.size_sweep import generate_swept_numbers
 from opproof.harness.clock import Allowed
 from opproof.reports import Result

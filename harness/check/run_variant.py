@@ -28,13 +28,13 @@ from opproof.harness.check.judge.stale_cache import mention_kept_input
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.check.triage.conditioning import judge_by_wider_truth
-from opproof.harness.check.triage.honest_errors import pass_by_honest_errors
 from opproof.harness.check.triage.kinks import decline_convention, pass_zeros
 from opproof.harness.check.triage.precision import (
     allow_casts,
     as_rounded,
     describe_undeclared,
     judge_unsaved_outputs,
+    pass_by_honest_errors,
     pass_native_choices,
 )
 from opproof.harness.check.triage.undefined_inputs import decline_untelling, share_memory_alike

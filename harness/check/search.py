@@ -32,7 +32,7 @@ from opproof.harness.check.judge.standalone import Unwatched
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
-from opproof.harness.check.triage.zero_rows import describe_rows_of_zeros
+from opproof.harness.check.triage.beyond_inputs import GivenRange, describe_beyond, describe_rows_of_zeros
 from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
 from opproof.harness.check.variants.generate import (
     generate_long_axis,
@@ -43,7 +43,6 @@ from opproof.harness.check.variants.generate import (
     variants_of,
 )
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.ranges import Range, describe_beyond
 from opproof.harness.check.variants.rare_values import MAX_EPSILON
 from opproof.harness.check.variants.sizes import list_sizes
 from opproof.harness.check.variants.variant import Pair, Variant, by_turns
@@ -101,7 +100,7 @@ class SearchSpace:
     numbered: Iterable[Variant] = ()  # other numbers beside tensors, looked at one by one after it
     later: Iterable[Variant] = ()  # later draws, looked at so too
     shaped: Mapping[int, Pair] = field(default_factory=dict)  # by seed: other shapes, whose sizes are
-    ranges: Mapping[str, Range] = field(default_factory=dict)  # of inputs by name: where all that were given lie
+    ranges: Mapping[str, GivenRange] = field(default_factory=dict)  # of inputs by name: where all that were given lie
 
     @property
     def first(self) -> tuple[CallTensor, ...]:

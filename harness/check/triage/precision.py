@@ -1,19 +1,45 @@
-"""Failures that a coarser precision explains: one that the reference has by itself, or one that is to be declared."""
+"""Failures that a coarser precision explains: one that the reference has by itself, or one that is to be declared.
+
+With stores in 16 bits between its steps a gradient may have a bound of several percent, though nobody errs so much.
+There a candidate is compared with two implementations that are honest: the reference as PyTorch computes it in these
+dtypes, and the reference in float64 with a rounding of its true size at every store. Who errs less than twice what they
+do is right, if nothing trivial and no answer 2 % too large errs as little.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.errors import OpError
 from opproof.core.verdicts import SYSTEMATIC, WRONG, Mode, Verdict
 from opproof.harness.check.call.exchange import ReplyTensor
+from opproof.harness.check.judge.compare import WRONG_FACTOR, compare, explain_vacuity, find_misgiven_gradient
 from opproof.harness.check.judge.judged_variant import JudgedVariant
-from opproof.harness.check.triage.kinks import judge_again, replace_comparison
+from opproof.harness.check.triage.kinks import judge_again, places_of, replace_comparison
 from opproof.harness.diagnose.precision import of_its_size
-from opproof.harness.judge.judgement import JudgedTensor, Judgement
+from opproof.harness.judge.array_statistics import Rounding, measure_array
+from opproof.harness.judge.bound import Comparison
+from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement
+from opproof.harness.reference.array_bias import MIN_WHOLE_VALUES, fit_slope
+from opproof.harness.reference.question import Expected
+from opproof.harness.reference.roundoff import ONE_STORE_RMS
 from opproof.harness.reference.torch.alternatives import widen_truth
-from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth, compute_truth
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, BranchTape
+from opproof.harness.reference.torch.evaluate import (
+    TorchQuestion,
+    Truth,
+    compute_truth,
+    evaluate_question,
+    key_of,
+    true_amplitudes_of,
+)
 from opproof.reports import Result
 
 
@@ -120,3 +146,206 @@ def judge_unsaved_outputs(one: JudgedVariant) -> JudgedVariant:
         return one
     again = one.judge_gradients(compute_truth(replace(one.question, saves=False)))
     return one.with_changed({Mode.GRADIENT: again}) if again.verdict is Verdict.PASS else one
+
+
+#: Evaluations with roundings of their true size.
+_TRUE_NOISE_RUNS = 4
+#: So many times what honest implementations err is right.
+_MAX_ERROR_RATIO = 2.0
+#: What two implementations may part by, in units and in roundoffs, however well the honest ones do by chance.
+_LEAST_UNITS = 0.25
+_LEAST_SLOPE_ROUNDOFFS = 0.25
+#: What honest implementations err at most by is named, and an answer so much too large is not proved to be wrong.
+_NAMED_FACTORS = (WRONG_FACTOR, 1.05, 1.1)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of an answer: the RMS of units, the largest of them, and the factor less 1 by which the whole is off."""
+
+    rms: float
+    most: float
+    slope: float
+
+
+@dataclass(frozen=True)
+class HonestErrors:
+    """Of one result: the most of all honest answers, by element where one of them leaves its bound."""
+
+    figures: Figures
+    lost: NDArray[np.bool_]  # where some leave it; figures are of all other elements
+    off: NDArray[np.float64]  # the largest error there is, by element
+
+    def allows(self, got: Array, expected: Expected, kind: str) -> bool:
+        """Whether an answer errs less than twice as much, whatever its bound allows."""
+        comparison, off = compare(got, expected, kind), _measure_off(got, expected)
+        wrong = ~comparison.passed
+        if (wrong & ~self.lost).any() or (off[wrong] > _MAX_ERROR_RATIO * self.off[wrong]).any():
+            return False
+        own, honest = _measure_figures(got, expected, comparison, ~self.lost), self.figures
+        if np.count_nonzero(~self.lost) < MIN_WHOLE_VALUES:
+            return own.most <= _MAX_ERROR_RATIO * max(honest.most, _LEAST_UNITS)
+        return (
+            own.rms <= _MAX_ERROR_RATIO * max(honest.rms, _LEAST_UNITS)
+            and own.most <= _MAX_ERROR_RATIO * max(honest.most, 1.0)
+            and own.slope <= max(_MAX_ERROR_RATIO * honest.slope, _LEAST_SLOPE_ROUNDOFFS * DTYPES[kind].u)
+        )
+
+
+def pass_by_honest_errors(one: JudgedVariant) -> JudgedVariant:
+    """Pass what errs less than twice what honest implementations do, where stores are declared.
+
+    Of what is VACUOUS or INCONCLUSIVE, or wrong by its elements, by so little. Else it is named what would prove it.
+    """
+    if one.question.compute != "storage":
+        return one
+    open_ = [m for m, j in one.judgements.items() if _may_be_honest(j)]
+    if not open_ or (Mode.GRADIENT in open_ and find_misgiven_gradient(one.asked, one.reply)):
+        return one
+    try:
+        answers = list(_list_honest_answers(one))
+    except (RuntimeError, OpError):  # with noise of its true size the reference takes other steps
+        return one
+    made = {m: _judge_by_honest_errors(one, m, answers) for m in open_}
+    return one.with_changed({m: j for m, j in made.items() if j is not None})
+
+
+def _may_be_honest(judgement: Judgement) -> bool:
+    if judgement.verdict in (Verdict.VACUOUS, Verdict.INCONCLUSIVE):
+        return True
+    stored_well = (Rounding.UNKNOWN, Rounding.NEAREST)
+    return (
+        judgement.verdict in WRONG
+        and bool(judgement.tensors)
+        and all(
+            t.figures.rounding in stored_well and not t.figures.digits and not t.figures.moved
+            for t in judgement.tensors
+        )
+    )
+
+
+def _list_honest_answers(one: JudgedVariant) -> Iterator[Sequence[Array | None]]:
+    """Outputs and gradients by input of each honest implementation: PyTorch's own first."""
+    import torch
+
+    own = one.asked.reply
+    gradients = [None if d is None else d.values for d in own.gradients] or [None] * len(one.question.inputs)
+    yield [*(y.values for y in one.asked.outputs), *gradients]
+    question, tape = one.question, BranchTape()
+    evaluate_question(Arithmetic(torch, tape), question, 0.0)
+    true = true_amplitudes_of(question, ONE_STORE_RMS)
+    for run in range(_TRUE_NOISE_RUNS):
+        noise = Arithmetic(torch, tape.restart(), true, key_of(question, run), Algorithm.GIVEN)
+        found = evaluate_question(noise, question, ONE_STORE_RMS)
+        yield [_stored(y, kind) for y, kind in zip(found, question.results, strict=True)]
+
+
+def _stored(y: Array | None, kind: str) -> Array | None:
+    with np.errstate(all="ignore"):
+        return np.asarray(round_to(y, DTYPES[kind])) if y is not None and kind else y
+
+
+def _judge_by_honest_errors(
+    one: JudgedVariant, mode: Mode, answers: Sequence[Sequence[Array | None]]
+) -> Judgement | None:
+    """PASS where all arrays err as little, or what would prove the one that is not; None where nothing follows."""
+    places = places_of(one.known, one.question.needs, mode)
+    found = [_make_judged(one, i) for i in places]
+    kinds = [one.question.results[i] for i in places]
+    honest = [
+        _join_errors(j.expected, kind, [a[i] for a in answers]) for i, j, kind in zip(places, found, kinds, strict=True)
+    ]
+    for judged, errors, kind in zip(found, honest, kinds, strict=True):
+        exact = errors is None
+        if exact and not judged.comparison.right:
+            return None
+        if errors is not None and not errors.allows(judged.got, judged.expected, kind):
+            return _name_unproved(one.judgements[mode], found, kinds)
+    return _judge_by_trivial_answers(one, mode, found, kinds, honest)
+
+
+def _judge_by_trivial_answers(
+    one: JudgedVariant,
+    mode: Mode,
+    found: Sequence[JudgedTensor],
+    kinds: Sequence[str],
+    honest: Sequence[HonestErrors | None],
+) -> Judgement | None:
+    by_name = {j.name: e for j, e in zip(found, honest, strict=True)}
+    given = [t.values for t in one.asked.request.tensors] + [g for g in one.asked.request.cotangents if g is not None]
+
+    def errs_as_little(answer: Array, j: JudgedTensor, kind: str) -> bool:
+        errors = by_name[j.name]
+        got = _stored(answer, kind)
+        assert got is not None
+        return compare(got, j.expected, kind).right if errors is None else errors.allows(got, j.expected, kind)
+
+    gradient = mode is Mode.GRADIENT
+    for factor in _NAMED_FACTORS:
+        doubt = explain_vacuity(found, kinds, given, gradient=gradient, passes=errs_as_little, factor=factor)
+        if not doubt:
+            said = "it errs less than twice what the reference does with the same stores, in PyTorch and by noise"
+            more = "" if factor == WRONG_FACTOR else f"; what is {factor - 1:.0%} too large would not, what is 2 % may"
+            right = [replace(j, comparison=j.comparison.with_waived(~j.comparison.passed)) for j in found]
+            return replace(make_passing_judgement(right, []), message=f"{said}{more}")
+    if one.judgements[mode].verdict in WRONG:
+        return Judgement(Verdict.INCONCLUSIVE, _AS_WRONG)
+    return _name_unproved(one.judgements[mode], found, kinds)
+
+
+def _name_unproved(judgement: Judgement, found: Sequence[JudgedTensor], kinds: Sequence[str]) -> Judgement | None:
+    """The judgement, with what else is right and what would prove the rest; None of what is not VACUOUS."""
+    if judgement.verdict is not Verdict.VACUOUS or _WOULD_PROVE in judgement.message:
+        return None
+    proved = [
+        j.name for j, kind in zip(found, kinds, strict=True) if not explain_vacuity([j], [kind], [], gradient=True)
+    ]
+    rest = f"; proved: {', '.join(proved)}" if proved else ""
+    return replace(judgement, message=f"{judgement.message}{rest}; {_WOULD_PROVE}")
+
+
+#: What is said of what stores leave open, and of what is wrong by no more than they make the reference.
+_AS_WRONG = "the reference with the same stores errs as much: it is too sensitive here for a verdict"
+_WOULD_PROVE = "sums kept in float32, or a check in f32, would prove more"
+
+
+def _make_judged(one: JudgedVariant, place: int) -> JudgedTensor:
+    """One result as it is judged; of a gradient that did not come, zeros."""
+    count, kind = len(one.known.outputs), one.question.results[place] or "f32"
+    if place < count:
+        name, expected, came = one.asked.names[place], one.known.outputs[place], one.reply.outputs[place]
+        got: Array = came.values
+    else:
+        e = one.known.gradients[place - count]
+        assert e is not None
+        d = one.reply.gradients[place - count]
+        name, expected = one.asked.request.tensors[place - count].name, e
+        got = np.zeros(e.values.shape) if d is None else d.values
+    comparison = compare(got, expected, kind)
+    return JudgedTensor(name, got, expected, comparison, measure_array(got, expected, comparison, kind))
+
+
+def _join_errors(expected: Expected, kind: str, answers: Sequence[Array | None]) -> HonestErrors | None:
+    """The most of all honest implementations; None of what is exact."""
+    if expected.exact or not kind:
+        return None
+    some = [a for a in answers if a is not None and a.shape == expected.values.shape]
+    each = [(a, compare(a, expected, kind)) for a in some]
+    lost = np.any([~c.passed for _, c in each], axis=0)
+    off = np.max([_measure_off(a, expected) for a in some], axis=0)
+    found = [_measure_figures(a, expected, c, ~lost) for a, c in each]
+    return HonestErrors(Figures(*(max(getattr(f, n) for f in found) for n in ("rms", "most", "slope"))), lost, off)
+
+
+def _measure_off(got: Array, expected: Expected) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(np.abs(np.asarray(got, dtype=np.float64) - expected.values), nan=np.inf)
+
+
+def _measure_figures(got: Array, expected: Expected, comparison: Comparison, some: NDArray[np.bool_]) -> Figures:
+    units = comparison.units[some]
+    counts = np.isfinite(comparison.signed) & some
+    values, scale = expected.values[counts], expected.scale[counts]
+    rms = float(np.sqrt(np.mean(np.square(units)))) if units.size else 0.0
+    slope = abs(fit_slope(np.asarray(got, dtype=np.float64)[counts] - values, values, scale)) if values.size else 0.0
+    return Figures(rms, float(units.max(initial=0.0)), slope)

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.tensors import CallTensor  # noqa: E402
-from opproof.harness.check.variants.ranges import Range, describe_beyond, find_ranges  # noqa: E402
+from opproof.harness.check.triage.beyond_inputs import GivenRange, describe_beyond, find_ranges  # noqa: E402
 
 
 def scaled(x, scale):
@@ -97,18 +97,18 @@ def tensor(*values, **facts):
 
 def test_ranges():
     positive, away = np.linspace(0.001, 1.0, 24), np.linspace(0.5, 1.5, 24)
-    assert find_ranges([[tensor(*positive)]]) == {"x": Range(1, 0.0)}
-    assert find_ranges([[tensor(*away)]]) == {"x": Range(1, 0.5)}
-    assert find_ranges([[tensor(*-away)]]) == {"x": Range(-1, 0.5)}
-    assert find_ranges([[tensor(*away, *-away)]]) == {"x": Range(0, 0.5)}
+    assert find_ranges([[tensor(*positive)]]) == {"x": GivenRange(1, 0.0)}
+    assert find_ranges([[tensor(*away)]]) == {"x": GivenRange(1, 0.5)}
+    assert find_ranges([[tensor(*-away)]]) == {"x": GivenRange(-1, 0.5)}
+    assert find_ranges([[tensor(*away, *-away)]]) == {"x": GivenRange(0, 0.5)}
     assert find_ranges([[tensor(*positive)], [tensor(-1.0)]]) == {}, "another draw has the other sign"
     assert find_ranges([[tensor(*positive[:4])]]) == {}, "so few are of one sign by chance"
     assert find_ranges([[tensor(*positive, param=True)]]) == {}, "a parameter is moved at will"
-    assert find_ranges([[tensor(*positive, param=True, buffer=True)]]) == {"x": Range(1, 0.0)}
+    assert find_ranges([[tensor(*positive, param=True, buffer=True)]]) == {"x": GivenRange(1, 0.0)}
 
 
 def test_zero_is_within_a_range_that_comes_near_it():
-    ranges = {"x": Range(1, 0.0)}
+    ranges = {"x": GivenRange(1, 0.0)}
     assert describe_beyond(ranges, [tensor(0.0, 1.0)]) == ""
     assert describe_beyond(ranges, [tensor(0.0, -1e-9)]) == "x is not positive there, as it is in all inputs given"
-    assert describe_beyond({"x": Range(0, 0.5)}, [tensor(0.0)]).startswith("x comes nearer to 0 there than 0.5")
+    assert describe_beyond({"x": GivenRange(0, 0.5)}, [tensor(0.0)]).startswith("x comes nearer to 0 there than 0.5")
