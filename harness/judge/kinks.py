@@ -81,11 +81,14 @@ def _is_inside(got: Array, a: Array, b: Array, bound: Array, dtype: str) -> Arra
 _FLOAT32_DIGITS = 24
 
 
-def waive_at_kinks(got: Array, comparison: Comparison, where: KinkGradients, kind: str) -> Comparison:
+def waive_at_kinks(
+    got: Array, comparison: Comparison, where: KinkGradients, kind: str, *, whole: bool = False
+) -> Comparison:
     """The comparison with what lies between both sides right; not where the sum over all kinks is no subgradient.
 
     `kind`: the dtype. The bound is that of the side that the reference takes, which may be 0; what is on the other is
-    computed and rounded too.
+    computed and rounded too. `whole`: where something fails there, what passes by its bound is no part of figures of
+    the whole either, as it is off by the other side's derivative.
     """
     dtype = DTYPES[kind]
     with np.errstate(all="ignore"):
@@ -94,10 +97,10 @@ def waive_at_kinks(got: Array, comparison: Comparison, where: KinkGradients, kin
         mask = where.at & (got >= where.low - slack) & (got <= where.high + slack)
         total, room = float(np.sum(got, where=where.at)), float(np.sum(slack, where=where.at))
         inside = where.sums[0] - room <= total <= where.sums[1] + room
-    if not inside or not (mask & ~comparison.passed).any():
+    failing = mask & ~comparison.passed
+    if not inside or not failing.any():
         return comparison
-    # What passes there by its bound is off by the other side's derivative too: it says nothing of the whole.
-    return comparison.with_waived(mask)
+    return comparison.with_waived(mask if whole else failing)
 
 
 #: Where "far out" is: of both float64 has the square and the cube.

@@ -172,7 +172,8 @@ def _widen_at_kinks(one: JudgedVariant, ends: Sequence[BranchEffect | None]) -> 
     for i, (kinks, e) in enumerate(zip(find_kink_gradients(one.question), one.known.gradients, strict=True)):
         end = made[count + i]
         if end is not None and kinks is not None and e is not None:
-            made[count + i] = end.widen(kinks.low - e.values, kinks.high - e.values)
+            wide = kinks.over_many()
+            made[count + i] = end.widen(wide.low - e.values, wide.high - e.values)
     return made
 
 

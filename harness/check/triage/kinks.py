@@ -95,7 +95,8 @@ def _count_beside_kinks(judged: JudgedTensor, where: KinkGradients | None) -> in
 def _judge_at_kinks(judged: JudgedTensor, where: KinkGradients | None, kind: str) -> JudgedTensor:
     if where is None or judged.comparison.right:
         return judged
-    return replace_comparison(judged, waive_at_kinks(judged.got, judged.comparison, where, kind), kind)
+    waived = waive_at_kinks(judged.got, judged.comparison, where.over_many(), kind, whole=True)
+    return replace_comparison(judged, waived, kind)
 
 
 def decline_convention(one: JudgedVariant) -> JudgedVariant | VariantResult:

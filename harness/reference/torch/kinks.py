@@ -38,6 +38,12 @@ class KinkGradients:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     sums: tuple[float, float]  # over the elements at kinks
+    different: NDArray[np.int64]  # how many different numbers came
+
+    def over_many(self) -> KinkGradients:
+        """The same with wider ends where a gradient is a sum over many kinks."""
+        beyond = np.where(self.at & (self.different >= _MIN_DIFFERENT_NUMBERS), self.high - self.low, 0.0)
+        return replace(self, low=self.low - _SPANS_BEYOND * beyond, high=self.high + _SPANS_BEYOND * beyond)
 
     @property
     def at(self) -> NDArray[np.bool_]:
@@ -76,10 +82,8 @@ def _move_beside(question: TorchQuestion, times: int) -> Iterator[tuple[Array | 
 def _of(gradients: Sequence[Array]) -> KinkGradients:
     low, high = np.min(gradients, axis=0), np.max(gradients, axis=0)
     mask = _are_apart(low, high)
-    beyond = np.where(mask & (_count_different(gradients, low, high) >= _MIN_DIFFERENT_NUMBERS), high - low, 0.0)
-    low, high = low - _SPANS_BEYOND * beyond, high + _SPANS_BEYOND * beyond
     sums = [float(np.sum(d, where=mask)) for d in gradients]
-    return KinkGradients(low, high, (min(sums), max(sums)))
+    return KinkGradients(low, high, (min(sums), max(sums)), _count_different(gradients, low, high))
 
 
 def _count_different(gradients: Sequence[Array], low: Array, high: Array) -> NDArray[np.int64]:

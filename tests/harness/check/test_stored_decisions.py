@@ -171,3 +171,65 @@ def test_kinks_that_pass_by_their_bound_say_nothing_of_the_whole():
     assert verdicts(judged(in_float32(kernel), reference, inputs, only="ties")) == RIGHT
     found = judged(in_float32(lambda x, w: kernel(x, w, 1.02)), reference, inputs, only="ties")
     assert "WRONG_VALUE" in found.failures
+
+
+def untrained(seed, dtype):
+    """Weights of zeros: all products are equal, and every row may choose any of them."""
+    x, w = draws((8, 16), (16, 12))(seed, dtype)
+    return [x, w * 0]
+
+
+class ChoosesFirst(torch.autograd.Function):
+    """The largest product, the first of equals, its gradient times `factor`."""
+
+    @staticmethod
+    def forward(ctx, x, w, factor):
+        y = x @ w
+        at = y.argmax(-1, keepdim=True)
+        ctx.save_for_backward(x, w, at)
+        ctx.factor = factor
+        return y.gather(-1, at)[..., 0]
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w, at = ctx.saved_tensors
+        d = ctx.factor * torch.zeros(len(x), w.shape[1]).scatter(-1, at, g[:, None])
+        return d @ w.mT, x.mT @ d, None
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "PASS"), (1.5, "WRONG_GRADIENT"), (-1.0, "WRONG_GRADIENT")])
+def test_sums_over_ties_that_all_choose_the_same(factor, verdict):
+    """Points beside it at random have each row choose for itself: no one of them is as far out."""
+    report = opproof.check(
+        lambda x, w: ChoosesFirst.apply(x, w, factor), like=largest, inputs=untrained, dtype="f32", only="as given",
+        raises=False, seconds=1e9,
+    )  # fmt: skip
+    assert [str(r.verdict) for r in report.results if r.mode == "gradient"] == [verdict]
+
+
+def test_a_direction_at_zero_is_none_of_many_kinks():
+    """The norm has a kink at zero whose sides are all numbers up to 1, and none beyond twice as much."""
+
+    def steep(x):
+        return x.norm(dim=-1)
+
+    class Steeper(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return steep(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            length = steep(x)[:, None]
+            return g[:, None] * torch.where(length == 0, 4.0, x / length.clamp_min(1e-30))
+
+    def one_row_of_zeros(seed, dtype):
+        (x,) = draws((6, 9))(seed, dtype)
+        return [x * (torch.arange(6) > 0)[:, None]]
+
+    report = opproof.check(
+        Steeper.apply, like=steep, inputs=one_row_of_zeros, dtype="f32", only="as given", raises=False, seconds=1e9
+    )
+    assert report.failures.keys() == {"WRONG_GRADIENT"}
