@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
+from opproof.core.errors import UsageError  # noqa: E402
 from opproof.harness.check.tensors import CallTensor  # noqa: E402
 from opproof.harness.check.triage.beyond_inputs import GivenRange, describe_beyond, find_ranges  # noqa: E402
 
@@ -112,3 +113,8 @@ def test_zero_is_within_a_range_that_comes_near_it():
     assert describe_beyond(ranges, [tensor(0.0, 1.0)]) == ""
     assert describe_beyond(ranges, [tensor(0.0, -1e-9)]) == "x is not positive there, as it is in all inputs given"
     assert describe_beyond({"x": GivenRange(0, 0.5)}, [tensor(0.0)]).startswith("x comes nearer to 0 there than 0.5")
+
+
+def test_the_cases_of_an_operator_have_no_range():
+    with pytest.raises(UsageError, match="beyond belongs to like="):
+        opproof.check(torch.softmax, "softmax", beyond=True)

@@ -214,3 +214,23 @@ def test_values_that_prove_nothing_are_no_pass(tmp_path):
     reference = REFERENCE.replace("    return torch.softmax(x * w, -1)\n", always)
     status, output = checked(tmp_path, reference, HEAD + "def candidate(x, w):\n    return (x * w)[:, :1] * 0")
     assert (status, "was not proved to be" in output) == (3, True), output
+
+
+@usual
+@pytest.mark.parametrize(("options", "status"), [((), 0), (("--beyond",), 1)])
+def test_what_is_wrong_beyond_the_inputs_given(tmp_path, options, status):
+    reference = """
+import torch
+
+def reference(x, rate):
+    return x * rate
+
+def inputs(seed, dtype):
+    torch.manual_seed(seed)
+    return [torch.randn(5, 17).to(dtype), (torch.rand(17) + 0.5).to(dtype)]
+"""
+    body = "def candidate(x, rate):\n    return x * rate.abs()"
+    found, output = checked(tmp_path, reference, HEAD + body, "--only", "negative values", *options)
+    assert ("beyond the inputs given" in output, "--beyond" in output) == (not options, bool(options)), output
+    # Nothing else was tried, and what is left out proves nothing.
+    assert found == (status or 3)
