@@ -12,19 +12,24 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from fused_kernels.kernel import BF16, KERNELS, Kernel
 
 import opproof
 
+sys.path.insert(0, str(Path(__file__).parent / "fused_kernels"))
 for _family in ("activations", "norms", "attention", "sequences", "routing", "losses", "products", "decisions"):
-    importlib.import_module(f"fused_kernels.{_family}")
-
+    importlib.import_module(f"fused_{_family}")
+_KERNEL = importlib.import_module("fused_kernel")
+KERNELS: dict[str, Any] = _KERNEL.KERNELS
+BF16: str = _KERNEL.BF16
+#: An entry of KERNELS; Any, for its module is found by the path above.
+Kernel = Any
 
 #: By what a twin is too large: in bfloat16 a number is off by 0.4 % for being stored alone.
 FACTORS = {"f32": 1.01, BF16: 1.05}
@@ -66,7 +71,7 @@ def _of_first(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     )
 
 
-class _Scaled(torch.autograd.Function):
+class _Scaled(torch.autograd.Function):  # type: ignore[misc]
     """The identity; its gradient is too large by a factor."""
 
     @staticmethod
@@ -108,7 +113,7 @@ def make_twins(kernel: Kernel, dtype: str) -> Iterator[tuple[str, Callable[..., 
 
 def judge(kernel: Kernel, candidate: Callable[..., Any], dtype: str, seconds: float, **options: Any) -> dict[str, Any]:
     """What `check` says, in a few fields."""
-    given = {"dtype": "bf16", "compute": "storage"} if dtype == BF16 else {"dtype": "f32"}
+    given: dict[str, Any] = {"dtype": "bf16", "compute": "storage"} if dtype == BF16 else {"dtype": "f32"}
     start = time.process_time()
     report = opproof.check(
         candidate, like=kernel.like, inputs=kernel.inputs, raises=False, seconds=seconds,

@@ -62,7 +62,7 @@ def labels(*shape: int, below: int) -> dict[str, Any]:
 def with_backward(forward: Callable[..., Any], backward: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel of two: `forward(s, *t)` gives results and what is saved, `backward(s, g, *saved)` all gradients."""
 
-    class Fused(torch.autograd.Function):
+    class Fused(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, s: Store, *tensors: Any) -> Any:
             y, saved = forward(s, *tensors)
@@ -74,4 +74,5 @@ def with_backward(forward: Callable[..., Any], backward: Callable[..., Any]) -> 
         def backward(ctx: Any, *gs: Any) -> Any:
             return None, *backward(ctx.store, *gs, *ctx.saved_tensors)
 
-    return Fused.apply
+    apply: Callable[..., Any] = Fused.apply
+    return apply

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 import torch
-from fused_kernels.kernel import drawn, honest, with_backward
+from fused_kernel import drawn, honest, with_backward
 
 F = torch.nn.functional
 
