@@ -105,7 +105,7 @@ def make_twins(kernel: Kernel, dtype: str) -> Iterator[tuple[str, Callable[..., 
     yield "the last element lost", lambda *t: _of_first(_lose_tail)(right(*t))
     yield "stale", stale
     if kernel.options.get("gradients", True):
-        yield "no gradient of the first", first_argument(lambda x: x.detach())
+        yield "zeros as the gradient of the first", first_argument(lambda x: _Scaled.apply(x, 0.0))
         yield f"a gradient {factor:g} too large", first_argument(lambda x: _Scaled.apply(x, factor))
     if dtype == "f32":
         yield "stores of float16", lambda *t: _finish(kernel.run(half, *t), t)
