@@ -60,7 +60,9 @@ def _finish(ys: Any, tensors: Sequence[Any]) -> Any:
 
 
 def _lose_tail(y: Any) -> Any:
-    return torch.cat([y.flatten()[:-1], y.flatten()[:1]]).reshape(y.shape) if y.numel() > 1 else y * 1.05
+    """The last element is that of another kernel."""
+    flat = y.flatten()
+    return torch.cat([flat[:-1], flat[-1:] + flat.detach().abs().amax()]).reshape(y.shape)
 
 
 def _of_first(change: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -23,6 +23,8 @@ from opproof.harness.judge.judgement import JudgedTensor
 
 #: Of the smallest size that was given, what is still no other range: another draw may be a little nearer to zero.
 _NEARER_SHARE = 0.5
+#: Of the largest size that was given, what the smallest has to be to lie away from zero.
+_MIN_AWAY_SHARE = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def _find_range(draws: Sequence[CallTensor]) -> GivenRange:
     sizes = np.abs(values)
     least, most = float(sizes.min()), float(sizes.max())
     one_sign = float(values.size) if sign and most else 0.0
-    away = -values.size * math.log2(1 - least / most) if 0 < least < most else 0.0
+    away = -values.size * math.log2(1 - least / most) if _MIN_AWAY_SHARE * most <= least < most else 0.0
     if max(one_sign, away, one_sign + away) < MIN_PROPERTY_BITS:
         return none
     return GivenRange(sign, least if away >= MIN_PROPERTY_BITS else 0.0)

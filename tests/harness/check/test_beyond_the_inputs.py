@@ -99,6 +99,7 @@ def tensor(*values, **facts):
 def test_ranges():
     positive, away = np.linspace(0.001, 1.0, 24), np.linspace(0.5, 1.5, 24)
     assert find_ranges([[tensor(*positive)]]) == {"x": GivenRange(1, 0.0)}
+    assert find_ranges([[tensor(*np.linspace(0.05, 1.0, 500))]]) == {"x": GivenRange(1, 0.0)}, "as near zero as others"
     assert find_ranges([[tensor(*away)]]) == {"x": GivenRange(1, 0.5)}
     assert find_ranges([[tensor(*-away)]]) == {"x": GivenRange(-1, 0.5)}
     assert find_ranges([[tensor(*away, *-away)]]) == {"x": GivenRange(0, 0.5)}

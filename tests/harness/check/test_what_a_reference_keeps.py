@@ -93,8 +93,11 @@ def test_what_is_too_sensitive_is_inconclusive(factor):
 
 
 def test_inputs_of_one_sign_are_tried_with_both():
-    report = judged(lambda x: x * 1, torch.relu, lambda: [torch.rand(6, 5)], only="values of both signs")
+    given = {"inputs": lambda: [torch.rand(6, 5)], "only": "values of both signs"}
+    report = judged(lambda x: x * 1, torch.relu, **given, beyond=True)
     assert verdicts(report) == ["WRONG_VALUE", "WRONG_GRADIENT"]
+    (told,) = judged(lambda x: x * 1, torch.relu, **given).beyond
+    assert "is not positive there, as it is in all inputs given: WRONG_VALUE" in told
 
 
 def test_one_variant_again():
