@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from opproof.harness.known_failures.formulas import store_as
-from opproof.reference_ops import load
+from opproof.reference_ops import addmm, load
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
 from opproof.reference_ops._losses import each
@@ -50,6 +50,11 @@ def _compute_softplus(x: Any) -> Any:
 def end_exp_early(x: Any) -> Any:
     """Return infinity above 88 and 0 below -88."""
     return _compute_exp(x)
+
+
+def round_factors_of_product_of_gradient(g: Any, y: Any, x: Any, a: Any, b: Any, *, beta: float, alpha: float) -> Any:
+    """Take both factors as float32 has them."""
+    return addmm.vjp(g, y, x, a, b, beta=float(np.float32(beta)), alpha=float(np.float32(alpha)))
 
 
 def subtract_mean_of_slopes(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:

@@ -343,7 +343,11 @@ def rows_after_the_first(question: Any) -> Any:
 
 def has_rows_apart(question: Any) -> bool:
     """Whether rows have gaps between them, or stand in another order."""
-    return any(name in question.case.layout for name in ("gapped", "cropped", "exchanged"))
+    x = question.inputs[0]
+    *outer, last = find_storage(question, question.names[0]).strides
+    lie = [step for n, step in zip(x.shape, outer, strict=False) if n > 1]
+    row_major = [math.prod(x.shape[i + 1 :]) for i, n in enumerate(x.shape[:-1]) if n > 1]
+    return (x.shape[-1] == 1 or last == 1) and lie != row_major
 
 
 def has_weight_with_gaps(question: Any) -> bool:
