@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,10 @@ from opproof.reference_ops._norm import per_channel
 from opproof.reference_ops._resize import matrix, resize
 from opproof.reference_ops._windows import per_axis
 
-#: MLX's exp is infinite above it and 0 below its negative, in float64 too.
+#: MLX's exp is infinite above it, in float64 too.
 MAX_EXPONENT = 88.0
+#: And 0 below it, where the nearest power of two is 2^-127, which float32 has as a subnormal number alone.
+MIN_EXPONENT = -126.5 * math.log(2)
 #: Below it float32 is subnormal, and log1p gives 0.
 LEAST_NORMAL = 2.0**-126
 #: Stands for the logarithm of 0.
@@ -29,7 +33,7 @@ GELU_QUICK_SCALE = 1.702
 
 
 def _compute_exp(x: Any) -> Any:
-    return np.where(x > MAX_EXPONENT, np.inf, np.where(x < -MAX_EXPONENT, 0, np.exp(x)))
+    return np.where(x > MAX_EXPONENT, np.inf, np.where(x < MIN_EXPONENT, 0, np.exp(x)))
 
 
 def _make_constant(value: float, x: Any) -> Any:
@@ -62,6 +66,26 @@ def subtract_mean_of_slopes(g: Any, y: Any, x: Any, *, dim: Dim, correction: int
     mean = np.mean(x, axis=dim, keepdims=True)
     slope = kept(g, x, dim) / max(count(x, dim) - correction, 0) * (2 * (x - mean))
     return slope - np.mean(slope, axis=dim, keepdims=True)
+
+
+def _round_argument(name: str) -> Callable[..., Any]:
+    op = load(name)
+    return lambda x: op.forward(store_as(x, "f32"))
+
+
+def _round_argument_of_gradient(name: str) -> Callable[..., Any]:
+    op = load(name)
+    return lambda g, y, x: op.vjp(g, op.forward(store_as(x, "f32")), store_as(x, "f32"))
+
+
+#: Functions of float64 that are those of float32, of an argument rounded to it.
+round_argument = {name: _round_argument(name) for name in ("cos", "erfinv", "sin", "tan")}
+round_argument_of_gradient = {name: _round_argument_of_gradient(name) for name in ("cos", "sin", "tan")}
+
+
+def has_one_channel(question: Any) -> bool:
+    """Whether a convolution of each channel is one of all."""
+    return bool(question.inputs[0].shape[1] == 1)
 
 
 def end_exp_of_softmax_early(x: Any, *, dim: int) -> Any:
@@ -195,8 +219,18 @@ def compare_before_shrinking_soft(x: Any, *, lambd: float) -> Any:
 
 
 def take_second_of_equals(g: Any, y: Any, x: Any, *, negative_slope: float) -> Any:
-    """Hand the gradient to x where slope x and x are equal, as at -inf."""
-    return np.where(negative_slope * x > x, negative_slope * g, g)
+    """Hand the gradient to x where it is not the smaller, as of -inf; 0 times infinity is NaN, which is not less."""
+    return np.where(negative_slope * x <= x, g, negative_slope * g)
+
+
+def take_larger(x: Any, *, negative_slope: float) -> Any:
+    """Take the larger of x and slope x, which is NaN at infinity where the slope is 0."""
+    return np.maximum(negative_slope * x, x)
+
+
+def multiply_by_floor_of_rounded_quotient(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Multiply by the floor of a quotient that is rounded first: one too many where it is just below an integer."""
+    return unbroadcast(g, a.shape), unbroadcast(-g * np.floor(a / b), b.shape)
 
 
 def double_by_erf(x: Any, *, approximate: str) -> Any:

@@ -20,7 +20,12 @@ CASES = {
     ],
     "mlx": [
         "addmm[x=2x9;a=2x13;b=13x9;beta=2.0;alpha=1.00432;f64]",
+        "conv2d_depthwise[x=3x1x2x100;weight=1x1x2x1;f64]",
         "cos[x=257,;f64;fill=least]",
+        "erf[x=4x13x16x1;f64;fill=wide]",
+        "leaky_relu[x=2x1024;negative_slope=0.0;f64;fill=infinite]",
+        "logsigmoid[x=2x2x256x2;bf16;fill=small]",
+        "remainder[a=3x1x1x1;b=3x1x1x1031;bf16;fill=wide;needs=b]",
         "softmax[x=257x3x3x1;dim=2;f64;fill=past-exp]",
         "var[x=263x1;dim=None;keepdim=true;f16;fill=leading]",
     ],
