@@ -75,7 +75,9 @@ def _round_argument(name: str) -> Callable[..., Any]:
 
 def _round_argument_of_gradient(name: str) -> Callable[..., Any]:
     op = load(name)
-    return lambda g, y, x: op.vjp(g, op.forward(store_as(x, "f32")), store_as(x, "f32"))
+    assert op.vjp is not None
+    vjp = op.vjp
+    return lambda g, y, x: vjp(g, op.forward(store_as(x, "f32")), store_as(x, "f32"))
 
 
 #: Functions of float64 that are those of float32, of an argument rounded to it.
