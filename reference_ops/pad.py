@@ -51,7 +51,7 @@ def forward(x: Array, *, pad: tuple[int, ...], mode: str = "constant", value: fl
         size, taken = x.shape[-axis], -min(before, 0) - min(after, 0)
         if mode == "reflect" and max(before, after) >= size:
             raise ValueError(f"{max(before, after)} cells mirror {size}, which are too few")
-        if taken > size:
+        if taken > size or (mode == "circular" and taken == size and max(before, after) > 0):
             raise ValueError(f"{taken} cells are taken away of {size}")
     y = x
     for axis, shown in _axes(x, pad, mode):

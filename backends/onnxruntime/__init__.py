@@ -30,6 +30,7 @@ DECLINES = (
     "NumDimensions() == 4 was false",  # LRN, of images only,
     "size_ % 2 == 1 was false",  # of windows with a middle,
     "beta_ > 0.0f was false",  # that divides,
+    "requires axis length >= 2 after slicing",  # of reflection, which PyTorch takes from before
     "Pad should be smaller than kernel",  # of pooling, however far apart the kernel's cells are
 )
 #: Our names of types of 8 bits, which come and go as bytes, by ONNX Runtime's.

@@ -30,6 +30,11 @@ def drop_nan_of_minimum(a: Any, b: Any) -> Any:
     return np.fmin(a, b)
 
 
+def weigh_both_ends(a: Any, b: Any, weight: Any) -> Any:
+    """Add a (1 - weight) and b weight, which may be far larger than the result."""
+    return a * (1 - weight) + b * weight
+
+
 def drop_nan_of_relu(x: Any) -> Any:
     """Take 0 where x is NaN."""
     return np.fmax(x, 0)

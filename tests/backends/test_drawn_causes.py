@@ -41,7 +41,11 @@ CASES = {
         "fmod[a=13x160;b=160,;f64;fill=special]",
         "relu[x=15x1x256x1;f64;fill=infinite]",
     ],
-    "warp": ["atan2[a=13x19x1;b=13x19x13;f16;fill=squares;needs=a]"],
+    "warp": [
+        "atan2[a=13x19x1;b=13x19x13;f16;fill=squares;needs=a]",
+        "lerp[a=0d;b=@a;weight=1x1x256x15;f32;fill=outliers]",
+        "sinh[x=1x15x263x1;f32;fill=huge]",
+    ],
 }
 
 

@@ -39,6 +39,12 @@ def test_a_volume_without_a_window_is_refused():
         check_case(Case.parse("im2col_3d[x=1x2x1x9x9;kernel_size=2;f64]"))
 
 
+def test_nothing_that_is_left_goes_around():
+    """PyTorch gives what the memory held."""
+    with pytest.raises(CaseError, match="1 cells are taken away of 1"):
+        check_case(Case.parse("pad[x=2x3x1x9;pad=(0,0,1,-1);mode=circular;f64]"))
+
+
 @pytest.mark.parametrize(
     "text",
     [
