@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from opproof.core.dtypes import DTYPES
+from opproof.core.tuples import tuple_of, unpack_single
 from opproof.harness.known_failures.formulas import store_as
 from opproof.harness.reference.montecarlo.array import NoisyArray
 from opproof.harness.reference.rounded_arithmetic import unwrap
-from opproof.reference_ops import load
+from opproof.reference_ops import load, names
 from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._pool import avg_pool, divisors, pool
+from opproof.reference_ops._windows import per_axis
 from opproof.reference_ops.local_response_norm import _gathered as gathered
 
 #: The largest number of float32, which stands for infinity where float64 is converted to float32 and back.
@@ -45,11 +47,14 @@ def _convert_output(y: Any) -> Any:
 
 
 def _cut(name: str) -> Callable[..., Any]:
-    """The operator of float32 between the conversions of its tensors and of its result."""
-    forward = load(name).forward
+    """The operator of float32 between the conversions of its tensors and of its results; integers are as they are."""
+
+    def convert(value: Any, how: Callable[[Any], Any]) -> Any:
+        return how(value) if value is not None and value.dtype.kind == "f" else value
 
     def cut(*tensors: Any, **params: Any) -> Any:
-        return _convert_output(forward(*map(_convert_input, tensors), **params))
+        found = tuple_of(load(name).forward(*(convert(x, _convert_input) for x in tensors), **params))
+        return unpack_single([convert(y, _convert_output) for y in found])
 
     return cut
 
@@ -64,18 +69,8 @@ def cut_masked_fill(x: Any, mask: Any, *, value: float) -> Any:
     return _convert_output(np.where(mask != 0, value, x))
 
 
-#: Operators of float64 that are exact, or by functions, in float32, whose largest number stands for infinity.
-cut_at_float32 = {
-    "cosh": _cut("cosh"),
-    "exp": cut_exp,
-    "exp2": _cut("exp2"),
-    "masked_fill": cut_masked_fill,
-    "sinh": _cut("sinh"),
-    **{
-        name: _cut(name)
-        for name in ("abs", "ceil", "clamp", "floor", "fmod", "hardtanh", "neg", "relu", "relu6", "round")
-    },
-}
+#: Every operator of float64: the plugin computes in float32, whose largest number stands for infinity.
+cut_at_float32 = {**{name: _cut(name) for name in names()}, "exp": cut_exp, "masked_fill": cut_masked_fill}
 
 
 def find_no_infinity(x: Any) -> Any:
@@ -156,11 +151,12 @@ def cut_bias_to_a_whole_number(x: Any, *, size: int, alpha: float, beta: float, 
 
 
 def divide_by_whole_windows(
-    x: Any, *, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool
-) -> Any:
+    x: Any, *, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+    divisor_override: int | None = None,
+) -> Any:  # fmt: skip
     """Divide by all cells of a window, those that hang over among them."""
     how = pool(x.shape[2:], kernel_size, stride, padding, ceil_mode)
-    override = math.prod(how.kernel) if ceil_mode and count_include_pad else None
+    override = math.prod(how.kernel) if ceil_mode and count_include_pad else divisor_override
     return avg_pool(x, how, divisors(x.shape[2:], how, count_include_pad, override))
 
 
@@ -247,6 +243,7 @@ def windows_without_a_number(question: Any) -> Any:
 def ties(question: Any) -> Any:
     """Places of equal elements in an order, and rows with NaN, which has no place in it."""
     x, dim = question.inputs[0], question.params["dim"]
+    x = _convert_input(x) if question.case.dtype == "f64" else x
     has = np.isnan(x).any(axis=dim, keepdims=True)
     places = question.outputs[-1].astype(np.int64)
     values = np.moveaxis(np.take_along_axis(x, places, axis=dim), dim, 0)
@@ -256,6 +253,18 @@ def ties(question: Any) -> Any:
     tied[:-1] |= equal
     masks = [has | np.zeros(places.shape, dtype=bool), has | np.moveaxis(tied, 0, dim)]
     return masks[-len(question.outputs) :]
+
+
+def misses_the_image(question: Any) -> bool:
+    """Whether along an axis all windows of a grouped convolution lie on padding."""
+    x, weight, given = question.inputs[0], question.inputs[1], question.params
+    how = [per_axis(given[name], x.ndim - 2) for name in ("stride", "padding", "dilation")]
+    for n, k, step, before, apart in zip(x.shape[2:], weight.shape[2:], *how, strict=True):
+        count = (n + 2 * before - apart * (k - 1) - 1) // step + 1
+        cells = step * np.arange(count)[:, None] - before + apart * np.arange(k)
+        if not np.any((cells >= 0) & (cells < n)):
+            return bool(given["groups"] > 1)
+    return False
 
 
 def has_windows_that_hang_over(question: Any) -> bool:
