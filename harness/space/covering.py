@@ -34,7 +34,7 @@ from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import try_case
 from opproof.harness.space.draw import Choice, Limits, draw_case, is_allowed, with_destination
 from opproof.harness.space.factors import Space, forms_of, make_space
-from opproof.reference_ops import Op, load, names
+from opproof.reference_ops import Op, Trait, load, names
 
 #: Draws of sizes for one choice of levels, until one makes a case that the operator can compute.
 DRAWS = 4
@@ -50,6 +50,10 @@ ATTEMPTS = 3
 ELEMENTS_PER_CASE = 2**13
 #: The product of a case's different sizes, of which contractions make as many products, that costs as much.
 WORK_PER_CASE = 2**15
+#: Fills of which most numbers tie.
+TIED_FILLS = ("constant", "halves", "kink", "ties", "zeros")
+#: Numbers on kinks, times those of the calls by which each is differentiated, that cost as much.
+KINKS_PER_CASE = 2**15
 #: The most that a case of the standard level costs, in those of the smallest: few cases make up most of the cost.
 COST_AT_STANDARD = 6
 FOLDER = Path(__file__).parents[2] / "cases" / "drawn"
@@ -91,14 +95,14 @@ def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, within: Limi
     drawn: list[DrawnCase] = []
     while len(drawn) < most and (pair := table.pick_open(rng)) is not None:
         candidates = [d for _ in range(CANDIDATES) if (d := draw_some(table.grow(pair, rng), space, limits))]
-        candidates.sort(key=lambda d: -table.gain_of(d.choice) / cost_of(d.case))
+        candidates.sort(key=lambda d: -table.gain_of(d.choice) / cost_of(d.case, space.op))
         best = next((d for d in candidates if is_computable(d.case)), None)
         if best is None:
             table.note_failure(pair)
             continue
         table.cover(best.choice)
         drawn.append(best)
-    return Cover(order_by_gain(drawn), table.given_up)
+    return Cover(order_by_gain(drawn, space.op), table.given_up)
 
 
 @dataclass(frozen=True)
@@ -205,18 +209,21 @@ def pairs_of(choice: Choice) -> Iterator[tuple[tuple[str, str], tuple[str, str]]
     return itertools.combinations(sorted(choice.items()), 2)
 
 
-def cost_of(case: Case) -> float:
+def cost_of(case: Case, op: Op) -> float:
     """What a case costs, in those of the smallest."""
     shapes = case.shapes.values()
-    sizes = {n for shape in shapes for n in shape}
-    return 1 + sum(map(math.prod, shapes)) / ELEMENTS_PER_CASE + math.prod(sizes) / WORK_PER_CASE
+    sizes, elements = {n for shape in shapes for n in shape}, sum(map(math.prod, shapes))
+    cost = 1 + elements / ELEMENTS_PER_CASE + math.prod(sizes) / WORK_PER_CASE
+    if op.kinks is None or Trait.POINTWISE in op.traits or case.fill not in TIED_FILLS:
+        return cost
+    return cost + elements**2 / KINKS_PER_CASE
 
 
-def order_by_gain(drawn: Sequence[DrawnCase]) -> list[DrawnCase]:
+def order_by_gain(drawn: Sequence[DrawnCase], op: Op) -> list[DrawnCase]:
     """The cases in the order of new pairs per cost, those that add none left out."""
     number: dict[object, int] = {}
     ids = [np.array([number.setdefault(p, len(number)) for p in pairs_of(d.choice)]) for d in drawn]
-    costs = np.array([cost_of(d.case) for d in drawn])
+    costs = np.array([cost_of(d.case, op) for d in drawn])
     fresh, left, ordered = np.ones(len(number), bool), list(range(len(drawn))), []
     while left:
         gains = np.array([fresh[ids[i]].sum() for i in left]) / costs[left]
@@ -265,9 +272,9 @@ def _with_destinations(cases: Sequence[Case], op: Op) -> list[Case]:
     return [case for case in dict.fromkeys(again) if is_computable(case)][:DESTINATION_CASES]
 
 
-def write_rows(cases: Sequence[Case]) -> str:
+def write_rows(cases: Sequence[Case], op: Op) -> str:
     """The lines of an array's file: cases of the standard level, and after an empty line those of full."""
-    parts = [[c for c in cases if (cost_of(c) <= COST_AT_STANDARD) is cheap] for cheap in (True, False)]
+    parts = [[c for c in cases if (cost_of(c, op) <= COST_AT_STANDARD) is cheap] for cheap in (True, False)]
     return "\n".join("".join(f"{str(case)[len(case.op) + 1 : -1]}\n" for case in part) for part in parts if part)
 
 
@@ -277,7 +284,7 @@ def write_array(op: Op) -> int:
     path = FOLDER / f"{op.name}.txt"
     if cases:
         FOLDER.mkdir(exist_ok=True)
-        path.write_text(write_rows(cases), encoding="utf-8")
+        path.write_text(write_rows(cases, op), encoding="utf-8")
     return len(cases)
 
 

@@ -67,7 +67,9 @@ def _draw_new(space: Space, met: set[Triple], rng: random.Random) -> DrawnCase |
     """The case, of a few, with most new triples for the root of its cost: large ones are to come too."""
     limits = Limits()
     found = [d for _ in range(CHOICES) if (d := draw_some(choose_levels(space, limits, rng), space, limits))]
-    return max(found, key=lambda d: (1 + len(triples_of(d.choice) - met)) / math.sqrt(cost_of(d.case)), default=None)
+    return max(
+        found, key=lambda d: (1 + len(triples_of(d.choice) - met)) / math.sqrt(cost_of(d.case, space.op)), default=None
+    )
 
 
 def choose_levels(space: Space, limits: Limits, rng: random.Random) -> dict[str, str]:

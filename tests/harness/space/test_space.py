@@ -113,14 +113,25 @@ def test_an_array_has_every_pair_that_can_be():
 @pytest.mark.parametrize("name", ["neg", "bmm"])
 def test_the_arrays_are_what_this_version_makes(name):
     """Where factors or levels change, run `python -m opproof.harness.space.covering`."""
-    assert (DRAWN / f"{name}.txt").read_text(encoding="utf-8") == write_rows(make_array(load(name)))
+    assert (DRAWN / f"{name}.txt").read_text(encoding="utf-8") == write_rows(make_array(load(name)), load(name))
 
 
 def test_costly_cases_of_an_array_belong_to_the_level_full():
+    op = load("bmm")
     standard, full = (drawn_cases("bmm", level) for level in ("standard", "full"))
     assert standard == full[: len(standard)]
-    assert {cost_of(c) > COST_AT_STANDARD for c in full[len(standard) :]} == {True}
-    assert {cost_of(c) > COST_AT_STANDARD for c in standard} == {False}
+    assert {cost_of(c, op) > COST_AT_STANDARD for c in full[len(standard) :]} == {True}
+    assert {cost_of(c, op) > COST_AT_STANDARD for c in standard} == {False}
+
+
+def test_numbers_on_kinks_cost_a_call_each_where_elements_hang_together():
+    op = load("max_pool2d")
+    usual, tied = (
+        cost_of(Case.parse(f"max_pool2d[x=1x1x64x64;kernel_size=2;f32;fill={f}]"), op) for f in ("normal", "ties")
+    )
+    assert usual < COST_AT_STANDARD < 500 < tied
+    relu = load("relu")
+    assert len({cost_of(Case.parse(f"relu[x=64x64;f32;fill={f}]"), relu) for f in ("normal", "kink")}) == 1
 
 
 def test_rows_are_tried_in_one_dtype_of_16_bits_in_turn_where_an_array_has_all():
