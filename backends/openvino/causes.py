@@ -10,7 +10,7 @@ import numpy as np
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of, unpack_single
-from opproof.harness.known_failures.formulas import store_as
+from opproof.harness.known_failures.formulas import store_as, subtract_one_from_exp, subtract_one_from_scaled_exp
 from opproof.harness.reference.montecarlo.array import NoisyArray
 from opproof.harness.reference.rounded_arithmetic import unwrap
 from opproof.reference_ops import load, names
@@ -71,6 +71,22 @@ def cut_masked_fill(x: Any, mask: Any, *, value: float) -> Any:
 
 #: Every operator of float64: the plugin computes in float32, whose largest number stands for infinity.
 cut_at_float32 = {**{name: _cut(name) for name in names()}, "exp": cut_exp, "masked_fill": cut_masked_fill}
+
+
+def _convert_around(forward: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, **params: _convert_output(forward(_convert_input(x), **params))
+
+
+def _end_exp_of_softmax(x: Any, *, dim: int) -> Any:
+    e = _compute_exp(x - np.max(x, axis=dim, keepdims=True))
+    return e / np.sum(e, axis=dim, keepdims=True)
+
+
+cut_at_float32 |= {
+    "elu": _convert_around(subtract_one_from_exp),
+    "selu": _convert_around(subtract_one_from_scaled_exp),
+    "softmax": _convert_around(_end_exp_of_softmax),
+}
 
 
 def find_no_infinity(x: Any) -> Any:
