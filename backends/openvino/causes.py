@@ -150,6 +150,11 @@ def multiply_by_masks_of_hardshrink(x: Any, *, lambd: float) -> Any:
     return _shrink(x, lambd, 0.0)
 
 
+def multiply_by_mask_of_threshold(x: Any, *, threshold: float, value: float) -> Any:
+    """Multiply by a mask, which leaves NaN of an infinity."""
+    return x * np.where(x > threshold, 1.0, 0.0)
+
+
 def multiply_by_masks_of_softshrink(x: Any, *, lambd: float) -> Any:
     """Multiply by 0 and 1, which leaves NaN of infinities."""
     return _shrink(x, lambd, lambd)
