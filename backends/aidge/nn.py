@@ -68,6 +68,8 @@ def _batch_norm(
 def _local_response_norm(x: Array, *, size: int, alpha: float, beta: float, k: float) -> NodeCall:
     if size % 2 == 0 or beta <= 0:
         raise Unsupported("aidge's LRN wants an odd size and a positive beta")
+    if x.ndim < 3:
+        raise Unsupported("aidge's LRN wants three axes or more")
     return call(aidge.LRN(size, alpha=alpha, beta=beta, bias=k), x)
 
 
