@@ -11,11 +11,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from opproof.core.arrays import Array
+from opproof.reference_ops._axes import left
 from opproof.reference_ops._order import gaps, order, order_with_nan
 
 EXACT = ("forward",)
 TRAITS = ("rowwise", "ordered")
 KINDS = ("signed", "unsigned")
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return left(shapes, params["dim"], keepdim=True)
 
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> Array:

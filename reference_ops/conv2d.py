@@ -20,6 +20,10 @@ MULTILINEAR = True
 TRAITS = ("long sum",)
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"x": -4, "y": -4}]
+
+
 def forward(
     x: Array,
     weight: Array,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
+from opproof.reference_ops._axes import left
 from opproof.reference_ops._passed import of_one_sign
 
 ANALYTIC = True
@@ -19,6 +20,10 @@ MULTILINEAR = True
 TRAITS = ("rowwise", "long sum")
 KINDS = ("signed", "unsigned")
 IN_PLACE = ("x",)
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return left(shapes, params["dim"], keepdim=True)
 
 
 def forward(x: Array, *, dim: int) -> Array:

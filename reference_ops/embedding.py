@@ -26,6 +26,10 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"indices": range(shapes["weight"][0])}
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [*({"indices": -k, "y": -k - 1} for k in range(len(shapes["indices"]), 0, -1)), {"weight": -1, "y": -1}]
+
+
 def forward(weight: Array, indices: Array, *, padding_idx: int | None = None) -> Array:
     if padding_idx is not None and not -len(weight) <= padding_idx < len(weight):
         raise ValueError(f"padding_idx is {padding_idx}, and there are {len(weight)} rows")

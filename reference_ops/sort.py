@@ -13,12 +13,17 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
+from opproof.reference_ops._axes import left
 from opproof.reference_ops._order import equals, gaps, order, order_with_nan, taken
 
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")
 TRAITS = ("rowwise", "ordered")
 KINDS = ("signed", "unsigned")
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{**of, "indices": of["y"]} for of in left(shapes, params["dim"], keepdim=True)]
 
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:

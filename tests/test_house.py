@@ -51,13 +51,13 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.check": frozenset("api by_operator call.isolated options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
-        "alternatives array_statistics bound causes chunks gradient judgement kinks outputs self_oracle".split()
+        "alternatives array_statistics bound causes chunks gradient judgement kinks outputs periods self_oracle".split()
     ),
     "harness.known_failures": frozenset("audit causes findings formulas known proposals traced".split()),
     "harness.precision": frozenset("file measure survey".split()),
     "harness.reference": frozenset(
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
-        "expected finite_differences kinks montecarlo.array question rounded_arithmetic roundoff "
+        "axes expected kinks montecarlo.array question rounded_arithmetic roundoff "
         "torch.alternatives torch.arithmetic torch.dtype_leaks torch.evaluate "
         "torch.intercept torch.kinks torch.linear_algebra torch.random_draws valid_case".split()
     ),

@@ -18,7 +18,7 @@ from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import Mode
 from opproof.harness.cli.options import MEBIBYTES, SECONDS, check_finite
 from opproof.harness.judge.bound import bound_of
-from opproof.harness.reference import finite_differences
+from opproof.harness.reference import kinks
 from opproof.harness.reference.expected import expect_forward, expect_vjp
 from opproof.harness.reference.question import make_question, name_outputs
 from opproof.harness.run.plan import Selection, has_gradient, select_operators
@@ -200,7 +200,7 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
         return arrays
     arrays |= {f"cotangent {n}": g for n, g in zip(names, posed.cotangents, strict=True) if g is not None}
     if op.vjp is None:
-        gradients = [None if e is None else e.expected for e in finite_differences.estimate_gradients(posed)]
+        gradients = [None if e is None else e.expected for e in kinks.estimate_gradients(posed)]
     else:
         gradients = expect_vjp(posed)
     for argument, e2 in zip(posed.names, gradients, strict=True):

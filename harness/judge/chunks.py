@@ -23,9 +23,9 @@ from opproof.harness.judge.chunk_screen import Screen, SuspectElement, split_arr
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, find_missing, is_stale, judge
 from opproof.harness.judge.outputs import Outputs
+from opproof.harness.reference.axes import Shape
 from opproof.harness.reference.chunks.blocks import (
     Block,
-    Shape,
     count,
     cover,
     find_containing_block,

@@ -31,7 +31,7 @@ from opproof.harness.judge.array_statistics import (
 from opproof.harness.judge.bound import C, Comparison, compare, make_clearly_wrong_test
 from opproof.harness.judge.gradient import ComparedArrays, Rules, by_differences, by_vjp, compare_results
 from opproof.harness.judge.outputs import Outputs
-from opproof.harness.reference.chunks.blocks import Axis, axes_of
+from opproof.harness.reference.axes import Axis, axes_of
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.error_scale import measure_shared_bias
 from opproof.harness.reference.expected import evaluate_expected, expected_of

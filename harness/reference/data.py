@@ -24,6 +24,7 @@ from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.axes import find_periods
 from opproof.harness.reference.roundoff import ignore_fp_warnings
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.reference_ops._index import Distinct
@@ -51,9 +52,14 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     """Values of every tensor by name: float64 rounded to its dtype, or int64.
 
     Integers of the case's dtype are float64 too; their results fit it. Floats keep MIN_KINK_DISTANCE from kinks
-    unless the fill sits on them, which "kink" always does; a broadcast layout repeats its first slice. `variant` draws
-    other data for the same case. Raises ValueError where places that are to be distinct are not.
+    unless the fill sits on them, which "kink" always does; a broadcast layout repeats its first slice, and a large case
+    a period (axes.py). `variant` draws other data for the same case. Raises ValueError where places that are to be
+    distinct are not.
     """
+    periods = find_periods(case, op)
+    if periods is not None:
+        few, shapes = inputs_of(periods.case, op, variant), case.shapes
+        return {name: periods.tile(v, name, shapes[name]) for name, v in few.items()}
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     values = draw(case, constraints, variant)
     repeat_slices(case, values)

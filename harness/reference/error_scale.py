@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from opproof.cases import Case
 from opproof.cases._every import is_every
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype
@@ -71,9 +70,7 @@ def measure_deviations(posed: Question, declared: str | None) -> list[Deviation 
         return [_take_mean(_deviation_of(r, whole=whole), posed.runs) for r in _evaluate_noisy_at_once(posed, declared)]
     totals: list[Deviation | None] = []
     for first in range(0, posed.runs, posed.together):
-        results = _evaluate_noisy(
-            posed, *_make_source(posed.case, declared, first, min(posed.together, posed.runs - first))
-        )
+        results = _evaluate_noisy(posed, *_make_source(posed, declared, first, min(posed.together, posed.runs - first)))
         more = [_deviation_of(result, whole=whole) for result in results]
         totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
     return [_take_mean(total, posed.runs) for total in totals]
@@ -89,7 +86,7 @@ def measure_flushing_loss(posed: Question) -> list[Array | None]:
     interior = compute_roundoff(dtype, None)
     totals: list[Deviation | None] = []
     for first in range(0, RUNS, min(posed.together, RUNS)):
-        source, stored = _make_source(posed.case, None, first, min(posed.together, RUNS - first))
+        source, stored = _make_source(posed, None, first, min(posed.together, RUNS - first))
         tiny = least_normal_of(dtype) / interior
         more = [_deviation_of(result) for result in _evaluate_noisy(posed, replace(source, tiny=tiny), stored)]
         totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
@@ -106,7 +103,7 @@ def measure_reach(posed: Question, declared: str | None) -> list[tuple[Array, Ar
     size = ONE_STORE_RMS * max(compute_roundoff(dtype, declared), dtype.u)
     ends: list[tuple[Array, Array] | None] = []
     for first in range(0, NOISE_PASSES * RUNS, min(posed.together, RUNS)):
-        results = _evaluate_noisy(posed, *_make_source(posed.case, declared, first, min(posed.together, RUNS), size))
+        results = _evaluate_noisy(posed, *_make_source(posed, declared, first, min(posed.together, RUNS), size))
         found = [_ends_of(r) for r in results]
         ends = found if not ends else [_join_ends(a, b) for a, b in zip(ends, found, strict=True)]
     return ends
@@ -121,7 +118,7 @@ def measure_shared_bias(posed: Question, declared: str | None) -> list[float]:
     size = max(compute_roundoff(dtype, declared), dtype.u)
     together = min(posed.together, RUNS)
     found = []
-    for result in _evaluate_noisy(posed, *_make_source(posed.case, declared, 0, together)):
+    for result in _evaluate_noisy(posed, *_make_source(posed, declared, 0, together)):
         if not isinstance(result, NoisyArray):
             found.append(0.0)
             continue
@@ -165,7 +162,7 @@ def _evaluate_noisy_at_once(posed: Question, declared: str | None) -> Sequence[A
     """
     if posed.mode is Mode.GRADIENT and declared in posed.noisy:
         return _evaluate_noisy_vjp(posed, *posed.noisy.pop(declared))
-    source, stored = _make_source(posed.case, declared, 0, posed.runs)
+    source, stored = _make_source(posed, declared, 0, posed.runs)
     wrapped, outputs = _evaluate_noisy_forward(posed, source)
     if posed.mode is Mode.GRADIENT:
         return _evaluate_noisy_vjp(posed, wrapped, outputs, source, stored)
@@ -219,7 +216,7 @@ def _choose_orthogonal(posed: Question, declared: str | None) -> tuple[Source, f
     """
     if not is_every(posed.case.fill) or Trait.POINTWISE not in posed.op.traits:
         return None
-    source, stored = _make_source(posed.case, declared, 0, RUNS)
+    source, stored = _make_source(posed, declared, 0, RUNS)
     roundings = _count_roundings(posed, source, stored)
     if roundings > MAX_ORTHOGONAL_ROUNDINGS:
         return None
@@ -239,8 +236,11 @@ def _count_roundings(posed: Question, source: Source, stored: float) -> int:
     return counting.count
 
 
-def _make_source(case: Case, declared: str | None, first: int, runs: int, size: float = DELTA) -> tuple[Source, float]:
+def _make_source(
+    posed: Question, declared: str | None, first: int, runs: int, size: float = DELTA
+) -> tuple[Source, float]:
     """The source of interior noise from run `first` on, and the amplitude of storage noise; the larger is `size`."""
+    case, multiples = posed.case, posed.multiples
     dtype = DTYPES[case.dtype]
     interior = compute_roundoff(dtype, declared)
     larger = max(interior, dtype.u)
@@ -251,7 +251,8 @@ def _make_source(case: Case, declared: str | None, first: int, runs: int, size: 
     stored = size * dtype.u / larger * (ONE_STORE_RMS if interior < dtype.u else 1.0)
     narrow = summing == COMPUTE_U["f32"]
     double = summing == COMPUTE_U["f64"]
-    return Source(Pooled(key), runs, size * interior / larger, size * summing / larger, tiny, narrow, double), stored
+    amplitudes = size * interior / larger, size * summing / larger
+    return Source(Pooled(key), runs, *amplitudes, tiny, narrow, double, multiples), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:

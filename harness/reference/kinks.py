@@ -1,9 +1,12 @@
-"""Gradients at kinks: between the one-sided derivatives of each element, and one subgradient of all together.
+"""Gradients by differences: one-sided ones at kinks, whose gradients lie between, and central ones where no vjp is.
 
 One-sided differences of the float64 reference along one element at a time, Richardson-extrapolated. Positive and
 negative cotangents make an interval each: an element that ties in two windows may win one and lose the other.
 Elements that tie share a kink: maximum(a, a) grows by g when both grow by 1, so its two gradients add up to g,
 whoever gets it.
+
+For operators that bring no vjp the differences are central. The second difference of a smooth function is a quarter at
+half the step; where it is more there is a kink or a jump within the step, and the element is not judged.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.harness.reference.question import Question, evaluate_forward
+from opproof.core.dtypes import DTYPES
+from opproof.harness.reference.question import Expected, Question, evaluate_forward
 from opproof.reference_ops import Trait
 
 #: By how much an element is moved, and beside a large one by which part of it: neighbours in float32 are not passed,
@@ -235,3 +239,61 @@ def _sum_intervals(kinked: Mapping[int, KinkIntervals], directions: Mapping[int,
         ends = np.stack([k.left, k.right]) * directions[which][..., None]
         least, most = least + ends.min(axis=0)[k.mask].sum(axis=0), most + ends.max(axis=0)[k.mask].sum(axis=0)
     return least, most
+
+
+#: The step of a central difference, for numbers up to 1.
+_STEP = 2.0**-13
+#: Relative error of the extrapolated difference, and how far second differences may be from a quarter.
+_ERROR = 1e-8
+_KINK = 1e-2
+#: Honest rounding of an unknown gradient formula, in roundings of its terms and of the outputs, from which many go.
+_TERMS = 4.0
+
+
+@dataclass(frozen=True)
+class EstimatedGradient:
+    """The gradient of one argument: what is expected, and which elements could be estimated."""
+
+    expected: Expected
+    smooth: NDArray[np.bool_]
+
+
+def estimate_gradients(posed: Question) -> list[EstimatedGradient | None]:
+    """The gradient of every needed argument, with a scale made of the terms that add up to it."""
+    return [
+        _estimate_gradient(posed, i) if need and x is not None else None
+        for i, (x, need) in enumerate(zip(posed.inputs, posed.needs, strict=True))
+    ]
+
+
+def _estimate_gradient(posed: Question, which: int) -> EstimatedGradient:
+    inputs, x = posed.inputs, posed.inputs[which]
+    assert x is not None
+    values, scale, smooth = np.zeros(x.shape), np.zeros(x.shape), np.zeros(x.shape, dtype=bool)
+    base = _multiply_outputs(posed, inputs)
+
+    def at(index: tuple[int, ...], offset: float) -> Array:
+        moved = x.copy()
+        moved[index] += offset
+        return _multiply_outputs(posed, [*inputs[:which], moved, *inputs[which + 1 :]])
+
+    for index in np.ndindex(x.shape):
+        step = _STEP * max(1.0, abs(float(x[index])))
+        far, near = (at(index, step), at(index, -step)), (at(index, step / 2), at(index, -step / 2))
+        coarse, fine = (far[0] - far[1]) / (2 * step), (near[0] - near[1]) / step
+        terms = (4 * fine - coarse) / 3
+        values[index] = terms.sum()
+        size = float(np.sqrt(np.sum(np.square(terms)) * max(1, np.count_nonzero(terms))))
+        bend = [float((up - base - (base - down)).sum()) / step for up, down in (far, near)]
+        rounding = _ERROR * size + 2.0**-48 * float(np.sum(np.abs(base))) / step
+        smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
+        outputs = float(np.sqrt(np.sum(np.square(base[terms != 0])))) / max(1.0, abs(float(x[index])))
+        scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[posed.dtype_of(which)].u
+    return EstimatedGradient(Expected(values, scale), smooth)
+
+
+def _multiply_outputs(posed: Question, inputs: Sequence[Array | None]) -> Array:
+    """The products g y of every output element that has a cotangent, in one vector."""
+    outputs = evaluate_forward(posed.op, inputs, posed.params)
+    pairs = zip(posed.cotangents, outputs, strict=True)
+    return np.concatenate([np.zeros(0), *(np.ravel(g * y) for g, y in pairs if g is not None)])

@@ -20,6 +20,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.axes import Periods, find_periods
 from opproof.harness.reference.data import (
     cotangents_of,
     fill_parameters,
@@ -30,6 +31,7 @@ from opproof.harness.reference.data import (
     repeat_slices,
     replace_uncomputable,
     replace_undefined,
+    to_dtype,
 )
 from opproof.harness.reference.roundoff import RUNS, ignore_fp_warnings, least_normal_of
 from opproof.reference_ops import Op, gradients_of
@@ -87,6 +89,8 @@ def needs_of(case: Case, op: Op, inputs: Sequence[Array | None], outputs: Sequen
 
 
 T = TypeVar("T")
+#: What may change of a question whose data stay.
+_OF_NOISE = frozenset({"runs", "together"})
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,9 @@ class Question:
     needs: tuple[bool, ...]  # which arguments' gradients are asked for
     runs: int = RUNS  # of noise, for the scale of honest rounding,
     together: int = RUNS  # so many at once
+    periods: Periods | None = None  # how its data repeat, where they do,
+    period: Question | None = None  # and the question of one period
+    multiples: tuple[tuple[int, float], ...] = ()  # of one period: how many terms sums have in the whole (Periods)
 
     @cached_property
     def params(self) -> Mapping[str, Any]:
@@ -112,6 +119,17 @@ class Question:
     def outputs(self) -> tuple[Array, ...]:
         """The exact outputs, evaluated when first asked for: a judge asks after the backend has answered."""
         return evaluate_forward(self.op, self.inputs, self.params)
+
+    def of_period(self, multiples: tuple[tuple[int, float], ...]) -> Question:
+        """The question of one period of data that repeat, with what is evaluated of it."""
+        return _keep_evaluated(self, replace(self, multiples=multiples))
+
+    def weighted(self, cotangents: tuple[Array | None, ...], needs: tuple[bool, ...]) -> Question:
+        """The same of other cotangents and needs, with what is evaluated of the inputs."""
+        made = _keep_evaluated(self, replace(self, cotangents=cotangents, needs=needs))
+        if "noisy" in made.__dict__:
+            made.__dict__["noisy"] = dict(made.noisy)  # each goes on from the same noisy forward
+        return made
 
     def dtype_of(self, number: int) -> str:
         """The dtype of the result of that number: of a gradient that of its tensor."""
@@ -163,8 +181,9 @@ class Question:
         return tuple(evaluate_flushed(self))
 
     def given(self, **changes: Any) -> Question:
-        """The same question of other inputs, cotangents or needs."""
-        return replace(self, **changes)
+        """The same question of other inputs, cotangents or needs; other data do not repeat."""
+        alone = {} if _OF_NOISE.issuperset(changes) else {"periods": None, "period": None}
+        return replace(self, **{**alone, **changes})
 
 
 @dataclass(frozen=True)
@@ -194,8 +213,8 @@ def make_question(case: Case, op: Op, mode: Mode, other_mode: QuestionPair | Non
         return QuestionPair(asked, other)
     needs = tuple(needs_of(case, op, others, other.outputs))
     return QuestionPair(
-        _keep_evaluated(asked, asked.given(cotangents=_draw_cotangents(case, other.outputs, 0), needs=needs)),
-        _keep_evaluated(other, other.given(cotangents=_draw_cotangents(case, other.outputs, 1), needs=needs)),
+        _keep_evaluated(asked, asked.given(cotangents=_draw_cotangents(case, op, other.outputs, 0), needs=needs)),
+        _keep_evaluated(other, other.given(cotangents=_draw_cotangents(case, op, other.outputs, 1), needs=needs)),
     )
 
 
@@ -224,8 +243,40 @@ def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Arra
     return values
 
 
-def _draw_cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
-    return tuple(cotangents_of(case, outputs, variant))
+def _draw_cotangents(case: Case, op: Op, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
+    return repeat_one_period(case, op, outputs, variant) or tuple(cotangents_of(case, outputs, variant))
+
+
+def repeat_one_period(
+    case: Case, op: Op, outputs: Sequence[Array], variant: int, *, stored: bool = False
+) -> tuple[Array | None, ...] | None:
+    """The cotangents of a case that repeats, `stored` in its dtype; None of one that does not."""
+    periods = find_periods(case, op)
+    few = None if periods is None else _shrink_outputs(periods, op, outputs)
+    if periods is None or few is None:
+        return None
+    drawn = cotangents_of(periods.case, few, variant)
+    drawn = [to_dtype(g, case.dtype) if stored and g is not None else g for g in drawn]
+    return repeat_cotangents(periods, op, drawn, [y.shape for y in outputs])
+
+
+def _shrink_outputs(periods: Periods, op: Op, outputs: Sequence[Array]) -> list[Array] | None:
+    """One period of the outputs of a case that repeats; None where one has no place for each slice."""
+    few = []
+    for name, y in zip(name_outputs(op, len(outputs)), outputs, strict=True):
+        shape = periods.period_of(name, y.shape)
+        if shape is None:
+            return None
+        few.append(y[tuple(map(slice, shape))])
+    return few
+
+
+def repeat_cotangents(
+    periods: Periods, op: Op, drawn: Sequence[Array | None], shapes: Sequence[tuple[int, ...]]
+) -> tuple[Array | None, ...]:
+    """The cotangents of outputs of these `shapes`, from those of one period."""
+    of = zip(name_outputs(op, len(drawn)), drawn, shapes, strict=True)
+    return tuple(None if g is None else periods.tile(g, name, shape, signed=True) for name, g, shape in of)
 
 
 def _keep_evaluated(old: Question, new: Question) -> Question:

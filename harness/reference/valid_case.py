@@ -13,7 +13,8 @@ from opproof.cases._layouts import LAYOUTS, layouts_of
 from opproof.cases._stored import check_stored, is_stored
 from opproof.core.arrays import Array
 from opproof.core.errors import CaseError, UsageError, suggest
-from opproof.harness.reference.chunks.blocks import axes_of, one_of
+from opproof.harness.reference.axes import axes_of
+from opproof.harness.reference.chunks.blocks import one_of
 from opproof.harness.reference.chunks.memory_budget import (
     DEFAULT_MEMORY_BYTES,
     MAX_UNMEASURED_ELEMENTS,

@@ -12,6 +12,7 @@ from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.chunks import judge_in_slices
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.outputs import Outputs
+from opproof.harness.judge.periods import judge_repeated
 from opproof.harness.reference.chunks.memory_budget import ChunkPlan
 from opproof.harness.reference.chunks.question import LargeQuestionPair
 from opproof.harness.reference.question import Question
@@ -115,6 +116,8 @@ def by_reference(
     """The verdict of the reference: of the whole, or of slices as memory allows. `case_data`: of the case."""
 
     def anew() -> Judgement:
+        if posed.period is not None:
+            return _judge_repeated(posed, posed.period, answer, rules, held=room is None)
         return _judge_whole(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
 
     return judge_or_recall(posed, answer, rules, anew, case_data)
@@ -132,6 +135,18 @@ def _judge_whole(posed: Question, answer: Outputs, rules: Rules) -> Judgement:
             if posed.together == 1:
                 raise
         posed = posed.given(together=max(1, min(posed.together, posed.runs) // _FEWER))
+
+
+def _judge_repeated(posed: Question, period: Question, answer: Outputs, rules: Rules, *, held: bool) -> Judgement:
+    """The same of data that repeat, of which one period is evaluated."""
+    while True:
+        try:
+            return judge_repeated(posed, answer, rules, held=held)
+        except MemoryError:
+            if period.together == 1:
+                raise
+        period = period.given(together=max(1, min(period.together, period.runs) // _FEWER))
+        posed = replace(posed, period=period)
 
 
 def has_differences(answers: Sequence[Sequence[Array | None]]) -> bool:

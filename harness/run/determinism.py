@@ -12,7 +12,8 @@ from opproof.core.arrays import Array, has_same_bits
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.judge.outputs import EarlyVerdict, Outputs
-from opproof.harness.reference.chunks.blocks import Axis, Region, axes_of, region_of
+from opproof.harness.reference.axes import Axis, axes_of
+from opproof.harness.reference.chunks.blocks import Region, region_of
 from opproof.harness.reference.question import name_outputs
 from opproof.harness.run.calls import ON_END, are_same_answers, has_differences
 from opproof.harness.run.hosts.process import HostFault

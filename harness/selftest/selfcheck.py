@@ -32,7 +32,8 @@ from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import explain_unfair_draw, insert_draw
 from opproof.harness.judge.bound import compare
 from opproof.harness.reference import expected as reference
-from opproof.harness.reference.chunks.blocks import Axis, axes_of, make_whole_block, results_of
+from opproof.harness.reference.axes import Axis, axes_of
+from opproof.harness.reference.chunks.blocks import make_whole_block, results_of
 from opproof.harness.reference.chunks.expected import evaluate_in_block
 from opproof.harness.reference.chunks.memory_budget import ChunkPlan
 from opproof.harness.reference.chunks.question import make_templates

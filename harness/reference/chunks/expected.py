@@ -16,7 +16,8 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.system import count_cores
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.chunks.blocks import Axis, Block, Region, region_of, split_block, take_block
+from opproof.harness.reference.axes import Axis
+from opproof.harness.reference.chunks.blocks import Block, Region, region_of, split_block, take_block
 from opproof.harness.reference.chunks.memory_budget import MAX_PARALLEL_BLOCKS, ChunkPlan, NoisePlan
 from opproof.harness.reference.expected import evaluate_expected, values_of
 from opproof.harness.reference.question import Expected, Question, name_outputs

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from opproof.harness.reference.chunks.blocks import Axis, Block, Shape, take_block
+from opproof.harness.reference.axes import Axis, Shape
+from opproof.harness.reference.chunks.blocks import Block, take_block
 from opproof.harness.reference.expected import values_of
 from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import RUNS
@@ -30,7 +31,7 @@ DEFAULT_MEMORY_BYTES = 2**30
 #: Elements of all tensors below which nothing is measured: a judge has room for them.
 MAX_UNMEASURED_ELEMENTS = 2**17
 #: Bytes an element that judging takes where nothing is measured: without noise, and for each noisy run at once.
-_BYTES_PER_ELEMENT = 100
+BYTES_PER_ELEMENT = 100
 _BYTES_PER_NOISY_ELEMENT = 47
 #: Peaks of one evaluation that the judge holds beside the noise, and that each noisy run at once takes.
 _PEAKS_BESIDE_NOISE = 2.0
@@ -74,20 +75,25 @@ class ChunkPlan:
 def fits_surely(elements: int, memory: int, op: Op) -> bool:
     """Whether a case of numbers mapped one by one fits whole, by twice what any has taken: it need not be measured."""
     return (
-        Trait.POINTWISE in op.traits and 2 * elements * (_BYTES_PER_ELEMENT + RUNS * _BYTES_PER_NOISY_ELEMENT) <= memory
+        Trait.POINTWISE in op.traits and 2 * elements * (BYTES_PER_ELEMENT + RUNS * _BYTES_PER_NOISY_ELEMENT) <= memory
     )
 
 
 def is_held_whole(elements: int, memory: int) -> bool:
     """Whether a case of any operator fits whole, all noisy runs at once."""
-    return elements * (_BYTES_PER_ELEMENT + RUNS * _BYTES_PER_NOISY_ELEMENT) <= memory
+    return elements * (BYTES_PER_ELEMENT + RUNS * _BYTES_PER_NOISY_ELEMENT) <= memory
+
+
+def count_runs_at_once(elements: int, memory: int) -> int:
+    """How many noisy runs of a case fit at once, one at least."""
+    return max(1, min(RUNS, int((memory / elements - BYTES_PER_ELEMENT) // _BYTES_PER_NOISY_ELEMENT)))
 
 
 def count_runs_without_axes(elements: int, memory: int, case: object) -> int:
     """How many noisy runs of a case fit at once where no slices are independent. Raises TooLarge."""
-    together = int((memory / elements - _BYTES_PER_ELEMENT) // _BYTES_PER_NOISY_ELEMENT)
+    together = int((memory / elements - BYTES_PER_ELEMENT) // _BYTES_PER_NOISY_ELEMENT)
     if together < 1:
-        raise TooLarge(_describe_need(case, elements * (_BYTES_PER_ELEMENT + _BYTES_PER_NOISY_ELEMENT), memory))
+        raise TooLarge(_describe_need(case, elements * (BYTES_PER_ELEMENT + _BYTES_PER_NOISY_ELEMENT), memory))
     return min(RUNS, together)
 
 

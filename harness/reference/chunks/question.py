@@ -16,11 +16,14 @@ from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
-from opproof.harness.reference.chunks.blocks import Axis, axes_of, one_of, results_of, take_block
+from opproof.harness.reference.axes import Axis, Periods, axes_of, find_periods
+from opproof.harness.reference.chunks.blocks import one_of, results_of, take_block
 from opproof.harness.reference.chunks.memory_budget import (
+    BYTES_PER_ELEMENT,
     DEFAULT_MEMORY_BYTES,
     MAX_UNMEASURED_ELEMENTS,
     ChunkPlan,
+    count_runs_at_once,
     count_runs_by_peak,
     count_runs_without_axes,
     fits_surely,
@@ -36,7 +39,17 @@ from opproof.harness.reference.data import (
     repeat_slices,
     to_dtype,
 )
-from opproof.harness.reference.question import Question, QuestionPair, make_question, name_outputs, needs_of
+from opproof.harness.reference.question import (
+    Question,
+    QuestionPair,
+    draw_other_case,
+    make_question,
+    name_outputs,
+    needs_of,
+    repeat_cotangents,
+    repeat_one_period,
+)
+from opproof.harness.reference.roundoff import RUNS
 from opproof.reference_ops import Op, Trait
 
 
@@ -55,6 +68,10 @@ def make_fitting_question(
 
     Raises TooLarge.
     """
+    periods = find_periods(case, op) if mode is Mode.FORWARD or op.vjp is not None else None
+    repeated = None if periods is None else make_repeated_question(case, op, mode, memory, periods, other_mode)
+    if repeated is not None:
+        return repeated
     if count_elements(case) < MAX_UNMEASURED_ELEMENTS or fits_surely(count_elements(case), memory, op):
         pair = _make_whole_question(case, op, mode, other_mode)
         made = sum(y.size for y in pair.outputs)
@@ -80,6 +97,50 @@ def make_fitting_question(
     other = make_stored_question(case, op, mode, variant=1)
     if mode is Mode.GRADIENT:
         other = with_cotangents(other, axes, outputs, asked.needs)
+    return LargeQuestionPair(asked, other, outputs, room)
+
+
+def make_repeated_question(
+    case: Case, op: Op, mode: Mode, memory: int, periods: Periods, other_mode: QuestionPair | None = None
+) -> LargeQuestionPair | None:
+    """The data of a case that repeats, gathered from one period; None where there is no room for that.
+
+    In the dtype of the case where there is no room for what a wrong answer is explained by.
+    """
+    of_period = None if other_mode is None else (other_mode.case_data.period, other_mode.decoy_data.period)
+    known = None if of_period is None or None in of_period else QuestionPair(*filter(None, of_period))
+    few = make_question(periods.case, op, mode, known)
+    names = name_outputs(op, len(few.decoy_data.outputs))
+    shapes = [periods.shape_of(n, y.shape) for n, y in zip(names, few.decoy_data.outputs, strict=True)]
+    whole = [shape for shape in shapes if shape is not None]
+    drawn = count_elements(periods.case) + sum(y.size for y in few.decoy_data.outputs)
+    if len(whole) < len(shapes) or not is_held_whole(drawn, memory):
+        return None
+    made = count_elements(case) + 2 * sum(map(math.prod, whole))
+    held = 2 * made * BYTES_PER_ELEMENT <= memory
+    outputs = tuple(
+        np.broadcast_to(np.zeros((), y.dtype), shape) for y, shape in zip(few.decoy_data.outputs, whole, strict=True)
+    )
+    together = RUNS if memory >= sys.maxsize else count_runs_at_once(made, memory)
+
+    def repeat(one: Question, case: Case) -> Question:
+        def tile(v: Array | None, name: str | None) -> Array | None:
+            if v is None or name is None:
+                return None
+            return periods.tile(v if held else to_dtype(v, case.dtype_of(name)), name, case.shapes[name])
+
+        inputs = tuple(tile(v, name) for v, name in zip(one.inputs, one.names, strict=True))
+        given = [g if held or g is None else to_dtype(g, case.dtype) for g in one.cotangents]
+        cotangents = repeat_cotangents(periods, op, given, whole) if given else ()
+        period = one.of_period(periods.multiples)
+        return Question(
+            case, op, mode, one.names, inputs, cotangents, one.needs,
+            together=together, periods=periods, period=period,
+        )  # fmt: skip
+
+    asked = repeat(few.case_data, case)
+    other = repeat(few.decoy_data, draw_other_case(case, op))
+    room = None if held else ChunkPlan(tuple(r.axis for r in periods.repeats), (), {}, memory)
     return LargeQuestionPair(asked, other, outputs, room)
 
 
@@ -110,6 +171,10 @@ def _draw_inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
     moved = op.kinks is not None and (case.fill == "kink" or not is_on_kinks(case.fill))
     hiding = op.hidden is not None and case.fill in HIDDEN
     off = moved and not hiding and _by_element(case, op)
+    periods = find_periods(case, op)
+    if periods is not None:
+        few, own = inputs_of(periods.case, op, variant), case.shapes
+        return {n: periods.tile(to_dtype(v, case.dtype_of(n)), n, own[n]) for n, v in few.items()}
     if (moved or hiding) and not off:  # by what all values are
         whole = inputs_of(case, op, variant)
         return {n: to_dtype(v, case.dtype_of(n)) for n, v in whole.items()}
@@ -178,7 +243,7 @@ def with_cotangents(
     With `needs`, those of the question that is judged, it is the one of other data.
     """
     case, variant = posed.case, 0 if needs is None else 1
-    drawn = [
+    drawn = repeat_one_period(case, posed.op, outputs, variant, stored=True) or [
         stored_cotangent(case, f"g{i}", y.shape, variant) if y.dtype.kind == "f" else None
         for i, y in enumerate(outputs)
     ]

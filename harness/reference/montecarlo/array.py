@@ -60,6 +60,11 @@ class Source:
     tiny: float = 0.0  # smallest normal number of interior arithmetic: below it rounding is absolute
     narrow: bool = False  # sums are accumulated in float32, so that equal terms lean to one side
     double: bool = False  # in float64, where numbers drawn with fewer digits lean
+    multiples: tuple[tuple[int, float], ...] = ()  # a sum of a multiple of so many terms has so many times as many
+
+    def count_terms(self, terms: int) -> float:
+        """How many terms a sum of `terms` stands for: of data that repeat one period is evaluated."""
+        return terms * math.prod(times for period, times in self.multiples if terms % period == 0)
 
     def rounded(self, runs: Floats, exact: Floats) -> Floats:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""

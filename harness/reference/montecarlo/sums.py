@@ -76,7 +76,7 @@ def _sum(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
     exact = np.sum(x.exact, axis=axes, keepdims=keepdims)
     runs = np.sum(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
     squares = np.sum(np.square(x.exact), axis=axes, keepdims=keepdims)
-    size = accumulate_error(exact, squares, _count_terms(x, axes))
+    size = accumulate_error(exact, squares, x.source.count_terms(_count_terms(x, axes)))
     if x.source.narrow or x.source.double:
         kept = tuple(a for a in range(x.ndim) if a not in axes)
         rows = np.transpose(x.exact, kept + axes).reshape(*(x.shape[a] for a in kept), _count_terms(x, axes))
@@ -205,7 +205,8 @@ def multiply_matrices(a: Any, b: Any) -> Any:
     source, ea, eb = source_of(a, b), exact_of(a), exact_of(b)
     exact = np.matmul(ea, eb)
     runs = np.matmul(align_runs(a, exact.ndim), align_runs(b, exact.ndim))
-    size = accumulate_error(exact, np.matmul(np.square(ea), np.square(eb)), ea.shape[-1] if ea.shape[-1] != 1 else 2)
+    terms = source.count_terms(ea.shape[-1]) if ea.shape[-1] != 1 else 2
+    size = accumulate_error(exact, np.matmul(np.square(ea), np.square(eb)), terms)
     if source.narrow:
         size = np.maximum(size, lean_of_products(ea, eb, exact))
     return source.summed(exact, runs, size)
@@ -228,7 +229,7 @@ def _compute_einsum(spec: str, *operands: Any, **_: Any) -> Any:
     marked = ",".join("Z" + s if hasattr(o, "runs") else s for s, o in zip(labels, operands, strict=True))
     runs = np.einsum(f"{marked}->Z{right}", *(o.runs if hasattr(o, "runs") else o for o in operands))
     squares = np.einsum(spec, *(np.square(exact_of(o)) for o in operands))
-    return source.summed(exact, runs, accumulate_error(exact, squares, max(terms, 2)))
+    return source.summed(exact, runs, accumulate_error(exact, squares, source.count_terms(max(terms, 2))))
 
 
 def add_at(target: Any, index: Any, values: Any) -> None:
@@ -240,6 +241,8 @@ def add_at(target: Any, index: Any, values: Any) -> None:
     np.add.at(target.exact, index, plain)
     for i, run in enumerate(target.runs):
         np.add.at(run, index, run_of(values, i))
+    added = np.size(plain)
+    terms *= target.source.count_terms(added) / max(added, 1)
     target.runs[...] = target.source.absolute(target.runs, accumulate_error(target.exact, squares, terms))
 
 

@@ -20,8 +20,7 @@ from opproof.core.dtypes import DTYPES, Dtype
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.chunks.question import LargeQuestionPair
 from opproof.harness.reference.data import list_arguments
-from opproof.harness.reference.finite_differences import EstimatedGradient
-from opproof.harness.reference.kinks import KinkIntervals, SlopeInterval
+from opproof.harness.reference.kinks import EstimatedGradient, KinkIntervals, SlopeInterval
 from opproof.harness.reference.question import Expected, Question, draw_other_case
 from opproof.harness.run.cache.judgements import MAX_KEPT_ANSWERS, CachedDiagnosis, Passed
 from opproof.reference_ops import Op

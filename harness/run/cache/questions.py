@@ -130,8 +130,9 @@ def _has_grown(one: Drawn) -> bool:
 
 
 def _is_whole(pair: LargeQuestionPair) -> bool:
-    """Whether noise has room for all its runs at once."""
-    return pair.room is None and pair.case_data.together == pair.case_data.runs == RUNS
+    """Whether noise has room for all its runs at once; of data that repeat, one period is quick to draw again."""
+    asked = pair.case_data
+    return pair.room is None and asked.periods is None and asked.together == asked.runs == RUNS
 
 
 def _encode(one: Drawn) -> bytes:

@@ -41,6 +41,12 @@ MIB = 2**20
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone limits what is a process's own")
 
 
+@pytest.fixture
+def all_data_drawn(monkeypatch):
+    """No data repeat: those of large cases are as different as those of small ones."""
+    monkeypatch.setattr("opproof.harness.reference.axes.MIN_REPEATED_ELEMENTS", sys.maxsize)
+
+
 LIMITED = """
 import numpy as np
 from opproof.harness.reference.chunks.memory_budget import reserve, with_memory_limit
@@ -91,15 +97,16 @@ class Outside(InProcessHost):
     shares_memory = True
 
 
+@pytest.mark.usefixtures("all_data_drawn")
 @linux
 def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch):
     """The estimate that would have told it beforehand is made to be wrong."""
     for estimate in ("count_runs_without_axes", "count_runs_by_peak"):
         monkeypatch.setattr(question, estimate, lambda *_: 16)
-    text = "cumsum[x=2000x2000;dim=0;f32]"
+    text = "cumprod[x=2000x2000;dim=0;f32]"
     task = Task("made here", text, "forward", judge_memory=16 * MIB)
     host = Outside(resolve_members(NumPy(), "made here"))
-    made = run_task(host, task, load("cumsum"), 60.0).judgement
+    made = run_task(host, task, load("cumprod"), 60.0).judgement
     assert made.verdict == "HARNESS_ERROR"
     assert made.message.startswith(f"judging {text} takes more than --judge-memory 16 (MiB) in the judge's process")
     least = int(made.message.split("give --judge-memory ")[1].split()[0])
@@ -136,10 +143,11 @@ class Never(NumPy):
         raise AssertionError(call)
 
 
+@pytest.mark.usefixtures("all_data_drawn")
 @pytest.mark.parametrize(
     ("text", "mode", "memory", "most"),
     [
-        ("embedding[weight=4x4096;indices=500,;f32]", "forward", 256, 512),
+        ("index_select[x=4x4096;index=500,;dim=0;f32]", "forward", 256, 512),
         ("conv2d[x=1x16x128x128;weight=16x16x3x3;padding=1;f32]", "forward", 48, 160),
         ("conv2d[x=1x16x128x128;weight=16x16x3x3;padding=1;f32]", "gradient", 48, 192),
         ("avg_pool2d[x=1x8x160x160;kernel_size=7;padding=3;stride=1;f32]", "forward", 48, 512),
@@ -198,6 +206,7 @@ def test_a_call_that_is_made_once_more_counts(monkeypatch):
     assert len(set(copies.values())) > 1
 
 
+@pytest.mark.usefixtures("all_data_drawn")
 def test_few_inputs_with_many_results_are_judged_in_slices_where_they_can_be():
     judgement = judged(NumPy(), "matmul[a=1200x1;b=1x1200;f32]", judge_memory=128 * MIB)
     assert judgement.verdict == "PASS"
@@ -258,6 +267,7 @@ def test_a_large_tensor_is_laid_out_from_where_it_lies(at_end):
     assert large.holds(now) == (large.low == large.start and large.end == large.high)
 
 
+@pytest.mark.usefixtures("all_data_drawn")
 @pytest.mark.parametrize(
     "text",
     [

@@ -83,7 +83,7 @@ def test_levels_that_do_not_fit_are_not_allowed():
     assert is_allowed({f"size lead{k}": "few" for k in range(4)} | {"param dim": "(2,3)"}, space, limits)
 
 
-@pytest.mark.parametrize("text", ["diag[x=4096,;f32]", "conv2d[x=2x3x1x8;weight=196608x1x1x1;padding=1;groups=3;bf16]"])
+@pytest.mark.parametrize("text", ["diag[x=4096,;f32]", "conv1d[x=2x3x48;weight=196608x1x1;padding=1;groups=3;bf16]"])
 def test_what_a_judge_has_no_room_for_is_not_drawn(text):
     case = Case.parse(text)
     assert check_case(case) == case
