@@ -40,12 +40,6 @@ def _log_softmax(x: Array) -> Array:
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))  # type: ignore[no-any-return]
 
 
-def _softmax(x: Array) -> Array:
-    axis = class_axis(x.shape)
-    e = np.exp(x - largest(x, axis))
-    return e / np.sum(e, axis=axis, keepdims=True)  # type: ignore[no-any-return]
-
-
 def _by_class(weight: Array | None, x: Array) -> Any:
     """The weights along the axis of classes of x; 1 where there are none."""
     return 1 if weight is None else np.reshape(weight, (-1,) + (1,) * (x.ndim - 1 - class_axis(x.shape)))
@@ -121,7 +115,7 @@ def vjp(
     label_smoothing: float = 0.0,
     reduction: str = "mean",
 ) -> tuple[Array, Array | None]:
-    axis, p, w = class_axis(x.shape), _softmax(x), _by_class(weight, x)
+    axis, p, w = class_axis(x.shape), np.exp(_log_softmax(x)), _by_class(weight, x)
     even = label_smoothing / max(x.shape[axis], 1)
     rows = target.shape if target.shape != x.shape else x.shape[:axis] + x.shape[axis + 1 :]
     if target.shape == x.shape:
