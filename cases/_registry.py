@@ -24,9 +24,7 @@ An operator's covering array (harness/space/covering.py) stands in cases/drawn/<
 cheap belongs to the standard level, what stands after an empty line to full.
 
 A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes
-(`x=4;f32` or `x=4;f32,f64`) only in those. Where an operator has an array, in which every dtype meets every level of
-all else, a row of the standard level is tried in f32 and, in turn, in one of the two others; at full in all, and so are
-rows with numbers at limits, which each dtype has elsewhere.
+(`x=4;f32` or `x=4;f32,f64`) only in those.
 
 The first row of a file is a standard row again with strided results, so that no file lists that (STRIDED), and rows of
 three axes again with their tensors in other orders of memory (cases/_derived.py).
@@ -35,7 +33,6 @@ three axes again with their tensors in other orders of memory (cases/_derived.py
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -54,10 +51,6 @@ LISTS = {
     "full": ("FULL", "LONGEST"),
 }
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
-#: Those in which rows are tried in turn.
-IN_TURN = (("f32", "f16"), ("f32", "bf16"))
-#: A fill of numbers at limits, which each dtype has elsewhere: any but those that follow.
-_HOLDS_LIMITS = re.compile(r"(^|;)fill=(?!(wide|small|positive|negative|zeros|outliers|constant|offset)(;|$))")
 FOLDER = Path(__file__).parent
 #: The covering arrays: a file for each operator.
 DRAWN = FOLDER / "drawn"
@@ -80,23 +73,18 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     )
 
 
-def listed_cases(op: str, level: str = "standard", in_turn: bool | None = None) -> list[Case]:
-    """The cases up to `level` that the file of the built-in operator `op` lists, none of its array.
-
-    Dtypes are tried `in_turn` where nothing else is said and the level is standard.
-    """
+def listed_cases(op: str, level: str = "standard") -> list[Case]:
+    """The cases up to `level` that the file of the built-in operator `op` lists, none of its array."""
     if not (FOLDER / f"{op}.py").is_file():
         return []
     module = importlib.import_module(f"{__package__}.{op}")
     listed = {name: [row for given in LISTS[name] for row in getattr(module, given, ())] for name in LEVELS}
     listed["standard"] += [row for first in listed["smoke"][:1] for row in _strided(first)]
-    if in_turn is None:
-        in_turn = level == "standard" and (DRAWN / f"{op}.txt").is_file()
-    found = read_rows(op, listed, level, in_turn)
+    found = read_rows(op, listed, level)
     if level == "smoke":
         return found
     standard = found if level == "standard" else read_rows(op, listed, "standard")
-    shapes = read_rows(op, {"standard": getattr(module, "SHAPES", ())}, "standard", in_turn)
+    shapes = read_rows(op, {"standard": getattr(module, "SHAPES", ())}, "standard")
     return list(dict.fromkeys([*found, *derived(standard), *shapes, *derived(shapes)]))
 
 
@@ -125,20 +113,15 @@ def short(op: str) -> Mapping[str, Limit]:
     return getattr(importlib.import_module(f"{__package__}.{op}"), "SHORT", {})
 
 
-def read_rows(op: str, rows: Mapping[str, Iterable[str]], level: str, in_turn: bool = False) -> list[Case]:
-    """The cases of rows by level, those of the standard level in one dtype of 16 bits `in_turn`.
-
-    Raises CaseError for an unknown level or a malformed row.
-    """
+def read_rows(op: str, rows: Mapping[str, Iterable[str]], level: str) -> list[Case]:
+    """The cases of rows by level. Raises CaseError for an unknown level or a malformed row."""
     if level not in LEVELS:
         raise CaseError(f"unknown level {level!r}: expected one of {', '.join(LEVELS)}.")
     found: dict[Case, None] = {}
     for name in LEVELS[: LEVELS.index(level) + 1]:
-        for k, row in enumerate(rows.get(name, ())):
-            dtypes: tuple[str, ...] = (*DTYPES_BY_DEFAULT, "f64") if name == "smoke" else DTYPES_BY_DEFAULT
-            if in_turn and name == "standard" and not _HOLDS_LIMITS.search(row):
-                dtypes = IN_TURN[k % len(IN_TURN)]
-            found.update(dict.fromkeys(_expand(op, row, dtypes)))
+        for row in rows.get(name, ()):
+            extra = ("f64",) if name == "smoke" else ()
+            found.update(dict.fromkeys(_expand(op, row, (*DTYPES_BY_DEFAULT, *extra))))
     return list(found)
 
 

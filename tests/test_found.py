@@ -17,6 +17,7 @@ def test_a_cause_tells_operators_dtypes_and_the_largest_size():
         "",
         (("exp", "forward"), ("log", "gradient")),
         (),
+        (),
         "https://github.com/a/b/issues/7",
         "",
         "",

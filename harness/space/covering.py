@@ -78,7 +78,7 @@ class DrawnCase:
 
 def spaces_of(op: Op) -> list[Space]:
     """The space of each form of an operator; none where its tensors have no signature."""
-    rows = listed_cases(op.name, in_turn=False) or cases_of(op.name, "standard", op.rows)
+    rows = listed_cases(op.name) or cases_of(op.name, "standard", op.rows)
     floats = [case for case in rows if case.dtype in FLOATS] or rows
     return [make_space(op, form, floats) for form in forms_of(op)]
 

@@ -121,7 +121,7 @@ class Wrong:
 )
 def test_a_path_of_its_own_is_taken(rule, op, change, dtypes):
     met = next(r for r in RULES if r.name == rule)
-    floats = [c for c in listed_cases(op, in_turn=False) if c.dtype in ("f32", "f16", "bf16") and not c.mixed]
+    floats = [c for c in listed_cases(op) if c.dtype in ("f32", "f16", "bf16") and not c.mixed]
     on, off = (
         [c for c in floats if met.matches(c, load(op)) is way and c.into == "contiguous"] for way in (True, False)
     )

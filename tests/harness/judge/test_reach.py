@@ -123,7 +123,7 @@ GRADIENTS = [
 def verdicts(name, op, backend, mode):
     """Verdicts of the cases of a rule, by dtype."""
     rule = next(r for r in RULES if r.name == name)
-    rows = [c for c in listed_cases(op, in_turn=False) if rule.matches(c, load(op))]
+    rows = [c for c in listed_cases(op) if rule.matches(c, load(op))]
     cases = [c for c in rows if c.into == "contiguous" and not c.inplace]
     floats = [c for c in cases if c.dtype in ("f32", "f16", "bf16")]
     return {(c.dtype, str(attempted(backend, str(c), mode).judgement.verdict)) for c in floats}

@@ -143,7 +143,7 @@ def test_the_standard_cases_find_an_overflow_that_smoke_does_not(opproof_check):
 
     assert opproof_check(overflows, op="softmax", dtypes="f32", level="smoke")
     found = opproof_check(overflows, op="softmax", dtypes="f32", keyword="fill", raises=False)
-    assert {r.verdict for r in found} == {"PASS", "WRONG_VALUE"}
+    assert {r.verdict for r in found} - {"UNSUPPORTED"} == {"PASS", "WRONG_VALUE"}
 
 
 def test_a_wrong_function_fails_with_its_explanation():

@@ -87,7 +87,7 @@ def chosen(drill: Drill) -> tuple[list[str], dict[str, str]]:
     honest: list[str] = []
     faulty: dict[str, list[str]] = defaultdict(list)
     for case in list(select_cases(Selection(level="standard")))[:: drill.each]:
-        if case.destinations or case.dtype not in FLOATS:  # which no backend of the drill declares
+        if case.destinations or case.mixed or case.dtype not in FLOATS:  # which no backend of the drill declares
             continue
         if load(case.op).drawn_from:  # its calls differ in their keys, and a fault goes by the parameters of a call
             continue

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from opproof.cases import Case, read_rows
-from opproof.cases._registry import DRAWN, drawn_cases, listed_cases
+from opproof.cases import Case
+from opproof.cases._registry import DRAWN, drawn_cases
 from opproof.core.errors import OpError
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
@@ -132,13 +132,6 @@ def test_numbers_on_kinks_cost_a_call_each_where_elements_hang_together():
     assert usual < COST_AT_STANDARD < 500 < tied
     relu = load("relu")
     assert len({cost_of(Case.parse(f"relu[x=64x64;f32;fill={f}]"), relu) for f in ("normal", "kink")}) == 1
-
-
-def test_rows_are_tried_in_one_dtype_of_16_bits_in_turn_where_an_array_has_all():
-    rows = [f"x={n},;dim=0" for n in (3, 4)] + ["x=5,;dim=0;bf16"]
-    told = [(c.shapes["x"], c.dtype) for c in read_rows("softmax", {"standard": rows}, "standard", in_turn=True)]
-    assert told == [((3,), "f32"), ((3,), "f16"), ((4,), "f32"), ((4,), "bf16"), ((5,), "bf16")]
-    assert {c.dtype for c in listed_cases("softmax", "full") if c.fill == "ties"} == {"f32", "f16", "bf16"}
 
 
 @pytest.mark.parametrize("name", ["softmax", "rope", "conv2d", "matmul_quantized", "scaled_dot_product_attention"])

@@ -51,7 +51,8 @@ def test_it_dies(name, mode, dtype, mutant):
 
 @pytest.mark.parametrize(
     ("name", "mode", "dtype", "mutant"),
-    [row for row in KILLED if row[0] not in ("matmul", "sort", "mul", "dot", "add")],  # exact fills need no bound
+    # Exact fills need no bound, nor the ones of a softmax of numbers far apart.
+    [row for row in KILLED if row[0] not in ("matmul", "sort", "mul", "dot", "add") and row != KILLED[0]],
     ids=lambda v: v.replace(" ", "_"),
 )
 def test_it_lives_under_a_weak_bound(monkeypatch, name, mode, dtype, mutant):
