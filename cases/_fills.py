@@ -195,9 +195,6 @@ FORWARD_ALONE = {PAST_EXP: ("bf16",), "farther": ("bf16",)}
 #: Fills of one tensor, the first that has rows, or of "far" the mask that is added: the others are drawn as "normal".
 OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", "farther", PAST_EXP, "past-int32"})
 
-#: Fills of numbers so large that a formula may overflow on its way to a gradient that does not.
-PAST_FORMULAS = ("branches", "huge")
-
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
 ON_KINKS = frozenset(
     NOT_FINITE

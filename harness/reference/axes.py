@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.cases._data import bits_of
 from opproof.cases._every import is_every
-from opproof.cases._fills import GROWING, PAST_FORMULAS, REPORTS
+from opproof.cases._fills import GROWING, REPORTS
 from opproof.cases._stored import is_stored
 from opproof.cases._uneven import SPREAD
 from opproof.core.arrays import Array, allocate_tensor
@@ -128,7 +128,7 @@ _PRIMES = (
 #: Slices below which a period is taken only where the axis is too short for others.
 _SHORT_PERIOD = 13
 #: Fills that have no period: numbers that are listed, and sums that only grow.
-_LISTED = frozenset({GROWING, SPREAD, *PAST_FORMULAS})
+_LISTED = frozenset({GROWING, SPREAD, "branches"})
 
 
 @dataclass(frozen=True, eq=False)

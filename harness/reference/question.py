@@ -16,7 +16,6 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._every import is_every
-from opproof.cases._fills import PAST_FORMULAS
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.tuples import tuple_of
@@ -229,7 +228,7 @@ def draw_other_case(case: Case, op: Op) -> Case:
 
 def _by_mode(case: Case) -> bool:
     """Whether the two modes have data of their own."""
-    return is_every(case.fill) or case.fill in PAST_FORMULAS
+    return is_every(case.fill) or case.fill == "branches"
 
 
 def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
@@ -238,7 +237,7 @@ def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Arra
         within = mode is Mode.GRADIENT or (op.domain is not None and not op.facts["BEYOND"])
         defined = replace_undefined(case, op, values) if within else values
         return replace_uncomputable(case, op, mode, defined)
-    if case.fill in PAST_FORMULAS and mode is Mode.GRADIENT:
+    if case.fill == "branches" and mode is Mode.GRADIENT:
         values = replace_uncomputable(case, op, mode, values)
         repeat_slices(case, values)
     return values
