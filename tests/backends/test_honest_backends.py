@@ -35,7 +35,8 @@ def test_float32_of_both():
     # Of a drawn case one mode may be no evidence.
     assert {r.verdict for r in others} <= {"VACUOUS"}, [r.case for r in others]
     assert len(others) < len(results["numpy"]) / 500
-    drawn = [r for r in results["numpy"] if "fill=every" not in r.case]  # of all numbers, one is near the bound
+    # Of all numbers one is near the bound; and scores of 10^9 are judged by noise of its real size, not by units.
+    drawn = [r for r in results["numpy"] if "fill=every" not in r.case and "fill=farther" not in r.case]
     assert max(r.units for r in drawn if r.units is not None) < 8
     assert sum(r.verdict == "PASS" for r in results["torch"]) > 2000
 
