@@ -68,9 +68,8 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     if rows and any(rows.values()):
         return read_rows(op, rows, level)
     smoke = listed_cases(op, "smoke")
-    return (
-        smoke if level == "smoke" else list(dict.fromkeys([*smoke, *drawn_cases(op, level), *listed_cases(op, level)]))
-    )
+    others = [] if level == "smoke" else [*drawn_cases(op, level), *listed_cases(op, level)]
+    return list(dict.fromkeys([*smoke, *others]))
 
 
 def listed_cases(op: str, level: str = "standard") -> list[Case]:

@@ -19,7 +19,6 @@ from opproof.reference_ops._norm import (
     affine,
     affine_vjp,
     is_lost_in_shifts,
-    moments,
     per_channel,
     standardise,
     standardise_vjp,
@@ -72,10 +71,11 @@ def conventions(
     eps: float = 1e-5,
 ) -> Iterator[Array]:
     y = forward(x, running_mean, running_var, weight, bias, training=training, eps=eps)
-    mean, scale = moments(x, _axes(x), eps)
-    if not training and running_mean is not None:
+    scale = _unit(x, running_mean, running_var, training, eps)[1]
+    if training or running_mean is None:
+        mean = np.mean(x, axis=_axes(x), keepdims=True)
+    else:
         mean = per_channel(running_mean, x.ndim)
-        scale = _unit(x, running_mean, running_var, training, eps)[1]
     yield np.where(is_lost_in_shifts(x, mean, scale, weight, bias), np.nan, y)
 
 

@@ -32,7 +32,7 @@ def left() -> str:
     for name in names():
         for rule, why in left_out(name).items():
             reasons.setdefault((rule, why), []).append(name)
-    ranks = {left: k for k, rule in enumerate(RULES) for left, _ in reasons if f"{left} ".startswith(f"{rule.name} ")}
+    ranks = {part: k for k, rule in enumerate(RULES) for part, _ in reasons if f"{part} ".startswith(f"{rule.name} ")}
     found = sorted(reasons.items(), key=lambda item: (ranks[item[0][0]], -len(item[1])))
     return table(("rule", "operators", "why"), ((rule, some, why) for (rule, why), some in found))
 

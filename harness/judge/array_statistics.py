@@ -178,6 +178,11 @@ class ArrayStatistics:
             return f"{within} numbers that need no rounding are {abs(self.moved):.2g} units too {how} on average"
         return ""
 
+    @property
+    def is_stored_well(self) -> bool:
+        """Whether results are rounded to nearest, as far as one can tell, with all their digits and to no side."""
+        return self.rounding in (Rounding.UNKNOWN, Rounding.NEAREST) and not self.digits and not self.moved
+
     def without_bias(self, allowed: float) -> ArrayStatistics:
         """The same where the bias is no fault if it is at most `allowed`: what is left is judged by its RMS."""
         if self.factor is None or self.rms is None or self.bias is None or abs(self.bias) > allowed:

@@ -65,7 +65,7 @@ class ResultGroup:
 
     def take(self, got: Array, i: int, picks: Picks) -> Array:
         """One period of a result, with the signs of what it was computed of taken off."""
-        for r, at, length, own in self._along(i, picks):
+        for r, at, length, own in self._iter_axes(i, picks):
             index = np.arange(length) + own * length
             got = np.take(got, index, axis=at)
             if self.signed:
@@ -76,16 +76,15 @@ class ResultGroup:
     def place(self, index: Sequence[int], i: int, picks: Picks) -> tuple[tuple[int, ...], int]:
         """Where an element of one period stands in the whole, and its sign there."""
         placed, sign = list(index), 1
-        for r, at, length, own in self._along(i, picks):
+        for r, at, length, own in self._iter_axes(i, picks):
             repeat = int(own[index[at]])
             placed[at] = index[at] + repeat * length
             sign *= int(r.signs[repeat]) if self.signed else 1
         return tuple(placed), sign
 
-    def _along(self, i: int, picks: Picks) -> Iterator[tuple[Repeat, int, int, NDArray[np.intp]]]:
+    def _iter_axes(self, i: int, picks: Picks) -> Iterator[tuple[Repeat, int, int, NDArray[np.intp]]]:
         """Each axis of a result that repeats, with the repeats of the result's own slices there."""
-        for r, at, length in self.periods.mapped(self.names[i], self.shapes[i]):
-            k = self.periods.repeats.index(r)
+        for k, r, at, length in self.periods.iter_axes(self.names[i], self.shapes[i]):
             yield r, at, length, picks[k][:: r.period // length]
 
 
@@ -185,7 +184,7 @@ def _find_other_layers(group: ResultGroup, answer: Outputs, drawn: Outputs, rule
 def _find_layers(
     group: ResultGroup, i: int, got: Array, one: Array, want: Expected, rules: Rules
 ) -> Iterator[tuple[int, ...]]:
-    along = [(k, r, at, length) for k, (r, at, length) in _number(group, i)]
+    along = [*group.periods.iter_axes(group.names[i], group.shapes[i])]
     dtype = group.question.dtype_of(i)
     of_period = _Bound(want, one, dtype, rules)
     for piece in split_array(got.shape):
@@ -204,11 +203,6 @@ def _find_layers(
         for k, _, at, length in along:
             layers[k] = where[at][at_fault[at]] // length
         yield from (tuple(map(int, row)) for row in np.unique(layers, axis=1).T)
-
-
-def _number(group: ResultGroup, i: int) -> Iterator[tuple[int, tuple[Repeat, int, int]]]:
-    for r, at, length in group.periods.mapped(group.names[i], group.shapes[i]):
-        yield group.periods.repeats.index(r), (r, at, length)
 
 
 class _Bound:

@@ -78,8 +78,7 @@ def mapped_axes_of(case: Case, op: Op) -> tuple[Axis, ...]:
     """
     declared = _find_declared_axes(case, op)
     if not declared and op.independent is None and {Trait.POINTWISE, Trait.BROADCASTS} <= op.traits:
-        tensors = (*case.shapes, *op.outputs)
-        declared = [dict.fromkeys(tensors, -k) for k in range(max(map(len, case.shapes.values()), default=0), 0, -1)]
+        declared = _name_every_axis(case, op)
     return _find_axes(case, op, declared)
 
 
@@ -104,8 +103,13 @@ def _find_declared_axes(case: Case, op: Op) -> Sequence[Mapping[str, int]]:
         return tuple(op.independent(shapes, **{**op.params, **case.kwargs}))
     if Trait.POINTWISE not in op.traits or len(set(shapes.values())) != 1:
         return ()
-    tensors = (*shapes, *op.outputs)
-    return [dict.fromkeys(tensors, -k) for k in range(len(next(iter(shapes.values()))), 0, -1)]
+    return _name_every_axis(case, op)
+
+
+def _name_every_axis(case: Case, op: Op) -> list[dict[str, int]]:
+    """Each axis of the largest rank, as the same axis, counted from the last, of every tensor."""
+    tensors = (*case.shapes, *op.outputs)
+    return [dict.fromkeys(tensors, -k) for k in range(max(map(len, case.shapes.values()), default=0), 0, -1)]
 
 
 #: Elements of a case from which on its data repeat.
@@ -176,35 +180,23 @@ class Periods:
 
     def shape_of(self, name: str, shape: Shape) -> Shape | None:
         """The shape in the whole case of an output of one period; None where it lacks an axis."""
-        whole = list(shape)
-        for r in self.repeats:
-            at = r.axis.within(name, shape)
-            if at is None or shape[at] != r.period:
-                return None
-            whole[at] = r.axis.extent
-        return tuple(whole)
+        return _exchange_sizes(name, shape, [(r.axis, r.period, r.axis.extent) for r in self.repeats])
 
     def period_of(self, name: str, shape: Shape) -> Shape | None:
         """The shape of one period of an output of the whole case; None where it lacks an axis."""
-        few = list(shape)
-        for r in self.repeats:
-            at = r.axis.within(name, shape)
-            if at is None or shape[at] != r.axis.extent:
-                return None
-            few[at] = r.period
-        return tuple(few)
+        return _exchange_sizes(name, shape, [(r.axis, r.axis.extent, r.period) for r in self.repeats])
 
-    def mapped(self, name: str, shape: Shape) -> Iterator[tuple[Repeat, int, int]]:
-        """The axes along which a tensor of the whole case repeats, which axis of it each is, and its period there."""
-        for r in self.repeats:
+    def iter_axes(self, name: str, shape: Shape) -> Iterator[tuple[int, Repeat, int, int]]:
+        """The axes along which a tensor of the whole repeats: number, repeat, its own axis, its period there."""
+        for k, r in enumerate(self.repeats):
             at = r.axis.within(name, shape)
             if at is not None and not r.is_shared(name, shape):
-                yield r, at % len(shape), r.length_of(name, shape)
+                yield k, r, at % len(shape), r.length_of(name, shape)
 
     def tile(self, values: Array, name: str, shape: Shape, *, signed: bool = False) -> Array:
         """`values` of one period in the whole case's `shape`; `signed`: each repeat with its sign."""
-        along = sorted(self.mapped(name, shape), key=lambda a: a[1], reverse=True)
-        for number, (r, at, length) in enumerate(along):
+        along = sorted(self.iter_axes(name, shape), key=lambda a: a[2], reverse=True)
+        for number, (_, r, at, length) in enumerate(along):
             sizes = (*values.shape[:at], shape[at], *values.shape[at + 1 :])
             last = number == len(along) - 1
             tiled = allocate_tensor(sizes, values.dtype) if last else np.empty(sizes, values.dtype)
@@ -219,6 +211,17 @@ class Periods:
             assert at is not None
             cotangent = cotangent * r.weights.reshape(-1, *(1,) * (-at - 1))
         return cotangent
+
+
+def _exchange_sizes(name: str, shape: Shape, sizes: Sequence[tuple[Axis, int, int]]) -> Shape | None:
+    """The shape of an output with the first size of each axis replaced by the second; None where it lacks an axis."""
+    changed = list(shape)
+    for axis, old, new in sizes:
+        at = axis.within(name, shape)
+        if at is None or shape[at] != old:
+            return None
+        changed[at] = new
+    return tuple(changed)
 
 
 def _tile_along(values: Array, at: int, length: int, signs: NDArray[np.int8] | None, tiled: Array) -> None:

@@ -116,37 +116,29 @@ def by_reference(
     """The verdict of the reference: of the whole, or of slices as memory allows. `case_data`: of the case."""
 
     def anew() -> Judgement:
-        if posed.period is not None:
-            return _judge_repeated(posed, posed.period, answer, rules, held=room is None)
-        return _judge_whole(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
+        if posed.period is not None:  # of data that repeat one period is evaluated
+            return _judge_with_fewer_runs(
+                posed.period, lambda q: judge_repeated(replace(posed, period=q), answer, rules, held=room is None)
+            )
+        if room is not None:
+            return judge_in_slices(posed, answer, rules, room)
+        return _judge_with_fewer_runs(posed, lambda q: judge(q, answer, rules))
 
     return judge_or_recall(posed, answer, rules, anew, case_data)
 
 
-def _judge_whole(posed: Question, answer: Outputs, rules: Rules) -> Judgement:
+def _judge_with_fewer_runs(asked: Question, judge_by: Callable[[Question], Judgement]) -> Judgement:
     """The judgement; where memory does not suffice, with fewer noisy runs at once, and at last with one.
 
     What is in between inputs and results, patches of an image for instance, no estimate knows beforehand.
     """
     while True:
         try:
-            return judge(posed, answer, rules)
+            return judge_by(asked)
         except MemoryError:
-            if posed.together == 1:
+            if asked.together == 1:
                 raise
-        posed = posed.given(together=max(1, min(posed.together, posed.runs) // _FEWER))
-
-
-def _judge_repeated(posed: Question, period: Question, answer: Outputs, rules: Rules, *, held: bool) -> Judgement:
-    """The same of data that repeat, of which one period is evaluated."""
-    while True:
-        try:
-            return judge_repeated(posed, answer, rules, held=held)
-        except MemoryError:
-            if period.together == 1:
-                raise
-        period = period.given(together=max(1, min(period.together, period.runs) // _FEWER))
-        posed = replace(posed, period=period)
+        asked = asked.given(together=max(1, min(asked.together, asked.runs) // _FEWER))
 
 
 def has_differences(answers: Sequence[Sequence[Array | None]]) -> bool:

@@ -22,20 +22,13 @@ from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.judge.judged_variant import JudgedVariant
 from opproof.harness.check.triage.kinks import count_of, judge_again, pass_kinks, places_of, replace_comparison
-from opproof.harness.judge.array_statistics import BIAS, NO_STATISTICS, Rounding, measure_array
+from opproof.harness.judge.array_statistics import BIAS, NO_STATISTICS, measure_array
 from opproof.harness.judge.judgement import JudgedTensor, Judgement
 from opproof.harness.reference.array_bias import MIN_WHOLE_VALUES, fit_slope
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.alternatives import BranchEffect, measure_branch_flips, widen_truth
-from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, BranchTape
-from opproof.harness.reference.torch.evaluate import (
-    TorchQuestion,
-    Truth,
-    compute_truth,
-    evaluate_question,
-    key_of,
-    true_amplitudes_of,
-)
+from opproof.harness.reference.torch.arithmetic import Algorithm
+from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth, compute_truth, iter_true_noise
 from opproof.harness.reference.torch.kinks import find_kink_gradients
 from opproof.reports._text import format_count
 
@@ -76,15 +69,9 @@ def mark_ill_conditioned(one: JudgedVariant) -> JudgedVariant:
 
 def _find_modes_beyond_bound(question: TorchQuestion, known: Truth) -> frozenset[Mode]:
     """The modes in which noise of its true size leaves the bound."""
-    import torch
-
-    tape = BranchTape()
-    evaluate_question(Arithmetic(torch, tape), question, 0.0)
-    true = true_amplitudes_of(question)
     count = len(known.outputs)
     found = set()
-    for run in range(_TRUE_NOISE_RUNS):
-        ys = evaluate_question(Arithmetic(torch, tape.restart(), true, key_of(question, run)), question, 1.0)
+    for ys in iter_true_noise(question, _TRUE_NOISE_RUNS):
         kinds = question.results
         for i, (y, e, kind) in enumerate(zip(ys, (*known.outputs, *known.gradients), kinds, strict=True)):
             if y is None or e is None or not kind or e.exact:
@@ -219,8 +206,7 @@ def _explains_whole(judged: JudgedTensor, end: BranchEffect, kind: str) -> bool:
         reached = end.high - end.low > honest
     if np.count_nonzero(np.isfinite(comparison.signed) & ~reached) >= MIN_WHOLE_VALUES:
         return not replace_comparison(judged, comparison.with_waived(reached), kind).figures.fault()
-    stored_well = figures.rounding in (Rounding.UNKNOWN, Rounding.NEAREST) and not figures.digits and not figures.moved
-    if not end.offs or figures.rms is None or figures.bias is None or not stored_well:
+    if not end.offs or figures.rms is None or figures.bias is None or not figures.is_stored_well:
         return False
     counts = np.isfinite(comparison.signed)
     each = [_measure_whole(off, judged.expected, kind, counts) for off in end.offs]

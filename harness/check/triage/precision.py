@@ -24,22 +24,15 @@ from opproof.harness.check.judge.compare import WRONG_FACTOR, compare, explain_v
 from opproof.harness.check.judge.judged_variant import JudgedVariant
 from opproof.harness.check.triage.kinks import judge_again, places_of, replace_comparison
 from opproof.harness.diagnose.precision import of_its_size
-from opproof.harness.judge.array_statistics import Rounding, measure_array
+from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement
 from opproof.harness.reference.array_bias import MIN_WHOLE_VALUES, fit_slope
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import ONE_STORE_RMS
 from opproof.harness.reference.torch.alternatives import widen_truth
-from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, BranchTape
-from opproof.harness.reference.torch.evaluate import (
-    TorchQuestion,
-    Truth,
-    compute_truth,
-    evaluate_question,
-    key_of,
-    true_amplitudes_of,
-)
+from opproof.harness.reference.torch.arithmetic import Algorithm
+from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth, compute_truth, iter_true_noise
 from opproof.reports import Result
 
 
@@ -215,31 +208,17 @@ def pass_by_honest_errors(one: JudgedVariant) -> JudgedVariant:
 def _may_be_honest(judgement: Judgement) -> bool:
     if judgement.verdict is Verdict.VACUOUS:
         return True
-    stored_well = (Rounding.UNKNOWN, Rounding.NEAREST)
-    return (
-        judgement.verdict in WRONG
-        and bool(judgement.tensors)
-        and all(
-            t.figures.rounding in stored_well and not t.figures.digits and not t.figures.moved
-            for t in judgement.tensors
-        )
-    )
+    tensors = judgement.tensors
+    return judgement.verdict in WRONG and bool(tensors) and all(t.figures.is_stored_well for t in tensors)
 
 
 def _list_honest_answers(one: JudgedVariant) -> Iterator[Sequence[Array | None]]:
     """Outputs and gradients by input of each honest implementation: PyTorch's own first."""
-    import torch
-
     own = one.asked.reply
     gradients = [None if d is None else d.values for d in own.gradients] or [None] * len(one.question.inputs)
     yield [*(y.values for y in one.asked.outputs), *gradients]
-    question, tape = one.question, BranchTape()
-    evaluate_question(Arithmetic(torch, tape), question, 0.0)
-    true = true_amplitudes_of(question, ONE_STORE_RMS)
-    for run in range(_TRUE_NOISE_RUNS):
-        noise = Arithmetic(torch, tape.restart(), true, key_of(question, run), Algorithm.GIVEN)
-        found = evaluate_question(noise, question, ONE_STORE_RMS)
-        yield [_stored(y, kind) for y, kind in zip(found, question.results, strict=True)]
+    for found in iter_true_noise(one.question, _TRUE_NOISE_RUNS, ONE_STORE_RMS, Algorithm.GIVEN):
+        yield [_stored(y, kind) for y, kind in zip(found, one.question.results, strict=True)]
 
 
 def _stored(y: Array | None, kind: str) -> Array | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -163,6 +163,20 @@ def true_amplitudes_of(question: TorchQuestion, times: float = 1.0) -> NoiseLeve
     """Those of roundings of their true size, so many times; `evaluate_question` takes `times` as its unit then."""
     small, unit = amplitudes_of(question)
     return replace(small, interior=times * small.interior / unit, summing=times * small.summing / unit)
+
+
+def iter_true_noise(
+    question: TorchQuestion, runs: int, times: float = 1.0, algorithm: Algorithm = Algorithm.PLAIN
+) -> Iterator[list[Any]]:
+    """Results with roundings of so many times their true size, each run by the branches of the exact evaluation."""
+    import torch
+
+    tape = BranchTape()
+    evaluate_question(Arithmetic(torch, tape), question, 0.0)
+    true = true_amplitudes_of(question, times)
+    for run in range(runs):
+        noise = Arithmetic(torch, tape.restart(), true, key_of(question, run), algorithm)
+        yield evaluate_question(noise, question, times)
 
 
 def key_of(question: TorchQuestion, run: int) -> int:

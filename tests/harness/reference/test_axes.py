@@ -86,7 +86,7 @@ def test_everybody_draws_the_same(text):
                     continue
                 np.testing.assert_array_equal(x, np.asarray(y, x.dtype))
                 np.testing.assert_array_equal(x, plain[name])
-                for repeat, at, length in periods.mapped(name, x.shape):
+                for _, repeat, at, length in periods.iter_axes(name, x.shape):
                     index = np.arange(repeat.axis.extent * length // repeat.period) % length
                     np.testing.assert_array_equal(np.take(x, index[: x.shape[at]], axis=at), x)
             for g, h in zip(whole.cotangents, asked.cotangents, strict=True):
