@@ -374,6 +374,23 @@ def sum_quotient_of_squares(g: Any, y: Any, x: Any, a: Any, b: Any, *, value: fl
     return unbroadcast(g, x.shape), unbroadcast(da, a.shape), unbroadcast(db, b.shape)
 
 
+def divide_twice_by_root(
+    g: Any, y: Any, x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Differentiate x / b^beta step by step: windows of squares overflow, gradients times alpha are subnormal."""
+    c, before, behind = x.shape[1], size // 2, (size - 1) // 2
+    wide = np.zeros((x.shape[0], before + c + behind, *x.shape[2:]), dtype=x.dtype, like=x)
+    wide[:, before : before + c] = x * x
+    b = np.mean(np.stack([wide[:, i : i + c] for i in range(size)]), axis=0) * alpha + k
+    root = b**beta
+    shares = -g * (x / root / root) * (beta * b ** (beta - 1)) * alpha / size
+    spread = np.zeros(wide.shape, dtype=x.dtype, like=x)
+    for i in range(size):  # a window starts at each channel
+        spread[:, i : i + c] = spread[:, i : i + c] + shares
+    product = spread[:, before : before + c] * x
+    return g / root + product + product
+
+
 def subtract_logarithms(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     """Add up logarithms of gradients, which have the size of x and lose as many digits."""
     found = 0.0
@@ -403,6 +420,7 @@ STORED_STEPS_OF_GRADIENT = {
     "fmod": truncate_stored_quotient,
     "hypot": divide_legs_by_length,
     "kl_div": multiply_by_difference_and_by_exp,
+    "local_response_norm": divide_twice_by_root,
     "logcumsumexp": subtract_logarithms,
     "pow": multiply_stored_power,
     "prod": divide_stored_products,

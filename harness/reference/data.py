@@ -76,11 +76,13 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     if op.kinks is not None and case.fill in ("kink", "edges"):
         values = _move_onto_kinks(case, op, values)
         return values if case.fill == "kink" else _move_beside_kinks(case, op, values)
-    if op.kinks is None or is_on_kinks(case.fill) or case.dtype not in FLOATS:
+    if not is_kept_off_kinks(case, op) or case.dtype not in FLOATS:
         return values
     first = case.tensors[0][0]
     for attempt in range(MAX_REDRAWS):
         near = find_near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
+        if is_on_kinks(case.fill):
+            near = near & (measure_kink_distances(case, op, values) > 0)
         if not near.any():
             break
         fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), name_redraw(variant, attempt))
@@ -88,6 +90,14 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
         values = {name: moved if v is values[first] else v for name, v in values.items()}
         repeat_slices(case, values)
     return values
+
+
+def is_kept_off_kinks(case: Case, op: Op) -> bool:
+    """Whether elements near a kink are drawn again: those of a statistic, which is rounded, with any fill.
+
+    A fill that may sit on kinks keeps those that are exactly on one.
+    """
+    return op.kinks is not None and (not is_on_kinks(case.fill) or Trait.STATISTIC in op.traits)
 
 
 def _move_onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._data import draw_stored, stored_cotangent
-from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
+from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
@@ -34,6 +34,7 @@ from opproof.harness.reference.data import (
     MAX_REDRAWS,
     find_near_kinks,
     inputs_of,
+    is_kept_off_kinks,
     list_arguments,
     name_redraw,
     repeat_slices,
@@ -168,7 +169,7 @@ def make_stored_question(case: Case, op: Op, mode: Mode, variant: int = 0) -> Qu
 
 
 def _draw_inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
-    moved = op.kinks is not None and (case.fill == "kink" or not is_on_kinks(case.fill))
+    moved = is_kept_off_kinks(case, op) or (op.kinks is not None and case.fill == "kink")
     hiding = op.hidden is not None and case.fill in HIDDEN
     off = moved and not hiding and _by_element(case, op)
     periods = find_periods(case, op)

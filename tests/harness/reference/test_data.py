@@ -14,6 +14,7 @@ from opproof.cases._registry import all_names, listed_cases
 from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
+from opproof.harness.reference.chunks.question import make_stored_question
 from opproof.harness.reference.data import (
     MIN_KINK_DISTANCE,
     cotangents_of,
@@ -513,3 +514,14 @@ def test_in_special_pairs_every_number_meets_every_other(seed):
     pairs = {(str(a), str(b)) for a, b in zip(found["a"], found["b"], strict=True)}  # as text: NaN and -0 count
     assert len(pairs) == 81
     assert {("inf", "inf"), ("-inf", "-inf"), ("nan", "nan"), ("0.0", "-0.0"), ("-inf", "2.5")} <= pairs
+
+
+def test_a_row_is_not_beside_the_kink_of_its_length() -> None:
+    """A length beside eps is stored as eps in bfloat16, and its gradient is that of the other side."""
+    case = Case.parse("l2_norm[x=2x8x1x128;dim=1;eps=2.0;bf16;fill=zeros;layout=x:transposed;seed=1]")
+    op = load("l2_norm")
+    distance = measure_kink_distances(case, op, inputs_of(case, op))
+    assert not ((distance > 0) & (distance < 2.0**-8)).any()
+    (stored,) = make_stored_question(case, op, Mode.FORWARD).inputs
+    assert stored is not None
+    assert (stored == inputs_of(case, op)["x"]).all()
