@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 SESSION = "session: my_backend"
 #: The backend of the session, and its options.
-RUN = ("my_backend", "-o", "sigmoid", "--dtype", "f32")
+RUN = ("my_backend", "-o", "sigmoid", "--dtype", "f32", "--level", "smoke")
 EXAMPLE = ROOT / "examples" / "first.py"
 EXAMPLE_OUTPUT = "first example: output"
 

@@ -95,6 +95,7 @@ class Result:
     diagnosis: str = ""  # the pattern of the error, where one fits
     also: tuple[str, ...] = ()  # other patterns that fit: what explains all records of a cause may be one of these
     patterns: tuple[str, ...] = ()  # kinds of `diagnosis`, "" where nothing fits, and of `also`; none: not asked for
+    delta: str = ""  # of the smallest record of a cause: what its case needs to fail, and what passes beside it
     seconds: float = 0.0  # in the backend: its calls, of which a case has three
     judging: float | None = None  # seconds of the judge: data, the reference and its noisy runs, the comparison
     repro: str = ""  # one command line

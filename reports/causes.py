@@ -44,6 +44,16 @@ class Cause:
         return self.records[0]
 
     @property
+    def delta(self) -> str:
+        """What a case needs to fail so; empty where no record says it."""
+        return next((r.delta for r in self.records if r.delta), "")
+
+    @property
+    def why(self) -> str:
+        """What a case needs to fail, and what is then wrong."""
+        return "; ".join(filter(None, (self.delta, self.explanation)))
+
+    @property
     def dtypes(self) -> list[str]:
         """Dtypes in which it shows."""
         seen = {r.dtype for r in self.records}

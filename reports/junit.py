@@ -97,9 +97,7 @@ def _add_outcome(case: ET.Element, results: Sequence[Result]) -> None:
     if found:
         verdicts = list(dict.fromkeys(c.smallest.verdict for c in found))
         tag = "error" if _ERRORS.issuperset(verdicts) else "failure"
-        message = "; ".join(
-            format_heading(c) + (f": {format_line(c.explanation)}" if c.explanation else "") for c in found
-        )
+        message = "; ".join(format_heading(c) + (f": {format_line(c.why)}" if c.why else "") for c in found)
         texts = [*(format_cause(c) for c in found), *map(format_failure, faults[:_MAX_FAULTS_TOLD])]
         ET.SubElement(case, tag, type=" ".join(verdicts), message=message).text = "\n\n".join(texts)
     elif faults:

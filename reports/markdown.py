@@ -134,7 +134,7 @@ def _format_failures(failed: Sequence[Result], backends: Sequence[str]) -> list[
         left = len(cause.records) - len(part)
         more = f"\n\n… and {format_count(left, 'larger case')} of the same cause" * bool(left)
         body = "\n".join(rows) + more + _format_command(cause.smallest.repro)
-        why = f": {escape_cell(cause.explanation, 300)}" * bool(cause.explanation)
+        why = f": {escape_cell(cause.why, 300)}" * bool(cause.why)
         title = escape_cell(format_heading(cause, backends), 200).replace(
             "\\_", "_"
         )  # in HTML, where nothing takes it for emphasis

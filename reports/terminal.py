@@ -90,8 +90,7 @@ def _format_causes(results: Sequence[Result], limit: int, where: str) -> list[st
 def format_cause(cause: Cause, backends: Sequence[str] = ()) -> str:
     """One cause: what fails, why, and its smallest case."""
     rows = [format_heading(cause, backends)]
-    if cause.explanation:
-        rows.append(f"  {format_line(cause.explanation)}")
+    rows += [f"  {format_line(text)}" for text in (cause.delta, cause.explanation) if text]
     return "\n".join(
         [*rows, *(f"  {row}" for row in (*_format_numbers(cause.smallest), *_format_repro(cause.smallest)))]
     )

@@ -61,7 +61,7 @@ FRONT: dict[str, frozenset[str]] = {
         "torch.alternatives torch.arithmetic torch.dtype_leaks torch.evaluate "
         "torch.intercept torch.kinks torch.linear_algebra torch.random_draws valid_case".split()
     ),
-    "harness.repro": frozenset("evidence script shrink".split()),
+    "harness.repro": frozenset("evidence script".split()),
     "harness.run": frozenset(
         "attempt cache.location cache.questions cache.store calls finish hardening hosts.answer_files "
         "hosts.exec_dialogues hosts.host hosts.output_check hosts.process hosts.start memory.buffer "
@@ -69,7 +69,7 @@ FRONT: dict[str, frozenset[str]] = {
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("mutation.report mutation.trials selfcheck".split()),
-    "harness.space": frozenset("stream".split()),
+    "harness.space": frozenset("delta shrink stream".split()),
     "harness.vectors": frozenset("export".split()),
 }
 
@@ -83,7 +83,7 @@ VERBS = frozenset(
     find finish fit flatten floor fold forbid format free gather generate group halve handle harden ignore import
     index init insert install invert iterate join judge keep limit list load locate log look make map mark measure
     mention merge move multiply mutate name note number open order pad paint parse pass perform place plan poison
-    prepare probe propose publish put rank rate read recheck record reduce release rename render repeat replace
+    prepare probe propose publish put rank rate read recheck record reduce release remove rename render repeat replace
     report request require reserve reshape resize restore restrict rewrite round run sample save scale search seed
     select serve shard share shift show shrink sign solve sort split start state store strip subtract suggest sum
     summarise support swap take tally tell trace transform translate truncate try unpack unwrap update waive walk

@@ -85,10 +85,10 @@ def shrink_command(
     from opproof.cases import Case
     from opproof.core.verdicts import FAILED, MODES
     from opproof.harness.reference.valid_case import check_case
-    from opproof.harness.repro.shrink import shrink
     from opproof.harness.run.plan import Selection, is_asked, select_operators
     from opproof.harness.run.scheduler import Pool
     from opproof.harness.run.task import HostLimits, Task
+    from opproof.harness.space.shrink import shrink
 
     given = check_case(Case.parse(case), folders)
     op = select_operators(Selection(ops=(given.op,), folders=folders))[0]

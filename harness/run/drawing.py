@@ -1,4 +1,4 @@
-"""A run that draws its cases from the spaces of operators until its time is up, and the smallest cases of what failed.
+"""A run that draws its cases from the spaces of operators until its time is up.
 
 The draws of a seed are the same on every machine, however many of them there is time for.
 """
@@ -15,21 +15,14 @@ from pathlib import Path
 
 from opproof.cases import Case
 from opproof.core.errors import UsageError
-from opproof.core.verdicts import FAILED, Verdict
-from opproof.harness.reference.valid_case import op_of
-from opproof.harness.repro.shrink import shrink
+from opproof.core.verdicts import Verdict
 from opproof.harness.run.plan import Selection, make_keyword_filter, make_tasks, select_operators
-from opproof.harness.run.scheduler import Judges
-from opproof.harness.run.task import Task, repro_command_of
+from opproof.harness.run.task import Task
 from opproof.harness.space.stream import draw_on
 from opproof.reports import Result
-from opproof.reports._kinds import ResultKind, result_kind_of
 
 #: Cases that are drawn while those before them run; the first of them run whatever the time.
 CASES_AT_ONCE = 64
-#: Seconds after which a failing case is not made smaller any more, and causes of which a case is.
-SHRINK_SECONDS = 15.0
-MAX_SHRUNK = 8
 #: Records of an operator that are all declined, after which no more of its cases are drawn.
 MAX_DECLINED = 6
 
@@ -80,43 +73,6 @@ class DeclinedOperators:
         self.counts[result.op] += 1
         if result.op not in self.answered and self.counts[result.op] >= MAX_DECLINED:
             self.names.add(result.op)
-
-
-@dataclass(frozen=True)
-class Smallest:
-    """The smallest case found that fails as a record does, and the command that repeats it."""
-
-    case: str
-    command: str
-
-
-def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Task]) -> list[Smallest]:
-    """The smallest case of each operator, mode and verdict that fails and no list knows, the first ones alone."""
-    by_key = {(task.backend, task.case, str(task.mode)): task for task in tasks}
-    first: dict[tuple[str, ...], Result] = {}
-    for result in results:
-        if result_kind_of(result) is ResultKind.FAILED and result.verdict in FAILED:
-            first.setdefault((result.backend, result.op, str(result.mode), str(result.verdict)), result)
-    found = []
-    for result in list(first.values())[:MAX_SHRUNK]:
-        task = by_key.get((result.backend, result.case, str(result.mode)))
-        if task is not None:
-            found.append(_shrink_one(pool, result, task))
-    return found
-
-
-def _shrink_one(pool: Judges, result: Result, task: Task) -> Smallest:
-    deadline = time.monotonic() + SHRINK_SECONDS
-
-    def fails(candidate: Case) -> bool:
-        if time.monotonic() > deadline:
-            return False
-        *_, last = pool.run([replace(task, case=str(candidate))])
-        return last.verdict == result.verdict
-
-    case = Case.parse(result.case)
-    smallest = shrink(case, op_of(case.op, task.ops), fails).case
-    return Smallest(str(smallest), repro_command_of(replace(task, case=str(smallest))))
 
 
 def keep_cases(path: Path, cases: Iterable[str]) -> int:

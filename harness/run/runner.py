@@ -33,14 +33,13 @@ from opproof.harness.run.cache.store import CacheStore
 from opproof.harness.run.capabilities import apply_capabilities
 from opproof.harness.run.drawing import (
     DeclinedOperators,
-    Smallest,
     draw_task_lists,
     iterate_ahead,
     keep_cases,
-    shrink_failures,
 )
 from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.hardening import warn_unguarded
+from opproof.harness.run.neighbours import Smallest, find_deltas, shrink_failures
 from opproof.harness.run.plan import make_tasks, scope_of, select_cases, with_known
 from opproof.harness.run.progress import show_progress
 from opproof.harness.run.results import resume
@@ -93,7 +92,7 @@ def run(settings: Settings) -> int:
             planned = with_known(planned, known)
             tasks = TaskLists(planned, drawn, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
-            smallest = shrink_failures(pool, file.results, tasks.given) if drawn is not None and stop is None else []
+            smallest = _call_neighbours(pool, tasks, file) if stop is None else []
         judged_here = stop is None and not settings.in_process and not settings.dask
         in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it
@@ -118,6 +117,13 @@ def run(settings: Settings) -> int:
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Smallest]:
+    """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
+    for result in find_deltas(pool, file.results, tasks.given, tasks.known):
+        file.add(result)
+    return shrink_failures(pool, file.results, tasks.given) if tasks.drawn is not None else []
 
 
 def _limits_of(settings: Settings) -> HostLimits:

@@ -185,7 +185,7 @@ def _encode_causes(results: Sequence[Result], strings: _Texts) -> list[list[Any]
     places = {id(r): place for place, r in enumerate(results)}
     return [
         [
-            strings.add_message(_fold_case(make_plain(c.explanation), c.smallest.case)),
+            strings.add_message(_fold_case(make_plain(c.why), c.smallest.case)),
             [places[id(r)] for r in c.records],
         ]
         for c in find_causes(list_failures(results))

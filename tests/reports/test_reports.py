@@ -494,6 +494,7 @@ def test_every_record_field_is_in_the_html():
         "left_out",
         "zeros",
         "also",
+        "delta",
         "patterns",
     }  # the top, the diagnosis and causes do
     for_ledgers = {"finite_units", "share", "causes"}  # parts of what units and elements say; what was executed

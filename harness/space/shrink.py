@@ -34,7 +34,7 @@ def shrink(case: Case, op: Op, fails: Callable[[Case], bool], most: int = 2000) 
     """The smallest case in reach of `case` for which `fails` holds; at most `most` candidates are run."""
     tried, invalid = 0, 0
     seen = {str(case)}
-    allowed = _make_allowed_test(case, op)
+    allowed = make_allowed_test(case, op)
     while tried < most:
         for candidate in generate_simpler(case, op):
             if str(candidate) in seen:
@@ -54,7 +54,7 @@ def shrink(case: Case, op: Op, fails: Callable[[Case], bool], most: int = 2000) 
     return ShrunkCase(case, tried, invalid)
 
 
-def _make_allowed_test(case: Case, op: Op) -> Callable[[Case], bool]:
+def make_allowed_test(case: Case, op: Op) -> Callable[[Case], bool]:
     """What holds in all of the operator's own cases (and in `case`), since references accept more.
 
     Ranks are those that a tensor has there; sizes that are equal in each of them stay so.
@@ -135,10 +135,11 @@ def _remove_tensors(case: Case, op: Op) -> Iterator[Case]:
     used = {shape for _, shape in case.tensors if isinstance(shape, str)}
     for name, _ in case.tensors:
         if (name in op.optional or (op.variadic and len(case.tensors) > 1)) and name not in used:
-            yield _remove_tensor(case, name)
+            yield remove_tensor(case, name)
 
 
-def _remove_tensor(case: Case, name: str) -> Case:
+def remove_tensor(case: Case, name: str) -> Case:
+    """The case without one of its tensors, and what is said of that."""
     layouts = layouts_of(case)
     kept = ",".join(f"{n}:{layout}" for n, layout in layouts.items() if n != name and layout != "contiguous")
     needs = None if case.needs is None else tuple(n for n in case.needs if n != name)
@@ -180,11 +181,11 @@ def _remove_axes(case: Case) -> Iterator[Case]:
     """Without the first, or another, axis of all tensors of the highest rank, then of one tensor."""
     rank = max((len(s) for s in case.shapes.values()), default=0)
     for axis in range(rank):
-        yield _map_shapes(case, lambda _, s, a=axis: (*s[:a], *s[a + 1 :]) if len(s) == rank else s)  # type: ignore[misc]
+        yield map_shapes(case, lambda _, s, a=axis: (*s[:a], *s[a + 1 :]) if len(s) == rank else s)  # type: ignore[misc]
     for name, shape in case.tensors:
         if isinstance(shape, tuple):
             for axis in range(len(shape)):
-                yield _map_shapes(case, lambda n, s, t=name, a=axis: (*s[:a], *s[a + 1 :]) if n == t else s)  # type: ignore[misc]
+                yield map_shapes(case, lambda n, s, t=name, a=axis: (*s[:a], *s[a + 1 :]) if n == t else s)  # type: ignore[misc]
 
 
 def _reduce_sizes(case: Case) -> Iterator[Case]:
@@ -192,19 +193,20 @@ def _reduce_sizes(case: Case) -> Iterator[Case]:
     sizes = sorted({n for s in case.shapes.values() for n in s if n > 1}, reverse=True)
     for size in sizes:
         for new in _list_smaller(size):
-            tied = _map_shapes(case, lambda _, s, a=size, b=new: tuple(b if n == a else n for n in s))  # type: ignore[misc]
-            yield replace(tied, params=tuple((n, _replace_size(v, size, new)) for n, v in case.params))
+            tied = map_shapes(case, lambda _, s, a=size, b=new: tuple(b if n == a else n for n in s))  # type: ignore[misc]
+            yield replace(tied, params=tuple((n, replace_size(v, size, new)) for n, v in case.params))
             yield tied
     for name, shape in case.tensors:
         for axis, size in enumerate(shape if isinstance(shape, tuple) else ()):
             for new in _list_smaller(size) if size > 1 else ():
-                yield _map_shapes(
+                yield map_shapes(
                     case,
                     lambda n, s, t=name, a=axis, b=new: (*s[:a], b, *s[a + 1 :]) if n == t else s,  # type: ignore[misc]
                 )
 
 
-def _replace_size(value: Param, old: int, new: int) -> Param:
+def replace_size(value: Param, old: int, new: int) -> Param:
+    """A parameter's value with another size where a tuple has the old one."""
     return tuple(new if v == old else v for v in value) if isinstance(value, tuple) else value
 
 
@@ -220,5 +222,6 @@ def _list_smaller(size: int) -> list[int]:
     return list(dict.fromkeys(s for s in steps if 0 < s < size))
 
 
-def _map_shapes(case: Case, change: Callable[[str, Shape], Shape]) -> Case:
+def map_shapes(case: Case, change: Callable[[str, Shape], Shape]) -> Case:
+    """The case with every shape changed by its name."""
     return replace(case, tensors=tuple((n, s if isinstance(s, str) else change(n, s)) for n, s in case.tensors))

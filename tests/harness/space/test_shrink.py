@@ -5,7 +5,7 @@ import pytest
 from _runs import completed
 
 from opproof.cases import Case
-from opproof.harness.repro.shrink import is_valid, shrink
+from opproof.harness.space.shrink import is_valid, shrink
 from opproof.reference_ops import load
 
 BACKEND = """

@@ -1,0 +1,109 @@
+"""Neighbours of failing cases, called after a run: the smallest that fails alike, and what a case needs to fail."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from opproof.cases import Case
+from opproof.core.verdicts import FAILED, Verdict
+from opproof.harness.known_failures.known import Known, mark
+from opproof.harness.reference.valid_case import op_of
+from opproof.harness.run.scheduler import Judges
+from opproof.harness.run.task import Task, repro_command_of
+from opproof.harness.space.delta import OutOfCallsError, find_delta
+from opproof.harness.space.shrink import shrink
+from opproof.reports import Result
+from opproof.reports._kinds import ResultKind, result_kind_of
+from opproof.reports.causes import find_causes
+
+#: Seconds after which a failing case is not made smaller any more, and causes of which a case is.
+SHRINK_SECONDS = 15.0
+MAX_SHRUNK = 8
+#: Seconds that calls and their judging may take until a cause is narrowed to the levels that it needs, and all causes.
+MAX_DELTA_SECONDS = 5.0
+MAX_SECONDS_OF_DELTAS = 60.0
+
+#: Failures whose neighbours take a minute, or all memory, each.
+_SLOW = {Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY}
+#: What a record says of its case: whether it fails. Others, as of what is declined or known, say nothing.
+_FAILS = {ResultKind.FAILED: True, ResultKind.PASSED: False}
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """The smallest case found that fails as a record does, and the command that repeats it."""
+
+    case: str
+    command: str
+
+
+def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Task]) -> list[Smallest]:
+    """The smallest case of each operator, mode and verdict that fails and no list knows, the first ones alone."""
+    by_key = {(task.backend, task.case, str(task.mode)): task for task in tasks}
+    first: dict[tuple[str, ...], Result] = {}
+    for result in results:
+        if result_kind_of(result) is ResultKind.FAILED and result.verdict in FAILED:
+            first.setdefault((result.backend, result.op, str(result.mode), str(result.verdict)), result)
+    found = []
+    for result in list(first.values())[:MAX_SHRUNK]:
+        task = by_key.get((result.backend, result.case, str(result.mode)))
+        if task is not None:
+            found.append(_shrink_one(pool, result, task))
+    return found
+
+
+def _shrink_one(pool: Judges, result: Result, task: Task) -> Smallest:
+    deadline = time.monotonic() + SHRINK_SECONDS
+
+    def fails(candidate: Case) -> bool:
+        if time.monotonic() > deadline:
+            return False
+        *_, last = pool.run([replace(task, case=str(candidate))])
+        return last.verdict == result.verdict
+
+    case = Case.parse(result.case)
+    smallest = shrink(case, op_of(case.op, task.ops), fails).case
+    return Smallest(str(smallest), repro_command_of(replace(task, case=str(smallest))))
+
+
+def find_deltas(
+    pool: Judges, results: Iterable[Result], tasks: Iterable[Task], known: Sequence[Known]
+) -> Iterator[Result]:
+    """The smallest record of each cause again, with what its case needs to fail; as many as there is time for."""
+    by_key = {(task.backend, task.case, str(task.mode)): task for task in tasks}
+    had = {(r.backend, r.case, str(r.mode)): r for r in results}
+    spent = 0.0
+    for cause in find_causes(r for r in had.values() if result_kind_of(r) is ResultKind.FAILED):
+        result = cause.smallest
+        task = by_key.get((result.backend, result.case, str(result.mode)))
+        if task is None or result.verdict not in FAILED - _SLOW or spent > MAX_SECONDS_OF_DELTAS:
+            continue
+        neighbours = _Neighbours(pool, task, known, had)
+        case = Case.parse(result.case)
+        delta = find_delta(case, op_of(case.op, task.ops), neighbours.fails)
+        spent += neighbours.seconds
+        if delta is not None:
+            yield replace(result, delta=str(delta))
+
+
+@dataclass
+class _Neighbours:
+    """Calls of neighbours of one failing case; what has a record already is not called."""
+
+    pool: Judges
+    task: Task
+    known: Sequence[Known]
+    had: Mapping[tuple[str, str, str], Result]
+    seconds: float = 0.0
+
+    def fails(self, case: Case) -> bool | None:
+        """Whether the case fails; None where its record says nothing. Raises OutOfCallsError."""
+        record = self.had.get((self.task.backend, str(case), str(self.task.mode)))
+        if record is None:
+            if self.seconds > MAX_DELTA_SECONDS:
+                raise OutOfCallsError
+            *_, record = self.pool.run([replace(self.task, case=str(case))])
+            self.seconds += record.seconds + (record.judging or 0.0)
+        return _FAILS.get(result_kind_of(mark(record, self.known)))
