@@ -105,39 +105,49 @@ def files(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def context(browser):
-    """What pages share that ask for nothing of their own: a context of each would be a process of each."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield context
-    context.close()
+SIZE = {"width": 1280, "height": 900}
 
 
-@pytest.fixture
-def visit(browser, context, files):
-    """Opens a page of `files` at a deep link; afterwards there must have been no error and no request."""
-    opened, troubles = [], []
+class Pages:
+    """A page for each set of a context's options, visited by one test after another.
 
-    def visit(name, link="", **options):
-        if options:
-            own = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-            opened.append(own)
-            page = own.new_page()
-        else:
-            page = context.new_page()
-            opened.append(page)
-        page.set_default_timeout(PATIENCE)
-        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or troubles.append(request.url))
-        page.goto(f"{(files / f'{name}.html').as_uri()}{link}")
+    A new one would be a process each, which takes three times what the report itself does.
+    """
+
+    def __init__(self, browser):
+        self._browser, self._made, self.troubles = browser, {}, []
+
+    def visit(self, url, **options):
+        options = {"viewport": SIZE, **options}
+        page = self._made.get(repr(sorted(options.items()))) or self._make(options)
+        page.goto("about:blank")  # from a page to its own links nothing would be loaded
+        page.set_viewport_size(options["viewport"])
+        page.goto(url)
         page.wait_for_selector("html[data-ready]")
         return page
 
-    yield visit
-    for one in opened:
-        one.close()
-    assert troubles == []
+    def _make(self, options):
+        page = self._browser.new_context(**options).new_page()
+        page.set_default_timeout(PATIENCE)
+        told = self.troubles.append
+        page.on("console", lambda message: told(f"console: {message.text}"))
+        page.on("pageerror", lambda error: told(f"error: {error}"))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:", "about:")) or told(request.url))
+        self._made[repr(sorted(options.items()))] = page
+        return page
+
+
+@pytest.fixture(scope="module")
+def pages(browser):
+    return Pages(browser)
+
+
+@pytest.fixture
+def visit(pages, files):
+    """Opens a page of `files` at a deep link; afterwards there must have been no error and no request."""
+    pages.troubles.clear()
+    yield lambda name, link="", **options: pages.visit(f"{(files / f'{name}.html').as_uri()}{link}", **options)
+    assert pages.troubles == []
 
 
 def holds(page, expression, argument=None):
