@@ -48,13 +48,14 @@ def test_float32_of_both(shard, least):
     assert count_passes(results["torch"], "f32") > least
 
 
-@pytest.mark.parametrize(("shard", "least"), few([("5/48", 190), ("1/12", 750), ("5/12", 750)]))
+@pytest.mark.parametrize(("shard", "least"), few([("5/48", 450), ("1/12", 1800), ("5/12", 1800)]))
 def test_torch_fails_nothing_unexpected(shard, least):
     """In the other floats, which share one run: a process that has PyTorch is seconds."""
     pytest.importorskip("torch")
     dtypes = ("f16", "bf16", "f64")
     results = run("torch", dtypes=dtypes, shard=shard)
-    assert all(count_passes(results["torch"], dtype) > least for dtype in dtypes)
+    passes = {dtype: count_passes(results["torch"], dtype) for dtype in dtypes}
+    assert min(passes["f16"], passes["bf16"], 3 * passes["f64"]) > least, passes
 
 
 def test_another_seed_passes_too():

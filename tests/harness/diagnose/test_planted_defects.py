@@ -9,6 +9,11 @@ import sys
 import pytest
 from _c_build import EXAMPLE, example, needs_cc
 
+from opproof.core.capabilities import add_capability
+from opproof.harness.run.finish import status_of
+from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.task import HostLimits, Task
+
 pytestmark = needs_cc
 
 FORWARD, GRADIENT = "forward", "gradient"
@@ -74,6 +79,16 @@ def run(library, cases, out, defect="", timeout=30):
     return done.returncode, {(r["case"], r["mode"]): r for r in records}
 
 
+def judge(library, cases, defect, timeout):
+    """The same where the host alone is told of the defect, and this file's tests share what starts judges."""
+    backend = add_capability(str(library), f"OPPROOF_DEFECT={defect}")
+    tasks = [Task(backend, case, mode) for case in cases for mode in (FORWARD, GRADIENT)]
+    with Pool(HostLimits(2, float(timeout), 600 * 2**20)) as pool:
+        records = list(pool.run(tasks))
+    assert len(records) == len(tasks)
+    return status_of(records), {(r.case, r.mode): r for r in records}
+
+
 def test_the_readme_lists_every_defect():
     assert set(TABLE) == set(CASES)
 
@@ -85,16 +100,14 @@ def test_nothing_is_planted_unless_asked_for(broken, tmp_path):
 
 
 @pytest.mark.parametrize("defect", CASES)
-def test_defect(broken, tmp_path, defect):
+def test_defect(broken, defect):
     ops, verdict = TABLE[defect]
     mode, cases = CASES[defect]
     others = [c for c in OTHERS if c.partition("[")[0] not in ops.replace("other sums", "add, mul, sum").split(", ")]
     others = [c for c in others if c not in cases]
-    status, records = run(
-        broken, [*cases, *others], tmp_path / "out", defect, timeout=2 if verdict == "TIMEOUT" else 30
-    )
-    assert {c: records[c, mode]["verdict"] for c in cases} == dict.fromkeys(cases, verdict)
-    beside = {key: r["verdict"] for key, r in records.items() if key[0] in others}
+    status, records = judge(broken, [*cases, *others], defect, timeout=2 if verdict == "TIMEOUT" else 30)
+    assert {c: records[c, mode].verdict for c in cases} == dict.fromkeys(cases, verdict)
+    beside = {key: r.verdict for key, r in records.items() if key[0] in others}
     assert beside == dict.fromkeys(beside, "PASS")
     assert len(beside) >= 2 * 3
     assert status == (0 if verdict == "PASS" else 1)
