@@ -53,7 +53,7 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.judge": frozenset(
         "alternatives array_statistics bound causes chunks gradient judgement kinks outputs periods self_oracle".split()
     ),
-    "harness.known_failures": frozenset("audit causes findings formulas known proposals traced".split()),
+    "harness.known_failures": frozenset("audit causes findings known proposals".split()),
     "harness.precision": frozenset("file measure survey".split()),
     "harness.reference": frozenset(
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
@@ -180,8 +180,8 @@ def list_lower_imports(sources: dict[str, str]) -> list[str]:
 
 
 def is_list_of_causes(module: str) -> bool:
-    """Whether a module holds the changed references of a library's known failures: judges read it, no backend does."""
-    return module.startswith("backends.") and module.endswith(".causes")
+    """Whether a module holds changed references of known failures, or their steps: judges read it, no backend does."""
+    return module.startswith("backends.") and module.endswith((".causes", ".traced"))
 
 
 def list_private_imports(sources: dict[str, str], front: dict[str, frozenset[str]]) -> list[str]:
@@ -329,7 +329,7 @@ def test_a_class_name_stands_once():
 
 
 #: Files whose functions are mathematics (exp, mean) or the names of hooks, which are fixed elsewhere.
-NAMED_ELSEWHERE = ("harness.known_failures.formulas", "harness.known_failures.traced", "harness.plugin", "harness.cli")
+NAMED_ELSEWHERE = ("harness.plugin", "harness.cli")
 #: What the public functions of a few files are: kinds of mutants, and what users import.
 KINDS = re.compile(r".*_mutants|cli|main|operator_test|.*_command")
 

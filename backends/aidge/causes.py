@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.causes import cut_off, multiply_in_turn, store_as
 from opproof.core.tuples import tuple_of
-from opproof.harness.known_failures.formulas import cut_off, multiply_in_turn, store_as
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, axes
 from opproof.reference_ops._conv import Geometry, geometry, transposed_size

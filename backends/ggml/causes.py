@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.causes import extract_numbers, find_cells_by_quotient, find_storage, store_as
 from opproof.backends.ggml.misread import (
     find_counted_rows,
     find_rows_apart,
@@ -20,7 +21,6 @@ from opproof.backends.ggml.misread import (
 )
 from opproof.backends.ggml.q8 import make_q8_blocks
 from opproof.backends.ggml.std_sort import sort_as_std
-from opproof.harness.known_failures.formulas import extract_numbers, find_cells_by_quotient, find_storage, store_as
 from opproof.reference_ops import (
     conv1d,
     conv2d,

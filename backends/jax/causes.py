@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.known_failures.formulas import differentiate_standardisation, store_as
+from opproof.backends.causes import differentiate_standardisation, store_as
 from opproof.reference_ops import _codes as codes
 from opproof.reference_ops import load
 from opproof.reference_ops._arrays import unbroadcast

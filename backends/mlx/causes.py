@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.known_failures.formulas import store_as
+from opproof.backends.causes import store_as
 from opproof.reference_ops import addmm, load
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.harness.known_failures.formulas import compute_once, find_storage
+from opproof.backends.causes import compute_once, find_storage
 from opproof.reference_ops._axes import Dim
 from opproof.reference_ops._pool import max_pool, pool
 from opproof.reference_ops._windows import Sizes

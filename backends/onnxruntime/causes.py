@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.causes import round_factors_of_product, store_as
 from opproof.core.dtypes import DTYPES
-from opproof.harness.known_failures.formulas import round_factors_of_product, store_as
 from opproof.reference_ops import _chance, grid_sample
 from opproof.reference_ops._cells import gates, products
 from opproof.reference_ops._fourier import transformed

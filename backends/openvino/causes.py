@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.causes import store_as, subtract_one_from_exp, subtract_one_from_scaled_exp
 from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of, unpack_single
-from opproof.harness.known_failures.formulas import store_as, subtract_one_from_exp, subtract_one_from_scaled_exp
 from opproof.harness.reference.montecarlo.array import NoisyArray
 from opproof.harness.reference.rounded_arithmetic import unwrap
 from opproof.reference_ops import load, names

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.known_failures.formulas import store_as
-from opproof.harness.known_failures.traced import (
+from opproof.backends.causes import store_as
+from opproof.backends.traced import (
     apply_step,
     cos,
     derivative_of,

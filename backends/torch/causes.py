@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from opproof.cases._layouts import storage_of
-from opproof.core.dtypes import DTYPES, round_to
-from opproof.core.verdicts import Mode
-from opproof.harness.known_failures.formulas import (
+from opproof.backends.causes import (
     cube_result,
     divide_by_root_of_square_minus_one,
     divide_by_root_of_square_plus_one,
@@ -21,7 +18,10 @@ from opproof.harness.known_failures.formulas import (
     multiply_before_dividing,
     store_as,
 )
-from opproof.harness.known_failures.traced import round_constant
+from opproof.backends.traced import round_constant
+from opproof.cases._layouts import storage_of
+from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.verdicts import Mode
 from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._classes import used

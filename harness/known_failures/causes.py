@@ -1,7 +1,6 @@
 """Causes of known failures: the functions that a list names, and the machines that it speaks of.
 
-The functions lie in `causes.py` beside the list, or in harness/known_failures/formulas.py where several libraries share
-them:
+The functions lie in `causes.py` beside the list, or in backends/causes.py where several libraries share them:
 
     forward(*tensors, **params)           what the library computes, with the operator's own signature, in NumPy
     vjp(g, y, *tensors, **params)         its gradients, as reference_ops say them
@@ -39,7 +38,7 @@ ARITHMETICS: Mapping[str, str] = {
 
 #: Files of functions: beside a list, and of all lists.
 FILE = "causes.py"
-SHARED = Path(__file__).parent / "formulas.py"
+SHARED = Path(__file__).parents[2] / "backends" / "causes.py"
 #: Keys of an entry that name functions.
 FUNCTIONS = ("forward", "vjp", "undefined", "when")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.known_failures.traced import (
+from opproof.backends.traced import (
     Traced,
     compute_in_float32,
     cos,

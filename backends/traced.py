@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.known_failures.formulas import extract_numbers, store_as
+from opproof.backends.causes import extract_numbers, store_as
 from opproof.harness.reference.rounded_arithmetic import FORMATS, RoundedArray, unwrap, wrap
 from opproof.reference_ops._arrays import unbroadcast
 
