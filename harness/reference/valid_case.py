@@ -83,14 +83,13 @@ def check_case(case: Case, folders: Sequence[str] = (), memory: int | None = Non
 
     `memory`: bytes that computing it may take; unless it is given, the judge tells where there are too few.
     """
-    try_case(case, folders, memory)
+    own = {op.name: op for folder in folders for op in load_own(Path(folder))}
+    try_case(case, own.get(case.op) or load(case.op), memory)
     return case
 
 
-def try_case(case: Case, folders: Sequence[str] = (), memory: int | None = None) -> tuple[Array, ...]:
+def try_case(case: Case, op: Op, memory: int | None = None) -> tuple[Array, ...]:
     """The results of `case`, or of a slice of a large one; none of one that is not tried. Raises as `check_case`."""
-    own = {op.name: op for folder in folders for op in load_own(Path(folder))}
-    op = own.get(case.op) or load(case.op)
     for name, _ in case.params:
         if name not in op.params:
             raise CaseError(f"{case}: {_explain_no_parameter(op, name, case.kwargs[name])}")

@@ -96,7 +96,7 @@ def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, within: Limi
     while len(drawn) < most and (pair := table.pick_open(rng)) is not None:
         candidates = [d for _ in range(CANDIDATES) if (d := draw_some(table.grow(pair, rng), space, limits))]
         candidates.sort(key=lambda d: -table.gain_of(d.choice) / cost_of(d.case, space.op))
-        best = next((d for d in candidates if is_computable(d.case)), None)
+        best = next((d for d in candidates if is_computable(d.case, space.op)), None)
         if best is None:
             table.note_failure(pair)
             continue
@@ -186,12 +186,11 @@ def draw_some(choice: Choice, space: Space, limits: Limits) -> DrawnCase | None:
     return None
 
 
-def is_computable(case: Case) -> bool:
+def is_computable(case: Case, op: Op) -> bool:
     """Whether the reference can compute the case in little memory, and a judge has room for it."""
     try:
-        made = sum(y.size for y in try_case(case, memory=MEMORY_BYTES))
+        made = sum(y.size for y in try_case(case, op, MEMORY_BYTES))
         if count_elements(case) + made >= MAX_UNMEASURED_ELEMENTS:  # a judge has room for fewer
-            op = load(case.op)
             for mode in modes_of(case, op):
                 make_fitting_question(case, op, mode)
     except (BadInput, TooLarge):
@@ -269,7 +268,7 @@ def _with_destinations(cases: Sequence[Case], op: Op) -> list[Case]:
     """Every so many of these cases again, their results elsewhere."""
     rng = random.Random(op.name)  # noqa: S311
     again = [with_destination(case, op, rng) for case in cases[:: max(len(cases) // DESTINATION_CASES, 1)]]
-    return [case for case in dict.fromkeys(again) if is_computable(case)][:DESTINATION_CASES]
+    return [case for case in dict.fromkeys(again) if is_computable(case, op)][:DESTINATION_CASES]
 
 
 def write_rows(cases: Sequence[Case], op: Op) -> str:

@@ -55,7 +55,7 @@ def draw_on(
             if drawn is None:
                 continue
             case = drawn.case if rng.random() > SHARE_OF_DESTINATIONS else with_destination(drawn.case, op, rng)
-            if case in seen or not accepts(case) or not is_computable(case):
+            if case in seen or not accepts(case) or not is_computable(case, op):
                 continue
             met[op.name].update(triples_of(drawn.choice))
             seen.add(case)

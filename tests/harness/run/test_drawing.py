@@ -1,13 +1,17 @@
 """Runs that draw their cases: until time is up, the same for the same seed, ending with the smallest that fails."""
 
-from collections import Counter
+import itertools
 from pathlib import Path
 
 import pytest
 from _runs import opproof
 
 from opproof.cases import Case, cases_of
+from opproof.harness.reference.valid_case import load_own
+from opproof.harness.run.drawing import DeclinedOperators
 from opproof.harness.run.plan import Selection, select_cases
+from opproof.harness.space.stream import draw_on
+from opproof.reference_ops import load
 from opproof.reports import read_results
 
 #: A negation that is wrong where the last of two axes or more is longer than 16.
@@ -121,10 +125,36 @@ def test_a_run_stops_at_the_first_failure_where_asked(capsys, backend, tmp_path)
 
 
 def test_operators_that_the_backend_declines_are_drawn_no_more(capsys, backend, tmp_path):
-    given = ("-b", backend, "-o", "neg,abs,tan", "--for", "6s", "--mode", "forward", "-j", "1", "--no-cache")
+    given = ("-b", backend, "-o", "neg,tan", "--for", "4s", "--mode", "forward", "-j", "1", "--no-cache")
     opproof(capsys, "run", *given, "--out", tmp_path / "out")
-    counts = Counter(r.op for r in read_results(tmp_path / "out")[1])
-    assert counts["abs"] > 2 * counts["tan"] > 0
+    declined = DeclinedOperators()
+    for result in read_results(tmp_path / "out")[1]:
+        declined.note(result)
+    assert declined.names == {"tan"}
+    drawn = draw_on([load("neg"), load("tan")], "0", lambda _: True, declined.names)
+    assert {case.op for case in itertools.islice(drawn, 20)} == {"neg"}
+
+
+OPERATOR = """\"\"\"doubled: 2 x.\"\"\"
+
+STANDARD = ["x=3x4", "x=5,"]
+
+
+def forward(x):
+    return 2 * x
+
+
+def vjp(g, y, x):
+    return 2 * g
+"""
+
+
+def test_operators_of_a_user_are_drawn(tmp_path):
+    (tmp_path / "doubled.py").write_text(OPERATOR, encoding="utf-8")
+    (op,) = load_own(tmp_path)
+    cases = list(itertools.islice(draw_on([op], "0", lambda _: True), 30))
+    assert {case.op for case in cases} == {"doubled"}
+    assert len(set(cases)) == 30
 
 
 def test_operators_take_turns():
