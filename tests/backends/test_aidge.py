@@ -1,5 +1,6 @@
 """The aidge adapter: what it covers, the smoke level, and the Mul of aidge's own history."""
 
+import importlib.util
 import signal
 import subprocess
 import sys
@@ -8,13 +9,14 @@ import numpy as np
 import pytest
 from _adapters import declared, results, unexpected
 
-pytest.importorskip("aidge_core", reason="the aidge adapter needs pip aidge-core")
-pytest.importorskip("aidge_backend_cpu", reason="the aidge adapter needs pip aidge-backend-cpu")
-
 from opproof.backends.aidge import create
 from opproof.backends.aidge.apart import run_in_fork
 from opproof.harness.known_failures.findings import read_built_in
 from opproof.reference_ops import names
+
+# It imports matplotlib: three seconds of each process that collects tests.
+missing = [name for name in ("aidge_core", "aidge_backend_cpu") if importlib.util.find_spec(name) is None]
+pytestmark = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 #: aidge's defect of broadcasting in the backward of Mul, as its own test has it.
 MUL = "mul[a=1x3;b=4x3;f32]"

@@ -57,21 +57,16 @@ def test_a_level_that_the_processor_lacks_is_not_stated(monkeypatch):
 
 
 @x86
-def test_torch_has_the_level_it_is_told():
+def test_torch_and_its_onednn_have_the_level_they_are_told():
     levels = {"sse4": "DEFAULT", "avx2": "AVX2", "avx512": "AVX512", "avx512_bf16": "AVX512"}
-    for name, variables in stated("torch").items():
-        said = printed("import torch; print(torch.backends.cpu.get_cpu_capability())", variables)
-        assert said.split() == [levels[name]]
-
-
-@x86
-def test_the_onednn_of_torch_has_the_level_it_is_told():
     program = (
         "import torch; x, w = torch.ones(1, 8, 16, 16), torch.ones(8, 8, 3, 3)\n"
-        "torch.mkldnn_convolution(x, w, None, (0, 0), (1, 1), (1, 1), 1)"
+        "torch.mkldnn_convolution(x, w, None, (0, 0), (1, 1), (1, 1), 1)\n"
+        "print('level', torch.backends.cpu.get_cpu_capability())"
     )
     for name, variables in stated("torch").items():
         said = printed(program, {**variables, "ONEDNN_VERBOSE": "1"})
+        assert f"level {levels[name]}\n" in said
         used = re.search(r"exec,cpu,convolution,\S*?(sse41|avx2|avx512)", said)
         assert used is not None, said
         assert used[1] == {"sse4": "sse41", "avx2": "avx2"}.get(name, "avx512")

@@ -70,25 +70,23 @@ class Altered(NumPy):
 
 
 def verdicts(name, mode, change):
-    """What is said of the operator's smoke cases in f32."""
+    """What is said of the operator's smoke cases in f32, one after the other."""
     op = load(name)
     backend = NumPy() if change is None else Altered(change, mode)
-    found = set()
     for case in cases_of(name, "smoke"):
         if case.dtype == "f32" and (mode == "forward" or has_gradient(case, op)):
-            found.add(judged(backend, str(case), mode, single_call=True).verdict)
-    return found
+            yield judged(backend, str(case), mode, single_call=True).verdict
 
 
 @pytest.mark.parametrize("name", all_names())
 def test_errors_are_noticed(name):
     for mode, errors in (("forward", OUTPUTS), ("gradient", OF_FLAT if name in FLAT else GRADIENTS)):
-        honest = verdicts(name, mode, None)
+        honest = {*verdicts(name, mode, None)}
         if mode == "gradient" and honest <= {"UNSUPPORTED"}:
             continue
         if name in FLAT and mode == "gradient":
-            assert not verdicts(name, mode, np.zeros_like) & WRONG
+            assert WRONG.isdisjoint(verdicts(name, mode, np.zeros_like))
         assert honest <= {"PASS", "VACUOUS"}, (mode, honest)
         assert "PASS" in honest, (mode, honest)
         for error, change in errors.items():
-            assert verdicts(name, mode, change) & WRONG, (mode, error)
+            assert any(v in WRONG for v in verdicts(name, mode, change)), (mode, error)

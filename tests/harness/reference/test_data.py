@@ -5,6 +5,7 @@ import hashlib
 
 import numpy as np
 import pytest
+from _deep import few
 
 from opproof.cases import Case, cases_of
 from opproof.cases._data import bits_of, draw_cotangent, draw_stored, draw_tensor
@@ -118,13 +119,13 @@ def test_absent_arguments_keep_their_places():
     assert list_arguments(Case.parse("concat[a=3x4;b=3x4;dim=0;f32]"), load("concat")) == ["a", "b"]
 
 
+@pytest.mark.parametrize("every", few([4, 1]))
 @pytest.mark.parametrize("name", all_names())
-def test_cotangents_are_never_trivial(name):
+def test_cotangents_are_never_trivial(name, every):
     """Zeros, ones and constants hide a gradient that ignores the cotangent; so do equal rows."""
     op = load(name)
-    for case in cases_of(name):
-        if op.vjp is None or (case.fill not in ("exact", "signs") and case.dtype != "bf16"):
-            continue
+    asked = [] if op.vjp is None else [c for c in cases_of(name) if c.fill in ("exact", "signs") or c.dtype == "bf16"]
+    for case in asked[::every]:
         for g in make_question(case, op, Mode.GRADIENT).case_data.cotangents:
             if g is None or not g.size:
                 continue
