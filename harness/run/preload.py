@@ -6,12 +6,10 @@ Judges are its copies: what a backend wrote into it would be in each of them.
 import os
 import warnings
 
-from scipy import special
-
 from opproof.harness.run.hardening import harden_process, restrict_connections, take_orphans
 from opproof.harness.run.session import worker
 
-__all__ = ["special", "worker"]
+__all__ = ["worker"]
 
 harden_process()
 restrict_connections(os.getppid())
