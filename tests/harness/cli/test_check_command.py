@@ -179,14 +179,16 @@ def candidate(x, w):
 """
 
 
+@usual
 def test_a_candidate_that_dies_of_another_size_fails(tmp_path):
     """To decline it could raise."""
-    wrong = DOES.format(does="if x.shape[-1] % 2 == 0: os.abort()")
+    wrong = DOES.format(does="if x.shape[-1] != 17: os.abort()")
     status, output = checked(tmp_path, REFERENCE, wrong, "--seconds", "20")
     assert status == 1
     assert "CRASH" in output
 
 
+@usual
 def test_a_reference_that_is_another_at_the_end_proves_nothing(tmp_path):
     """Whoever wrote it: where it is covered for the candidate, that is another program, or as here itself."""
     itself = "import pathlib\n    pathlib.Path(__file__).write_text('reference = None')\n    torch.manual_seed"
@@ -199,6 +201,7 @@ NEW = MODEL.replace("class Model(", "class ModelNew(").replace(
 )
 
 
+@usual
 def test_a_module_that_is_wrong_in_evaluation_mode_alone(tmp_path):
     status, output = checked(tmp_path, MODEL, NEW)
     assert status == 1
@@ -208,6 +211,7 @@ def test_a_module_that_is_wrong_in_evaluation_mode_alone(tmp_path):
     assert again[0] == 1
 
 
+@usual
 def test_values_that_prove_nothing_are_no_pass(tmp_path):
     """The mean of one number is taken off it: zeros are right, and so are the gradients, which are 0."""
     always = "    y = (x * w).amax(-1, keepdim=True)\n    return y - y.mean(-1, keepdim=True)\n"
