@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import gc
 import os
 import shutil
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import pytest
 from _usual_values import leave_out
+
+from opproof.cases import _registry
 
 #: Of several processes one runs all tests of a file, which share what is imported, made and measured once; and of files
 #: that are named alike here.
@@ -29,15 +32,23 @@ APART = ("test_fused.py",)
 
 #: Files that take longest come first, the longest ahead: what is begun last is short.
 FIRST = (
-    *("test_report_browser.py", "test_cluster.py", "test_attacks_on_the_cluster.py", "test_fused.py"),
-    *("test_fault_drill.py", "test_exec.py", "test_hosts.py", "test_other_circumstances.py", "test_ci_examples.py"),
-    *("test_defects.py", "test_diagnosis.py", "test_rare_values.py", "test_kinks_of_torch.py", "test_docs.py"),
-    *("test_where_nobody_judges.py", "test_attention_by_its_output.py", "test_bench_looks.py"),
+    *("test_fused.py", "test_report_browser.py", "test_cluster.py", "test_attacks_on_the_cluster.py"),
+    *("test_where_nobody_judges.py", "test_honest_backends.py", "test_fault_drill.py", "test_check_command.py"),
+    *("test_honest.py", "test_other_circumstances.py", "test_pytest_plugin.py", "test_cheats.py", "test_defects.py"),
+    *("test_docs_of_check.py", "test_planted_defects.py", "test_init.py", "test_capabilities.py", "test_selfcheck.py"),
+    *("test_rare_values.py", "test_other_algorithms.py", "test_arguments_of_other_seeds.py", "test_limits.py"),
+    *("test_attention_by_its_output.py", "test_attacks_on_the_references.py", "test_diagnosis.py", "test_slices.py"),
+    *("test_exec.py", "test_hosts.py", "test_suspects.py", "test_bench_looks.py", "test_kinks_of_torch.py"),
+    *("test_ci_examples.py", "test_wild.py", "test_resume.py", "test_unwatched.py", "test_periods.py"),
 )
 
 # Hundreds of programs that tests start would compile all of the package again: a fifth of a second each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Rows of all operators are read by hundreds of tests, and by what collects them: a process reads those of each once.
+_READ = functools.cache(_registry.listed_cases)
+_registry.listed_cases = lambda op, level="standard": list(_READ(op, level))
 
 # What is imported and collected stays until the end: it is looked through once, and not with each test's garbage.
 gc.disable()
