@@ -9,6 +9,7 @@ from typing import Any
 from opproof.core.dtypes import DTYPES, VARY
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import MODES, Mode, Verdict
+from opproof.harness.check.call.array_libraries import find_library, with_tensors
 from opproof.harness.check.call.candidates import is_custom, is_symbol, make_callee, run_opcheck
 from opproof.harness.check.call.exchange import CallRequest, are_all_near
 from opproof.harness.check.call.isolated import function_of
@@ -65,6 +66,9 @@ def judge_candidate(
         )
     if not callable(like):
         raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
+    library = None if is_module(like) else find_library(like)
+    if library is not None:
+        raise UsageError(f"like is a function of {library.name}: expected one of PyTorch; a candidate may be of both.")
     if inputs is None:
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
     wishes["again"] = _format_retry_call(candidate, like, isolate, wishes, further)
@@ -110,7 +114,7 @@ def _by_name(candidate: Any, op: str, vjp: Callable[..., Any] | None, wishes: di
         return by_backend(candidate, op, wishes)
     if not callable(candidate):
         raise UsageError(f"the candidate is a {type(candidate).__name__}: expected a function, a module or a backend.")
-    return by_function(candidate, op, vjp, wishes)
+    return by_function(with_tensors(candidate), op, vjp, wishes)
 
 
 def _is_backend(candidate: Any) -> bool:

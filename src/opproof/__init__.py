@@ -61,8 +61,9 @@ def check(
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
-    A candidate is a function of tensors or of NumPy arrays, a module, a torch.autograd.Function, an operator of
-    torch.library, a symbol of C ("c:./libmine.so:my_kernel", or a ctypes function); with `op` also a backend.
+    A candidate is a function of tensors or of arrays of NumPy, JAX or MLX, a module, a torch.autograd.Function, an
+    operator of torch.library, a symbol of C ("c:./libmine.so:my_kernel", or a ctypes function); with `op` also a
+    backend.
 
     With `op`, `candidate(*tensors, **params)` is judged by the operator's standard cases. With `like`, by what that
     function or module computes in float64, for `inputs`: a list of shapes (tuples of integers, drawn normally in

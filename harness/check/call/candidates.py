@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.errors import UsageError
+from opproof.harness.check.call.array_libraries import convert_to_numpy, convert_to_torch, with_tensors
 from opproof.harness.check.call.perform import Ended
 from opproof.harness.check.call.side_effects import settings_kept
 from opproof.harness.check.call.subject import Arguments, is_module
@@ -51,6 +52,9 @@ def make_callee(
     if is_symbol(candidate):
         symbol = load_symbol(candidate)
         return Callee(_name_function(functools.partial(call, symbol, reference), symbol.name), vjp)
+    function = with_tensors(candidate)
+    if function is not candidate:
+        return Callee(function, with_tensors(vjp))
     if is_module(candidate) or device != "cpu" or not _takes_arrays(torch, candidate, arguments, tensors):
         return Callee(candidate, vjp)
     name = getattr(candidate, "__name__", type(candidate).__name__)
@@ -78,7 +82,7 @@ def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Seq
         return False
     if attempt(drawn()) is None:  # what it updates requires no grad
         return False
-    found = attempt([_convert_to_numpy(t) for t in drawn()])
+    found = attempt([convert_to_numpy(t) for t in drawn()])
     leaves = found if isinstance(found, tuple | list) else [found]
     return all(isinstance(y, np.ndarray | np.generic | float | int) for y in leaves)
 
@@ -90,32 +94,10 @@ def _of_arrays(fn: Callable[..., Any]) -> Callable[..., Any]:
         from torch.utils._pytree import tree_map
 
         with np.errstate(all="ignore"):
-            found = fn(*tree_map(_convert_to_numpy, given), **tree_map(_convert_to_numpy, named))
-        return tree_map(_convert_to_torch, found)
+            found = fn(*tree_map(convert_to_numpy, given), **tree_map(convert_to_numpy, named))
+        return tree_map(convert_to_torch, found)
 
     return function
-
-
-def _convert_to_numpy(value: Any) -> Any:
-    import torch
-
-    if not isinstance(value, torch.Tensor):
-        return value
-    plain = value.detach().cpu()
-    if plain.dtype == torch.bfloat16:
-        import ml_dtypes
-
-        return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    return plain.numpy()
-
-
-def _convert_to_torch(value: Any) -> Any:
-    if not isinstance(value, np.ndarray | np.generic):
-        return value
-    from opproof.harness.check.function_backend import to_torch as taken
-
-    array = np.ascontiguousarray(value) if np.ndim(value) else np.array(value)
-    return taken(array, "cpu")
 
 
 def _name_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:

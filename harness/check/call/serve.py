@@ -20,6 +20,7 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.core.system import keep_what_is_freed
     from opproof.core.verdicts import Verdict
     from opproof.harness.check.call import wire
+    from opproof.harness.check.call.array_libraries import with_tensors
     from opproof.harness.check.call.exchange import Reply
     from opproof.harness.check.call.other_calls import ReusedBuffers
     from opproof.harness.check.call.perform import perform
@@ -43,7 +44,7 @@ def serve(file: str, name: str, how: str) -> None:
             made = [subject(*(wire.from_json(v, own) for v in given["init"])) for _ in range(2)]
             subject, shared = made[0], describe_shared_weights(*made)
         subject = subject.eval() if given["evaluation"] else subject
-        candidate = Lasting(subject, _decode_form(given, own), given["lasts"])
+        candidate = Lasting(with_tensors(subject), _decode_form(given, own), given["lasts"])
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
     kept = ReusedBuffers()
