@@ -48,7 +48,7 @@ FLOORS = {
 FRONT: dict[str, frozenset[str]] = {
     "harness.bench": frozenset("bench cost measure".split()),
     "harness.capture": frozenset("program recorder".split()),
-    "harness.check": frozenset("api by_operator call.isolated options run".split()),
+    "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
         "alternatives array_statistics bound causes chunks gradient judgement kinks outputs periods self_oracle".split()

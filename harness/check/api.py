@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from opproof.core.dtypes import DTYPES, VARY
@@ -16,6 +16,7 @@ from opproof.harness.check.call.isolated import function_of
 from opproof.harness.check.call.reference import Reference
 from opproof.harness.check.call.reference_reply import ReferenceReply, ask_reference
 from opproof.harness.check.call.subject import Form, is_module, list_owned, name_of
+from opproof.harness.check.contract import Contract, make_contract
 from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.report import Report
@@ -48,12 +49,15 @@ def judge_candidate(
 ) -> Report:  # fmt: skip
     """The report on `candidate`. Raises UsageError for a wrong call."""
     further = _parse_modes(wishes.pop("modes", ()))
+    declared = {f.name: wishes.pop(f.name, None) for f in fields(Contract)}
     check_bits(wishes.get("bits"))
     if (op is None) == (like is None):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
     if like is None:
         if further:
             raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
+        if name := next(filter(declared.get, declared), None):
+            raise UsageError(f"{name} belongs to like=: the cases of the operator {op!r} have their own.")
         for name, why in _OF_LIKE.items():
             given = inputs if name == "inputs" else wishes.pop(name, None)
             if given is not None and given is not False:
@@ -71,7 +75,8 @@ def judge_candidate(
         raise UsageError(f"like is a function of {library.name}: expected one of PyTorch; a candidate may be of both.")
     if inputs is None:
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
-    wishes["again"] = _format_retry_call(candidate, like, isolate, wishes, further)
+    wishes["contract"] = contract = make_contract(**declared)
+    wishes["again"] = _format_retry_call(candidate, like, isolate, {**wishes, **contract.given}, further)
     if isolate:
         wishes["device"] = wishes.get("device") or "cpu"
         return check_candidate(function_of(candidate), like, inputs, CheckOptions(**wishes, modes=further))
@@ -81,7 +86,8 @@ def judge_candidate(
 
 def _format_retry_call(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
     """The call that tries one variant again; of modules after the seed of their weights."""
-    named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs", "bits", "beyond") if wishes.get(k)}
+    kept = ("dtype", "compute", "seed", "reuses_outputs", "bits", "beyond", *(f.name for f in fields(Contract)))
+    named = {k: wishes[k] for k in kept if wishes.get(k)}
     if modes:
         named["modes"] = tuple(map(str, modes))
     options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from opproof.core.verdicts import Mode
+from opproof.harness.check.contract import Contract, Precision
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,10 @@ class CheckOptions:
     vjp: Callable[..., Any] | None = None
     gradients: bool = True
     seconds: float = 20.0
-    compute: str | None = None
+    compute: Precision = None
     reuses_outputs: bool = False  # declared: the next call may overwrite what this one returns
     bits: str | None = None  # declared: the same call may give others
+    contract: Contract = field(default_factory=Contract)
     seed: int = 0
     device: str = "cpu"
     neighbours: bool = True

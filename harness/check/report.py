@@ -42,6 +42,7 @@ class Report:
     advisories: tuple[str, ...] = ()  # calls in which the candidate answers otherwise, and which are no failure
     advise: bool = False  # they are said
     beyond: tuple[str, ...] = ()  # where it is wrong and no given input lies: told, and no failure
+    contract: tuple[str, ...] = ()  # what is declared of the candidate, then what of it is no failure by that
 
     @property
     def ok(self) -> bool:
@@ -145,6 +146,7 @@ class Report:
         worst = self.worst
         again = self.repro(worst) if failed and worst is not None else ""
         notes = [f"again: {again}"] * bool(again)
+        notes += [f"contract: {text}" for text in self.contract]
         notes += [f"tried: {', '.join(self.tried)}"] * bool(self.tried)
         notes += [f"no evidence: {self.no_evidence}"] * bool(self.no_evidence)
         notes += [f"not judged: {text}" for text in self.not_judged]
@@ -182,6 +184,7 @@ class Report:
             "not_judged": [text[:200] for text in self.not_judged[:5]],
             "promoted": [text[:200] for text in self.promoted[:3]],
             "beyond": [text[:200] for text in self.beyond[:3]],
+            "contract": [text[:200] for text in self.contract[:5]],
         }
         if self.advise:
             document["advisories"] = [text[:200] for text in self.advisories[:5]]
@@ -206,7 +209,7 @@ class Report:
                 },
             }  # fmt: skip
         document = {key: _convert_to_json(value) for key, value in document.items()}
-        for key in ("promoted", "advisories", "beyond", "not_judged", "tried", "eager_units"):
+        for key in ("promoted", "advisories", "beyond", "not_judged", "tried", "eager_units", "contract"):
             if len(json.dumps(document)) > limit:
                 document.pop(key, None)
         return json.dumps(document)
@@ -234,7 +237,7 @@ def first_of(names: Sequence[str]) -> str:
 
 def join_reports(reports: Sequence[Report]) -> Report:
     """Several reports of one candidate as one."""
-    names = ("tried", "not_judged", "promoted", "otherwise", "advisories", "beyond")
+    names = ("tried", "not_judged", "promoted", "otherwise", "advisories", "beyond", "contract")
     texts: dict[str, Any] = {name: tuple(dict.fromkeys(t for r in reports for t in getattr(r, name))) for name in names}
     return replace(
         reports[0],

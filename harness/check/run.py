@@ -16,6 +16,7 @@ from opproof.harness.check.call.isolated import Located, isolated
 from opproof.harness.check.call.other_calls import ReusedBuffers
 from opproof.harness.check.call.perform import Pull, perform, threads_for
 from opproof.harness.check.call.reference import CallFn, Reference
+from opproof.harness.check.call.stand_ins import ContractedCalls
 from opproof.harness.check.call.subject import (
     Form,
     Lasting,
@@ -26,9 +27,10 @@ from opproof.harness.check.call.subject import (
     name_of,
     state_of,
 )
+from opproof.harness.check.contract import require_precision
 from opproof.harness.check.judge.derivatives import try_derivative
 from opproof.harness.check.judge.outcome import VariantResult
-from opproof.harness.check.judge.standalone import make_standalone_caller
+from opproof.harness.check.judge.standalone import Unwatched, make_standalone_caller
 from opproof.harness.check.option_pairs import check_each_form
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.records import Sides, make_records
@@ -130,10 +132,13 @@ def _compare_sides(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, *
     owned = list_owned(like, wish.dtype) if is_module(like) else ()
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
+    _check_contract(reference, asked, names, wish)
     _check_kinds(candidate, like)
     sides = Sides(reference, name_of(like), name_of(candidate), in_process=not isinstance(candidate, Located))
     draw = _Redraw(like, inputs, names, reference, wish)
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * DRAWS_PER_BRANCH)}
+    for _, tensors in draws.values():
+        wish.contract.require_sizes(tensors)
     space = _make_space(draw, draws, by_shape=by_shape, isolated=not sides.in_process)
     rounds = _search(candidate, reference, space, wish)
     alike = as_drawn(space.pairs, space.kept)
@@ -158,6 +163,21 @@ def _check_kinds(candidate: Any, like: Any) -> None:
         raise UsageError("the candidate is a module and the reference is none: give modules on both sides.")
     if is_module(like) and not is_module(candidate) and not isinstance(candidate, Located):
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
+
+
+def _check_contract(
+    reference: Reference, tensors: tuple[CallTensor, ...], names: Sequence[str], wish: CheckOptions
+) -> None:
+    """Raise UsageError where the contract names what there is not, or makes no sense of this reference."""
+    contract = wish.contract
+    require_precision(wish.compute)
+    if not contract.given and isinstance(wish.compute, str | None):
+        return
+    if wish.modes and (contract.writes or contract.backwards or not isinstance(wish.compute, str | None)):
+        raise UsageError("modes= goes without inplace, overwrites, backwards and a compute by names: leave them out.")
+    reply = reference.call_native(CallRequest(tensors, seed=wish.seed))
+    if not reply.error:  # which is told of the inputs as given
+        contract.require_names(names, tensors, len(reply.outputs), wish.compute)
 
 
 def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, isolated: bool) -> SearchSpace:
@@ -200,10 +220,19 @@ def _search(candidate: Any, reference: Reference, space: SearchSpace, wish: Chec
     local = nullcontext(_make_call_fn(Lasting(candidate, reference.form, lasts), wish))
     if not isinstance(candidate, Located):
         with local as ask:
-            return VariantSearch(reference, ask, space, wish).run()
+            return _run_search(reference, ask, space, wish)
     alone = make_standalone_caller(candidate, reference.form, candidate.seconds)
     with isolated(candidate, reference, wish.seed, lasts=lasts) as ask:
-        return VariantSearch(reference, ask, space, wish).run(alone)
+        return _run_search(reference, ask, space, wish, alone)
+
+
+def _run_search(
+    reference: Reference, ask: CallFn, space: SearchSpace, wish: CheckOptions, alone: Unwatched | None = None
+) -> SearchResult:
+    """Search under the contract; a program that knows of none is not asked where it lets anything be written."""
+    calls = ContractedCalls(ask, wish.contract)
+    found = VariantSearch(reference, calls, space, wish).run(None if wish.contract.writes else alone)
+    return replace(found, notes=tuple(calls.notes))
 
 
 def _add_modes(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opproof.core.errors import BadInput, UsageError
-from opproof.core.verdicts import WRONG, Mode, Verdict
+from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.check.call.exchange import Reply
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.reference_reply import ReferenceReply
@@ -145,6 +145,17 @@ def _apply_steps(one: JudgedVariant, start: float) -> VariantResult:
     return one.with_stale()
 
 
+def _fail_unheld_results(one: JudgedVariant) -> JudgedVariant:
+    """Fail where an argument, declared to hold a result, holds other values than were returned."""
+    forward, harm = one.judgements.get(Mode.FORWARD), one.reply.harm
+    if forward is None or harm is None or harm.verdict is not Verdict.WRONG_VALUE:
+        return one
+    is_right = forward.verdict not in FAILED
+    wrong = Judgement(harm.verdict) if is_right else forward
+    text = "; ".join(filter(None, (wrong.message, harm.text, "what is returned is right" * is_right)))
+    return one.with_changed({Mode.FORWARD: replace(wrong, message=text)})
+
+
 def _decline_marginal(one: JudgedVariant) -> JudgedVariant | VariantResult:
     """Decline what is wrong by little, before it is looked at again, which takes minutes of a scan."""
     return make_untelling(one.variant) if is_marginal(one.variant, one.judgements) else one
@@ -190,6 +201,7 @@ TRIAGE: tuple[Step, ...] = (
     decline_untelling,
     _mention_strides,
     mention_kept_input,
+    _fail_unheld_results,
 )
 #: What else is asked of a candidate whose answer is right, in this order.
 CHECKS_OF_RIGHT: tuple[Step, ...] = (fail_wrong_part, fail_wrong_as_one, check_lost_gradients, _check_other_replies)

@@ -44,7 +44,7 @@ from opproof.harness.check.variants.generate import (
 )
 from opproof.harness.check.variants.properties import Property
 from opproof.harness.check.variants.rare_values import MAX_EPSILON
-from opproof.harness.check.variants.sizes import list_sizes
+from opproof.harness.check.variants.sizes import list_given_sizes, list_sizes
 from opproof.harness.check.variants.variant import Pair, Variant, by_turns
 from opproof.harness.clock import ENDLESS, Allowed, Clock
 from opproof.harness.reference.torch.arithmetic import OutOfTime
@@ -78,6 +78,7 @@ class SearchResult:
     left: tuple[str, ...]
     asked: int = 0
     advisories: tuple[str, ...] = ()  # what is no failure, and may be said
+    notes: tuple[str, ...] = ()  # what is no failure by the contract, and told
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -145,13 +146,16 @@ class VariantSearch:
     def _generate(self) -> Iterator[tuple[Variant, ...]]:
         """Make the variants in the order in which they are tried, each with the same of other data."""
         space = self.space
-        named = self.reference.subject, self.reference.form.arguments.rest
-        numbers = numbers_of(*named)
+        contract, form = self.wish.contract, self.reference.form
+        named = self.reference.subject, form.arguments.rest
+        numbers = numbers_of(*named) | contract.list_restricted_sizes(space.first)
 
         def make() -> Iterator[tuple[Variant, ...]]:
             """Make others, which take longer than one call, once the inputs as given were tried."""
             yield take_as_given(space.pairs)
             others = list_sizes(space.first, numbers, parted=space.isolated) if space.is_factory else []
+            if space.is_factory or space.by_shape:
+                others = [*list_given_sizes(space.first, contract.list_other_sizes(space.first)), *others]
             marks, floors = marks_of(self.reference.subject), floors_of(*named)
             form = space.pairs, space.kept, space.by_shape, others, space.otherwise, floors, numbers, marks
             yield from variants_of(*form, space.exchanged)[1:]
@@ -183,7 +187,9 @@ class VariantSearch:
         )
 
     def _is_needless(self, variant: Variant) -> bool:
-        """Whether it is not the one asked for, or of a group that has one, or rare after something was wrong."""
+        """Whether it is not to be answered, or asked for, or is of a group that has one, or rare after a failure."""
+        if self.wish.contract.describe_refusal(variant.case_data or self.space.first):
+            return True
         if self.wish.only is not None:
             return variant.name != self.wish.only
         judged = [t.variant for t in self.found if not t.declined]
@@ -285,7 +291,8 @@ def find_differing(
     """
     other = 0.0
     for variant in take_in_time(seconds, variants):
-        asked = ask_reference(reference, variant.case_data, wish.seed, wish.gradients, variant.rest)
+        given = variant.case_data, wish.seed, wish.gradients, variant.rest, wish.contract.grads
+        asked = ask_reference(reference, *given)
         if isinstance(asked, str):
             continue
         other = other or _estimate_rounding(variant, asked.outputs)

@@ -66,6 +66,7 @@ def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: S
         rounds.advisories,
         wish.advise,
         tuple(f"{one.variant.name}: {one.declined}" for one in found if one.beyond),
+        (*(f"{name}={value!r}" for name, value in wish.contract.given.items()), *rounds.notes),
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +16,51 @@ from opproof.harness.cli.options import SECONDS, check_finite
 
 if TYPE_CHECKING:
     from opproof.harness.capture.recorder import CapturedCalls
+    from opproof.harness.check.contract import Contract
+
+
+def _parse_sizes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """Whole numbers by the name of a size, of texts such as head_dim=64,128."""
+    pairs = [text.rpartition("=") for text in values]
+    if wrong := next(
+        (v for v, (key, _, n) in zip(values, pairs, strict=True) if not re.fullmatch(_SIZES, n) or not key), ""
+    ):
+        raise click.BadParameter(f"{wrong!r}: expected NAME=N, such as x.-1=1024.", ctx, param)
+    return {key: tuple(map(int, n.split(","))) for key, _, n in pairs}
+
+
+#: Whole numbers in a row.
+_SIZES = r"\d+(,\d+)*"
+
+
+def _add_contract(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of a contract, whose values a command takes together."""
+    for option in (
+        click.option("--inplace", multiple=True, metavar="NAME", help="Declare that this argument holds the result."),
+        click.option("--overwrites", multiple=True, metavar="NAME", help="Declare that it may hold anything after."),
+        click.option("--backwards", type=click.IntRange(1, 1), help="Declare that the first backward counts alone."),
+        click.option("--multiple-of", multiple=True, metavar="SIZE=N", callback=_parse_sizes, help="Try no others."),
+        click.option("--sizes", multiple=True, metavar="SIZE=N,M", callback=_parse_sizes, help="Try no others."),
+        click.option("--signature", metavar="(b,h),(h)", help="Name the axes of the tensors, for sizes."),
+        click.option("--no-grad", "grads", multiple=True, metavar="NAME", help="Declare that it gets no gradient."),
+    ):
+        command = option(command)
+    return command
+
+
+def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> tuple[Contract, str]:
+    """The contract of a file and of options, which go before it, and the options as they are given again."""
+    from opproof.harness.check.contract import make_contract
+
+    given = {name: value for name, value in declared.items() if value}
+    options = ""
+    for name, value in given.items():
+        some = [f"{k}={','.join(map(str, v))}" for k, v in value.items()] if isinstance(value, dict) else value
+        word = "no-grad" if name == "grads" else name.replace("_", "-")
+        options += "".join(f" --{word} {quote(str(v))}" for v in (some if isinstance(some, list | tuple) else [some]))
+    given["multiple_of"] = {key: some[0] for key, some in given.get("multiple_of", {}).items()} or None
+    given["grads"] = dict.fromkeys(given.get("grads", ())) or None
+    return make_contract(**{**of_file, **{name: v for name, v in given.items() if v is not None}}), options
 
 
 @click.command("check")
@@ -30,6 +77,7 @@ if TYPE_CHECKING:
 @click.option("--beyond", is_flag=True, help="Fail too where inputs leave the range of all that were given.")
 @click.option("--advise", is_flag=True, help="Say too where the candidate answers otherwise and is not wrong.")
 @click.option("--values-only", is_flag=True, help="Judge no gradients.")
+@_add_contract
 @click.option("--accept-partial", is_flag=True, help="Exit with 0 though most variants were not tried in time.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
 @click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
@@ -37,6 +85,7 @@ def check_command(
     *, reference: Path, candidate: Path | None, dtype: str | None, seconds: float, seed: int, only: str | None,
     compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
     against: str | None, values_only: bool, accept_partial: bool, as_json: bool, html: Path | None,
+    **declared: Any,
 ) -> int:  # fmt: skip
     """Judge CANDIDATE by REFERENCE, two Python files or one with both; the candidate runs in a process of its own.
 
@@ -58,10 +107,12 @@ def check_command(
     before = reference.read_bytes()
     given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
     options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
+    contract, of_contract = _read_contract(declared, sides.contract)
+    options += [of_contract]
     options += [" --reuses-outputs"] * reuses_outputs + [" --beyond"] * beyond
     wish = CheckOptions(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
-        reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
+        contract=contract, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
         eager=against is not None, only=only,
         again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip

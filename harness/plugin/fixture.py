@@ -91,15 +91,21 @@ def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) ->
     """Judge `fn` by what the call names. Raises UsageError for a wrong call."""
     if options.get("like") is not None or op is None:
         from opproof.harness.check.api import judge_candidate
+        from opproof.harness.check.contract import Contract
         from opproof.harness.check.options import CheckOptions
 
-        _check_names(
-            options, ("like", "inputs", "vjp", "isolate", *(f.name for f in fields(CheckOptions) if f.name != "again"))
-        )
+        wishes = [f.name for of in (CheckOptions, Contract) for f in fields(of) if f.name not in ("again", "contract")]
+        _check_names(options, ("like", "inputs", "vjp", "isolate", *wishes))
         given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
         report = judge_candidate(fn, op, **given)
         objection = "" if report.ok else repr(report)
-        return Found(report.candidate, report.results, (*report.not_judged, *report.said_advisories), objection, report)
+        return Found(
+            report.candidate,
+            report.results,
+            (*report.not_judged, *report.said_advisories),
+            objection,
+            report,
+        )
     from opproof.harness.check import by_operator
 
     _check_names(options, [f.name for f in fields(by_operator.FunctionCheck) if f.name not in ("fn", "op")])

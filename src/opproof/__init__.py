@@ -13,7 +13,7 @@ Importing it imports neither PyTorch nor NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,13 @@ def check(
     bits: str | None = None,
     beyond: bool = False,
     advise: bool = False,
+    inplace: Sequence[str] = (),
+    overwrites: Sequence[str] = (),
+    backwards: int | None = None,
+    multiple_of: Mapping[str, int] | None = None,
+    sizes: Mapping[str, Sequence[int]] | None = None,
+    signature: str | None = None,
+    grads: Mapping[str, None] | None = None,
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
@@ -84,6 +91,13 @@ def check(
     draw; else the report has it in `beyond`. advise: say too where the candidate answers otherwise and
     is not wrong, as for NaN; the report keeps it in `advisories`.
 
+    A contract says what the candidate promises otherwise than PyTorch's functional operators, and is tested as said.
+    inplace: the named arguments hold the results afterwards, in the order of outputs, and nothing else changes.
+    overwrites: these may hold anything afterwards, "grad" standing for the gradient that a backward is given.
+    backwards: 1 where only the first backward of a forward counts. multiple_of, sizes: the sizes that are answered,
+    as {"x.-1": 1024} and {"head_dim": (64, 128)}, by argument and axis or by a name of `signature`, as
+    "(batch,head_dim),(head_dim)"; no others are asked. grads: {"cos": None} for what never gets a gradient.
+
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
     """
@@ -93,6 +107,8 @@ def check(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
         modes=modes, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
+        inplace=inplace or None, overwrites=overwrites or None, backwards=backwards, multiple_of=multiple_of,
+        sizes=sizes, signature=signature, grads=grads,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

@@ -69,6 +69,8 @@ class CallRequest:
     fence: Fence = Fence.NONE  # around its tensors, and those that PyTorch makes for it
     unseen: bool = False  # whether values are written to the tensors of the call before through `.data`
     one: tuple[int, ...] = ()  # positions of tensors that are one object, all of one kind and value
+    inplace: tuple[int, ...] = ()  # positions of tensors that are to hold the outputs, in their order
+    overwrites: tuple[int, ...] = ()  # positions of those that may hold anything afterwards; -1: the cotangents
 
     @property
     def plain(self) -> CallRequest:

@@ -11,8 +11,8 @@ import inspect
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from opproof.harness.check.call.exchange import CallRequest, Reply
 from opproof.harness.check.call.perform import changed_of
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.serve import load_module
+from opproof.harness.check.contract import Contract
 from opproof.harness.clock import count, count_no_more
 from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts.process import HostFault, HostProcess
@@ -144,6 +145,9 @@ def _ask_process(process: HostProcess, request: CallRequest, seconds: float) -> 
         return Reply(error=f"what came is no reply: {type(error).__name__}", cause=Verdict.ERROR)
 
 
+_OPTIONS = tuple(f.name for f in fields(Contract))
+
+
 @dataclass(frozen=True)
 class FilePair:
     """What is compared, and for which inputs."""
@@ -151,6 +155,7 @@ class FilePair:
     reference: Any
     candidate: Located
     inputs: Callable[..., Any]
+    contract: Mapping[str, Any] = field(default_factory=dict)  # the options of one, of the reference's file
 
 
 def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
@@ -167,15 +172,19 @@ def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
         raise UsageError(f"{reference} could not be loaded: {type(error).__name__}: {error}") from error
     if withheld is None and not hasattr(module, "candidate") and not hasattr(module, "ModelNew"):
         raise UsageError(f"{reference} has no candidate, nor ModelNew: write one there, or give its file too.")
+    contract = getattr(module, "contract", {})
+    if not isinstance(contract, Mapping) or (unknown := [k for k in contract if k not in _OPTIONS]):
+        wrong = f"has {unknown[0]!r}" if isinstance(contract, Mapping) else f"is a {type(contract).__name__}"
+        raise UsageError(f"contract in {reference} {wrong}: expected a dict with some of {', '.join(_OPTIONS)}.")
     if hasattr(module, "Model") and hasattr(module, "get_inputs"):
         init = tuple(getattr(module, "get_init_inputs", list)())
         torch.manual_seed(seed)
         like = module.Model(*init)
-        return FilePair(
-            like, Located(candidate.resolve(), "ModelNew", init, withheld=withheld), lambda: list(module.get_inputs())
-        )
+        located = Located(candidate.resolve(), "ModelNew", init, withheld=withheld)
+        return FilePair(like, located, lambda: list(module.get_inputs()), contract)
     if hasattr(module, "reference") and hasattr(module, "inputs"):
-        return FilePair(module.reference, Located(candidate.resolve(), "candidate", withheld=withheld), module.inputs)
+        located = Located(candidate.resolve(), "candidate", withheld=withheld)
+        return FilePair(module.reference, located, module.inputs, contract)
     raise UsageError(
         f"{reference} has neither form: expected reference and inputs, or Model, get_inputs and get_init_inputs."
     )

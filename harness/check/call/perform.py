@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,6 +38,7 @@ from opproof.harness.check.call.other_calls import (
     with_other_numbers,
 )
 from opproof.harness.check.call.side_effects import SideEffect, watch
+from opproof.harness.check.call.stand_ins import StandIns, has_own_backward
 from opproof.harness.check.tensors import CallTensor, apply_layout, as_array, flatten_outputs, to_torch
 from opproof.harness.clock import Allowed
 
@@ -67,10 +67,13 @@ def perform(call: Call, request: CallRequest, pull: Pull | None = None, kept: Re
     meet = request.setting in (Setting.BESIDE, Setting.MANY) and not request.after
 
     watched = Ended(call)
+    given = StandIns(watched, request)
+    pull = given.pull(pull)
 
     def asked(one: CallRequest) -> Reply:
-        reply = _call_many_times(watched, one, pull) if meet else _perform_call(watched, one, pull, kept)
-        return reply if watched.left is None or reply.error else replace(reply, harm=watched.left)
+        reply = _call_many_times(given, one, pull) if meet else _perform_call(given, one, pull, kept)
+        harm = watched.left or reply.harm or given.find_harm()
+        return reply if reply.error else replace(reply, harm=harm)
 
     with threads_for(request.tensors):
         reply = call_in_setting(request.setting, lambda: asked(request))
@@ -81,7 +84,7 @@ def perform(call: Call, request: CallRequest, pull: Pull | None = None, kept: Re
     return replace(plain, declined="it is a function of NumPy, through which autograd does not see: give its vjp")
 
 
-def _perform_call(call: Call, request: CallRequest, pull: Pull | None, kept: ReusedBuffers | None) -> Reply:
+def _perform_call(call: StandIns, request: CallRequest, pull: Pull | None, kept: ReusedBuffers | None) -> Reply:
     import torch
 
     fences = Fences(request.fence)
@@ -108,7 +111,7 @@ def _perform_call(call: Call, request: CallRequest, pull: Pull | None, kept: Reu
                 replaced_contents(torch, tensors, lambda t: 1 - t) if request.setting is Setting.LATE else nullcontext()
             ):
                 results = (*raw, *(tensors[i] for i in request.after))
-                outputs = tuple(_make_reply_tensor(y, tensors, request.after) for y in results)
+                outputs = tuple(_make_reply_tensor(y, call.in_place_of(tensors), request.after) for y in results)
             if request.before is BeforeBackward.CALL:
                 with torch.set_grad_enabled(wanted):
                     _call_with_others(call, tensors, _MAX_EXTRA_FORWARDS, _EXTRA_FORWARDS_SECONDS)
@@ -282,24 +285,6 @@ def _make_reply_tensor(y: Any, tensors: Sequence[Any], after: Sequence[int] = ()
     owners = [i for i, t in others if t.untyped_storage().data_ptr() == place]
     overlaps = y.numel() > 0 and any(n > 1 and s == 0 for n, s in zip(y.shape, y.stride(), strict=True))
     return ReplyTensor(values, dtype, bool(y.requires_grad), owners[0] if owners else -1, overlaps)
-
-
-#: PyTorch's own nodes of a graph: of its operators, of leaves, of views and copies, and of what it has compiled.
-_OF_TORCH = re.compile(r"\w+Backward\d+|AccumulateGrad|CopySlices|CompiledFunctionBackward|torch::autograd::\w+")
-
-
-def has_own_backward(outputs: Sequence[Any]) -> bool:
-    """Whether the graph of outputs, which are tensors of PyTorch, has a node that is not PyTorch's own."""
-    left = [y.grad_fn for y in outputs if y.grad_fn is not None]
-    seen = set(left)
-    while left:
-        node = left.pop()
-        if not _OF_TORCH.fullmatch(node.name()):
-            return True
-        new = {n for n, _ in node.next_functions if n is not None} - seen
-        seen |= new
-        left += new
-    return False
 
 
 #: Of so many elements a call has one thread: more would wait for one another, and for all who use the other cores.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor
 from opproof.harness.check.call.reference import Native
+from opproof.harness.check.contract import Precision, is_part_of, list_precisions
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor, is_float8, kind_of
 from opproof.harness.reference.torch.evaluate import TorchQuestion
 
@@ -31,7 +32,7 @@ class ReferenceReply:
         own = len(self.outputs) - len(after)
         return (*(f"y{i}" for i in range(own)), *(f"{given[i].name} after the call" for i in after))
 
-    def make_question(self, outputs: Callable[..., Sequence[Any]], compute: str | None) -> TorchQuestion:
+    def make_question(self, outputs: Callable[..., Sequence[Any]], compute: Precision) -> TorchQuestion:
         """The question that `outputs`, the reference in float64, answers under noise."""
         request = self.request
         return TorchQuestion(
@@ -41,16 +42,20 @@ class ReferenceReply:
             tuple(kind_of(y.dtype) for y in self.outputs),
             list_kinds(request.tensors),
             request.cotangents,
-            compute,
+            list_precisions(compute, (*self.names, *(t.name for t in request.tensors))),
             request.seed,
             self.reply.draws,
         )
 
 
 def ask_reference(
-    reference: Native, tensors: tuple[CallTensor, ...], seed: int, gradients: bool, rest: tuple[Any, ...] | None = None
-) -> ReferenceReply | str:
-    """The facts, or why the reference does not accept these tensors; `rest`: other arguments beside them."""
+    reference: Native, tensors: tuple[CallTensor, ...], seed: int, gradients: bool, rest: tuple[Any, ...] | None = None,
+    constants: Iterable[str] = (),
+) -> ReferenceReply | str:  # fmt: skip
+    """The facts, or why the reference does not accept these tensors; `rest`: other arguments beside them.
+
+    `constants`: arguments that by contract never get a gradient.
+    """
     plain = tuple(replace(t, layout=CONTIGUOUS) for t in tensors)
     first = reference.call_native(CallRequest(plain, seed=seed, rest=rest))
     if first.error:
@@ -73,7 +78,8 @@ def ask_reference(
         *(None for _ in after),
     )
     each = enumerate(tensors)
-    needs = tuple(is_differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in each)
+    left = {*after, *(i for i, t in enumerate(tensors) if any(is_part_of(t.name, name) for name in constants))}
+    needs = tuple(is_differentiable(t.kind) and not t.buffer and not t.marks and i not in left for i, t in each)
     asked = replace(request, cotangents=cotangents, needs=needs)
     if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
         reply = reference.call_native(asked)

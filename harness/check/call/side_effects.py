@@ -50,7 +50,7 @@ class Watch:
             if i not in after and _place(t) != self.places[i]:
                 return SideEffect(Verdict.INPUT_CHANGED, f"{name} was given other memory, shape or strides")
             beside = self.around[i]
-            if beside is not None and not torch.equal(beside, _find_bytes_beside(torch, t)):
+            if beside is not None and not torch.equal(beside, find_bytes_beside(torch, t)):
                 text = f"memory between the rows of {name} was written, or beside it: {name} is part of a larger tensor"
                 return SideEffect(Verdict.INPUT_CHANGED, text)
             if t.is_leaf and t.grad is not None and (not self.graded or bool(t.grad.any())):
@@ -71,7 +71,7 @@ def watch(torch: Any, tensors: Sequence[Any], names: Sequence[str], *, graded: b
         if t.is_leaf:
             able = graded and t.requires_grad and t.layout == torch.strided
             t.grad = torch.zeros_like(t) if able else None
-    around = tuple(_find_bytes_beside(torch, t) for t in tensors)
+    around = tuple(find_bytes_beside(torch, t) for t in tensors)
     return Watch(tuple(names), tuple(map(_place, tensors)), around, _read_settings(torch), graded)
 
 
@@ -79,7 +79,7 @@ def _place(t: Any) -> tuple[Any, ...]:
     return (t.data_ptr(), tuple(t.shape), t.stride())
 
 
-def _find_bytes_beside(torch: Any, t: Any) -> Any:
+def find_bytes_beside(torch: Any, t: Any) -> Any:
     """The bytes of a larger tensor that are not of this part of it; None where it is no part."""
     count = t.untyped_storage().nbytes() // t.element_size()
     if t.layout != torch.strided or count <= t.numel() or 0 in t.stride():

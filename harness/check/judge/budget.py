@@ -37,7 +37,8 @@ def can_bear(
     requests = list[CallRequest]()
     for m in _MEASURED_LENGTHS:
         variant = at(m)
-        asked = variant and ask_reference(reference, variant.case_data, wish.seed, wish.gradients, variant.rest)
+        given = variant and (variant.case_data, wish.seed, wish.gradients, variant.rest, wish.contract.grads)
+        asked = given and ask_reference(reference, *given)
         if not asked or isinstance(asked, str):
             return False
         requests.append(asked.request)

@@ -76,7 +76,7 @@ def judge_gradients(asked: ReferenceReply, known: Truth, reply: Reply) -> Judgem
 def _describe_absent_gradient(name: str) -> str:
     return (
         f"{name} has no gradient: None came, and the reference's is not 0; where {name} is meant as a constant, "
-        f"write {name}.detach() in the reference"
+        f"write {name}.detach() in the reference, or say grads={{{name!r}: None}}"
     )
 
 
@@ -119,7 +119,8 @@ def find_misgiven_gradient(asked: ReferenceReply, reply: Reply) -> Judgement | N
                 return Judgement(Verdict.WRONG_GRADIENT, text)
     if reply.written >= 0:
         text = f"the gradient that comes in for y{reply.written} was written over: others may hold the same memory"
-        return Judgement(Verdict.INPUT_CHANGED, f"{text}, as that of x in x + f(x)")
+        text += ", as that of x in x + f(x); if that is the contract, say overwrites=('grad',)"
+        return Judgement(Verdict.INPUT_CHANGED, text)
     for t, d in zip(asked.request.tensors, reply.gradients, strict=True):
         if d is not None and d.dtype != t.dtype:
             return Judgement(Verdict.WRONG_DTYPE, f"the gradient of {t.name} has dtype {d.dtype}: expected {t.dtype}")

@@ -185,10 +185,11 @@ def _judge_derivative(side: Derived, asked: ReferenceReply, reply: Reply, wish: 
             return Judgement(Verdict.WRONG_SHAPE, f"{name} has shape {y.values.shape}: expected {w.values.shape}")
         if y.dtype != w.dtype:
             return Judgement(Verdict.WRONG_DTYPE, f"{name} has dtype {y.dtype}: expected {w.dtype}")
-    question = asked.make_question(side.outputs(), wish.compute)
+    compute = wish.compute if isinstance(wish.compute, str) else None  # by name none comes here
+    question = asked.make_question(side.outputs(), compute)
     found = []
     for name, y, e, k in zip(named, reply.outputs, compute_truth(question).outputs, question.dtypes, strict=True):
-        wide = _widen_normwise(e, k, wish.compute)
+        wide = _widen_normwise(e, k, compute)
         comparison = compare(y.values, wide, k)
         found.append(JudgedTensor(name, y.values, wide, comparison, measure_array(y.values, wide, comparison, k)))
     failing = [j for j in found if not j.comparison.right]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opproof.core.arrays import has_same_bits
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.exchange import Reply, ReplyTensor, are_alike, are_all_near
@@ -14,18 +15,22 @@ from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CallTensor, kind_of
 from opproof.harness.judge.judgement import Judgement
 
+#: What PyTorch says where a leaf is written in place, and what is said of it.
+_OF_LEAF = "a leaf Variable that requires grad"
+_IN_PLACE = "; if an argument is to hold the result, say so by its name, as inplace=('x',)"
+
 
 def find_structural_error(replies: Sequence[Reply], asked: ReferenceReply, wish: CheckOptions) -> Judgement | None:
     """What is wrong before any value is looked at."""
     first, judged, last = replies
     for reply in replies:
         if reply.error:
-            return Judgement(reply.cause, reply.error)
+            return Judgement(reply.cause, reply.error + (_IN_PLACE if _OF_LEAF in reply.error else ""))
     if (modified := describe_changed_input(judged, asked)) is not None:
         return modified
     names = [t.name for t in asked.request.tensors]
-    done = next((r.harm for r in replies if r.harm is not None), None)
-    if done is not None and asked.reply.harm is None:
+    harms = (r.harm for r in replies if r.harm is not None and r.harm.verdict is not Verdict.WRONG_VALUE)
+    if (done := next(harms, None)) is not None and asked.reply.harm is None:
         return Judgement(done.verdict, done.text)
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not wish.reuses_outputs:
         return describe_overwritten(again, asked)
@@ -44,7 +49,7 @@ def describe_changed_input(reply: Reply, asked: ReferenceReply) -> Judgement | N
     if not changed:
         return None
     text = f"{asked.request.tensors[changed[0]].name} was modified, which the reference leaves as it is"
-    return Judgement(Verdict.INPUT_CHANGED, text + _describe_copy(asked.request.tensors, changed[0]))
+    return Judgement(Verdict.INPUT_CHANGED, text + _propose_contract(reply, changed, asked.request.tensors))
 
 
 def describe_overwritten(which: int, asked: ReferenceReply) -> Judgement:
@@ -58,13 +63,16 @@ def describe_overwritten(which: int, asked: ReferenceReply) -> Judgement:
     return Judgement(Verdict.NOT_REPEATABLE, text)
 
 
-def _describe_copy(tensors: Sequence[CallTensor], which: int) -> str:
-    """How a caller gives a copy of one tensor, in words; nobody gives those that a module has by itself."""
-    if tensors[which].param:
+def _propose_contract(reply: Reply, changed: Sequence[int], tensors: Sequence[CallTensor]) -> str:
+    """What to declare where tensors that were written are meant to be; nobody gives those that a module has."""
+    if any(tensors[i].param for i in changed):
         return ""
-    *before, name = [t.name for t in tensors[: which + 1]]
-    taken, given = (", ".join([*before, last, "*more"]) for last in (name, f"{name}.clone()"))
-    return f"; where callers are told so, give the kernel a copy: lambda {taken}: kernel({given})"
+    named = [(i, k) for k, y in enumerate(reply.outputs) for i in changed if has_same_bits(reply.left[i], y.values)]
+    held = [tensors[i].name for i, _ in named]
+    if held and len(held) == len(changed) and [k for _, k in named] == [*range(len(held))]:
+        text = " and ".join(f"{name} is overwritten by y{k}'s values" for k, name in enumerate(held))
+        return f"; {text}: if that is the contract, say inplace={tuple(held)}"
+    return f"; if that is the contract, say overwrites={tuple(tensors[i].name for i in changed)}"
 
 
 def _describe_other_reply(what: str, one: Sequence[ReplyTensor | None], two: Sequence[ReplyTensor | None]) -> str:

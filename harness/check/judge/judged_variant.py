@@ -54,7 +54,7 @@ class TruthCache:
         if known is not None:
             request = replace(known.request, tensors=tensors, layout=layout if known.request.cotangents else CONTIGUOUS)
             return replace(known, request=request)
-        new = ask_reference(reference, tensors, wish.seed, wish.gradients, variant.rest)
+        new = ask_reference(reference, tensors, wish.seed, wish.gradients, variant.rest, wish.contract.grads)
         if _is_plain(variant) and layout == CONTIGUOUS and not isinstance(new, str) and not new.reply.draws:
             self.facts[_make_key(tensors)] = new
             self.tensors.append(tensors)

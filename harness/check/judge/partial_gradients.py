@@ -34,6 +34,8 @@ _MIN_CHOSEN_TENSORS = 2
 #: Of so many at most every choice is asked for, of more so many that are drawn.
 _MAX_EVERY_CHOICE_TENSORS = 6
 _DRAWN_CHOICES = 40
+#: What is said where a second backward is another.
+_ONE_BACKWARD = "; if only the first backward counts by contract, say backwards=1"
 
 
 def find_partial_differences(
@@ -107,6 +109,7 @@ def fail_wrong_part(one: JudgedVariant) -> JudgedVariant | VariantResult:
         judgement = _judge_part(part, one.known)
         if judgement.verdict in FAILED:
             text = f"{part.where}: {judgement.message}" if judgement.message else part.where
+            text += _ONE_BACKWARD if part.asked.request.before is BeforeBackward.BACKWARD else ""
             return one.with_failure(part.mode, replace(judgement, message=text), part.reply)
     return one
 

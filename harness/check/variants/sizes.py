@@ -122,6 +122,13 @@ def list_sizes(tensors: Sequence[CallTensor], named: frozenset[float], *, parted
     return [*chain.from_iterable((s, *_add_related(s, shapes, fixed)) for s in made)]
 
 
+def list_given_sizes(tensors: Sequence[CallTensor], pairs: Sequence[tuple[int, int]]) -> list[Size]:
+    """Sizes as others that somebody names, those for which there is time."""
+    shapes = shapes_of(tensors)
+    made = [Size(f"{n} as {m}", f"{n} as {m}", dict.fromkeys(places_of(n, shapes), m)) for n, m in pairs]
+    return [size for size in made if not is_too_large(shapes, apply_size(shapes, size))]
+
+
 def _add_related(size: Size, shapes: Sequence[tuple[int, ...]], fixed: Collection[int]) -> list[Size]:
     """The size with those that stand in a relation to its own, tried where nobody takes it alone."""
     new = {shapes[i][a]: m for (i, a), m in size.new.items()}

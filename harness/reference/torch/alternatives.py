@@ -58,6 +58,7 @@ from opproof.harness.reference.torch.evaluate import (
     Truth,
     amplitudes_of,
     evaluate_question,
+    join_by_precision,
     key_of,
     measure_torch_deviations,
     true_amplitudes_of,
@@ -79,6 +80,9 @@ def widen_truth(question: TorchQuestion, known: Truth) -> Truth:
     """The truth with the bounds of other honest ways where they are wider, and what equal elements leave open."""
     import torch
 
+    compute = question.compute
+    if isinstance(compute, tuple):
+        return join_by_precision(question, lambda q: widen_truth(q, known))
     exact = Arithmetic(torch, BranchTape())
     values = evaluate_question(exact, question, 0.0)
     other = measure_torch_deviations(exact.tape, question, values, _NOISY_RUNS, Algorithm.OTHER)
@@ -100,7 +104,7 @@ def widen_truth(question: TorchQuestion, known: Truth) -> Truth:
             if e is None or s is None or not k
             else _widen_by_sums(
                 _widen_scale(
-                    _widen_spread(e, few, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, np.abs(f - v), k, question.compute
+                    _widen_spread(e, few, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, np.abs(f - v), k, compute
                 ),
                 a - v,
                 k,
@@ -121,7 +125,7 @@ def widen_truth(question: TorchQuestion, known: Truth) -> Truth:
     return replace(
         known,
         outputs=tuple(e for e in expected[:count] if e is not None),
-        gradients=tuple(map(partial(_of_zero_gradients, compute=question.compute), expected[count:], kinds[count:])),
+        gradients=tuple(map(partial(_of_zero_gradients, compute=compute), expected[count:], kinds[count:])),
         open=_open(question, values),
     )
 

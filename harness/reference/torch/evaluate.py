@@ -63,12 +63,17 @@ class TorchQuestion:
     dtypes: tuple[str, ...]  # of the outputs, "" where it is no float
     kinds: tuple[str, ...]  # of the inputs, alike
     cotangents: tuple[Array | None, ...] = ()
-    compute: str | None = None  # a declared lower precision
+    compute: str | tuple[str | None, ...] | None = None  # a declared lower precision; a tuple: by result
     seed: int = 0  # of the reference's own random numbers
     draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
     casts: Casts = ()  # its own to and from 16 bits, where a candidate may round as it does
     saves: bool = True  # whether outputs are read again as they are stored, by a backward or by what comes after
     late: Callable[[], bool] = lambda: False  # whether evaluations are to raise OutOfTime
+
+    @property
+    def strictest(self) -> str | None:
+        """The declared precision, of several none."""
+        return None if isinstance(self.compute, tuple) else self.compute
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -92,12 +97,15 @@ def compute_truth(question: TorchQuestion, runs: int = RUNS, algorithm: Algorith
     """Expected outputs and gradients. Raises OpError where an operation has no rule."""
     import torch
 
+    compute = question.compute
+    if isinstance(compute, tuple):
+        return join_by_precision(question, lambda q: compute_truth(q, runs, algorithm))
     exact = Arithmetic(torch, BranchTape())
     values = evaluate_question(exact, question, 0.0)
     off = measure_torch_deviations(exact.tape, question, values, runs, algorithm)
     unit = amplitudes_of(question)[1]
     expected = [
-        _make_expected(v, s, f, DTYPES.get(k), unit, runs, question.compute)
+        _make_expected(v, s, f, DTYPES.get(k), unit, runs, compute)
         for v, s, f, k in zip(values, off.squares, off.few, question.results, strict=True)
     ]
     count = len(question.dtypes)
@@ -107,6 +115,18 @@ def compute_truth(question: TorchQuestion, runs: int = RUNS, algorithm: Algorith
         tuple(exact.promoted),
         tuple(exact.tape.taken),
         unordered=exact.tape.unordered,
+    )
+
+
+def join_by_precision(question: TorchQuestion, truth_of: Callable[[TorchQuestion], Truth]) -> Truth:
+    """The truth of a question whose results have a declared precision each: every result by its own."""
+    assert isinstance(question.compute, tuple)
+    made = {compute: truth_of(replace(question, compute=compute)) for compute in dict.fromkeys(question.compute)}
+    every, count = [made[compute] for compute in question.compute], len(question.dtypes)
+    return replace(
+        every[0],
+        outputs=tuple(truth.outputs[i] for i, truth in enumerate(every[:count])),
+        gradients=tuple(truth.gradients[i] for i, truth in enumerate(every[count:])),
     )
 
 
@@ -148,7 +168,7 @@ def measure_torch_deviations(
 def amplitudes_of(question: TorchQuestion) -> tuple[NoiseLevels, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
     floats = [DTYPES[d] for d in question.results if d] or [DTYPES["f32"]]
-    compute = question.compute
+    compute = question.strictest
     most = max if compute == "storage" else min  # of a result in float32 what lies on the way is stored all the same
     interior = most(compute_roundoff(d, compute) for d in floats)
     unit = DELTA / max(interior, *(d.u for d in floats))
@@ -265,7 +285,7 @@ def _make_store(question: TorchQuestion, dtype: Dtype, unit: float) -> NarrowSto
 
 def _amplitude_of_store(question: TorchQuestion, dtype: Dtype, unit: float) -> float:
     """Amplitude of one store of this dtype."""
-    return unit * dtype.u * (ONE_STORE_RMS if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
+    return unit * dtype.u * (ONE_STORE_RMS if compute_roundoff(dtype, question.strictest) < dtype.u else 1.0)
 
 
 def _to_array(y: Any) -> Any:
