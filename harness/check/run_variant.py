@@ -150,10 +150,10 @@ def _fail_unheld_results(one: JudgedVariant) -> JudgedVariant:
     forward, harm = one.judgements.get(Mode.FORWARD), one.reply.harm
     if forward is None or harm is None or harm.verdict is not Verdict.WRONG_VALUE:
         return one
-    is_right = forward.verdict not in FAILED
-    wrong = Judgement(harm.verdict) if is_right else forward
-    text = "; ".join(filter(None, (wrong.message, harm.text, "what is returned is right" * is_right)))
-    return one.with_changed({Mode.FORWARD: replace(wrong, message=text)})
+    if forward.verdict not in FAILED:
+        forward = Judgement(harm.verdict, "what is returned is right")
+    text = "; ".join(filter(None, (harm.text, forward.message)))
+    return one.with_changed({Mode.FORWARD: replace(forward, message=text)})
 
 
 def _decline_marginal(one: JudgedVariant) -> JudgedVariant | VariantResult:

@@ -146,8 +146,7 @@ class VariantSearch:
     def _generate(self) -> Iterator[tuple[Variant, ...]]:
         """Make the variants in the order in which they are tried, each with the same of other data."""
         space = self.space
-        contract, form = self.wish.contract, self.reference.form
-        named = self.reference.subject, form.arguments.rest
+        named, contract = (self.reference.subject, self.reference.form.arguments.rest), self.wish.contract
         numbers = numbers_of(*named) | contract.list_restricted_sizes(space.first)
 
         def make() -> Iterator[tuple[Variant, ...]]:
@@ -291,8 +290,8 @@ def find_differing(
     """
     other = 0.0
     for variant in take_in_time(seconds, variants):
-        given = variant.case_data, wish.seed, wish.gradients, variant.rest, wish.contract.grads
-        asked = ask_reference(reference, *given)
+        given = variant.case_data, wish.seed, wish.gradients, variant.rest
+        asked = ask_reference(reference, *given, wish.contract.grads)
         if isinstance(asked, str):
             continue
         other = other or _estimate_rounding(variant, asked.outputs)

@@ -99,13 +99,7 @@ def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) ->
         given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
         report = judge_candidate(fn, op, **given)
         objection = "" if report.ok else repr(report)
-        return Found(
-            report.candidate,
-            report.results,
-            (*report.not_judged, *report.said_advisories),
-            objection,
-            report,
-        )
+        return Found(report.candidate, report.results, (*report.not_judged, *report.said_advisories), objection, report)
     from opproof.harness.check import by_operator
 
     _check_names(options, [f.name for f in fields(by_operator.FunctionCheck) if f.name not in ("fn", "op")])

@@ -76,7 +76,7 @@ class StandIns:
         def called(gs: Sequence[Any], tensors: Sequence[Any]) -> Any:
             written = GRAD_POSITION in request.overwrites
             some = [g if g is None or not written else _make_copy(torch, g, stretched=True) for g in gs]
-            places = {*request.inplace, *request.overwrites}
+            places = (*request.inplace, *request.overwrites)
             return own(some, [_make_copy(torch, t) if i in places else t for i, t in enumerate(tensors)])
 
         return called
@@ -95,7 +95,7 @@ class StandIns:
 
 def _compare_held(names: tuple[str, str], held: Any, y: Any, given: Any) -> SideEffect | None:
     """What is said where an argument, the first name, does not hold the result that is returned, the second."""
-    if (_shares(y, held) and y.numel() == held.numel()) or _is_same(y, held):
+    if y is held or _is_same(y, held):
         return None
     argument, name = names
     if _is_same(held, given):

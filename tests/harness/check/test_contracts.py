@@ -91,6 +91,19 @@ def second_changed(x, w):
     return y
 
 
+def transposed(x, w):
+    """Of squares: the result is right, and lies across in the argument."""
+    y = like(x, w).mT
+    x.data.copy_(y)
+    return x.mT
+
+
+def test_a_result_that_lies_across_in_its_argument():
+    report = judged(transposed, like=like, inputs=[(8, 8), (8, 8)], neighbours=False, gradients=False, inplace=("x",))
+    assert found(report) == {("WRONG_VALUE", "forward")}
+    assert "x holds other values than y0 that is returned" in str(report)
+
+
 def beside(x, w):
     y = in_place(x, w)
     y.detach().as_strided((y.untyped_storage().nbytes() // 4,), (1,), 0)[-1] = 0.25
