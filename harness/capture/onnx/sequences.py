@@ -19,11 +19,6 @@ def _order_gates(ref: Ref, x: Any, order: Sequence[int]) -> Any:
     return ref("concat", *(ref("slice", x, dim=0, start=i * size, end=(i + 1) * size) for i in order), dim=0)
 
 
-def _require_forward(direction: Any, lengths: Any, given: Any) -> None:
-    if direction != "forward" or lengths is not None or given:
-        raise NotTranslatable("other directions, lengths and activations")
-
-
 def _split_steps(ref: Ref, x: Any, w: Any, r: Any, b: Any, order: Sequence[int], layout: Any) -> Any:
     """The inputs of each step, both weights and both biases, in our order of gates."""
     x = ref("permute", x, dims=(1, 0, 2)) if layout else x
@@ -48,84 +43,44 @@ def _last_of(state: Any, layout: Any) -> Any:
     return state[:, None] if layout else state[None]
 
 
-def _translate_lstm(
-    ref: Ref,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any = None,
-    lengths: Any = None,
-    h: Any = None,
-    c: Any = None,
-    peepholes: Any = None,
-    *,
-    hidden_size: Any,
-    direction: Any = "forward",
-    layout: Any = 0,
-    **given: Any,
-) -> Any:
-    _require_forward(direction, lengths, given)
-    if peepholes is not None:
-        raise NotTranslatable("peepholes")
-    steps, weights = _split_steps(ref, x, w, r, b, (0, 2, 3, 1), layout)  # ONNX has i, o, f, c
-    h, c = _make_first_state(h, steps[0], hidden_size, layout), _make_first_state(c, steps[0], hidden_size, layout)
-    states = []
-    for step in steps:
-        h, c = ref("lstm_cell", step, h, c, *weights)
-        states.append(h)
-    return *_join_states(ref, states, layout), _last_of(c, layout)
+def _make_recurrent(order: Sequence[int], count: int, step: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that carries `count` states along, by our next states of `step`; ONNX's gates in our order."""
+
+    def entry(
+        ref: Ref, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, *states: Any, hidden_size: Any,
+        direction: Any = "forward", layout: Any = 0, linear_before_reset: Any = None, **given: Any,
+    ) -> Any:  # fmt: skip
+        if direction != "forward" or lengths is not None or given:
+            raise NotTranslatable("other directions, lengths and activations")
+        if any(more is not None for more in states[count:]):
+            raise NotTranslatable("peepholes")
+        steps, weights = _split_steps(ref, x, w, r, b, order, layout)
+        if step is _step_gru and not linear_before_reset:
+            begins = not any(h is not None for h in states) and len(steps) == 1
+            if not begins or (weights[3] is not None and np.any(weights[3])):
+                raise NotTranslatable("a reset before the product, which differs from ours once there is a state")
+        firsts = (*states, None, None)[:count]
+        now = tuple(_make_first_state(first, steps[0], hidden_size, layout) for first in firsts)
+        seen = []
+        for each in steps:
+            now = step(ref, each, now, weights)
+            seen.append(now[0])
+        return *_join_states(ref, seen, layout), *(_last_of(other, layout) for other in now[1:])
+
+    return entry
 
 
-def _translate_gru(
-    ref: Ref,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any = None,
-    lengths: Any = None,
-    h: Any = None,
-    *,
-    hidden_size: Any,
-    direction: Any = "forward",
-    layout: Any = 0,
-    linear_before_reset: Any = 0,
-    **given: Any,
-) -> Any:
-    _require_forward(direction, lengths, given)
-    steps, weights = _split_steps(ref, x, w, r, b, (1, 0, 2), layout)  # ONNX has z, r, h
-    first = h is None and len(steps) == 1 and (weights[3] is None or not np.any(weights[3]))
-    if not linear_before_reset and not first:
-        raise NotTranslatable("a reset before the product, which differs from ours once there is a state")
-    h = _make_first_state(h, steps[0], hidden_size, layout)
-    states = []
-    for step in steps:
-        h = ref("gru_cell", step, h, *weights)
-        states.append(h)
-    return _join_states(ref, states, layout)
+def _step_lstm(ref: Ref, x: Any, states: Any, weights: Any) -> Any:
+    return ref("lstm_cell", x, *states, *weights)
 
 
-def _translate_rnn(
-    ref: Ref,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any = None,
-    lengths: Any = None,
-    h: Any = None,
-    *,
-    hidden_size: Any,
-    direction: Any = "forward",
-    layout: Any = 0,
-    **given: Any,
-) -> Any:
-    _require_forward(direction, lengths, given)
-    steps, (wi, wr, bi, br) = _split_steps(ref, x, w, r, b, (0,), layout)
-    h = _make_first_state(h, steps[0], hidden_size, layout)
-    states = []
-    for step in steps:
-        h = ref("tanh", ref("add", ref("linear", step, wi, bi), ref("linear", h, wr, br)))
-        states.append(h)
-    return _join_states(ref, states, layout)
+def _step_gru(ref: Ref, x: Any, states: Any, weights: Any) -> Any:
+    return (ref("gru_cell", x, *states, *weights),)
+
+
+def _step_rnn(ref: Ref, x: Any, states: Any, weights: Any) -> Any:
+    wi, wr, bi, br = weights
+    return (ref("tanh", ref("add", ref("linear", x, wi, bi), ref("linear", *states, wr, br))),)
 
 
 def _translate_rotary(
@@ -165,9 +120,9 @@ def _translate_rotary(
 
 
 RECURRENT: dict[str, Callable[..., Any]] = {
-    "GRU": _translate_gru,
-    "LSTM": _translate_lstm,
-    "RNN": _translate_rnn,
+    "GRU": _make_recurrent((1, 0, 2), 1, _step_gru),  # ONNX has z, r, h
+    "LSTM": _make_recurrent((0, 2, 3, 1), 2, _step_lstm),  # ONNX has i, o, f, c
+    "RNN": _make_recurrent((0,), 1, _step_rnn),
     "RotaryEmbedding": _translate_rotary,
 }
 
