@@ -148,6 +148,7 @@ def remove_tensor(case: Case, name: str) -> Case:
         tensors=tuple(t for t in case.tensors if t[0] != name),
         layout=(kept or "contiguous") if ":" in case.layout else case.layout,
         needs=needs or None,
+        mixed=tuple(given for given in case.mixed if given[0] != name),
     )
 
 
