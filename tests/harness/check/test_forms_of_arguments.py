@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import namedtuple
 from functools import partial
 
 import pytest
+from _runs import completed
 
 torch = pytest.importorskip("torch")
 
@@ -46,18 +45,7 @@ def inputs(seed):
 def test_words_of_pytorch_and_tuples_with_names_go_to_another_process(tmp_path):
     (tmp_path / "reference.py").write_text(FILES.replace("NAME", "reference"), encoding="utf-8")
     (tmp_path / "candidate.py").write_text(FILES.replace("NAME", "candidate"), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "opproof.harness",
-        "check",
-        "reference.py",
-        "candidate.py",
-        "--accept-partial",
-        "--seconds",
-        "1",
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = completed("check", "reference.py", "candidate.py", "--accept-partial", "--seconds", "1", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 

@@ -7,13 +7,12 @@ import enum
 import json
 import math
 import operator
-import subprocess
-import sys
 import types
 from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
+from _runs import completed
 
 torch = pytest.importorskip("torch")
 
@@ -64,19 +63,8 @@ def run(tmp_path, candidate, *options):
     reference = COMMON + CONFIG + FUNCTION.replace("NAME", "reference").replace("FACTOR", "config.scale") + INPUTS
     (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
     (tmp_path / "candidate.py").write_text(candidate.replace("NAME", "candidate"), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "opproof.harness",
-        "check",
-        "reference.py",
-        "candidate.py",
-        "--accept-partial",
-        "--seconds",
-        "1",
-    ]
-    command += options
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    files = ("reference.py", "candidate.py")
+    return completed("check", *files, "--accept-partial", "--seconds", "1", *options, cwd=tmp_path)
 
 
 def test_a_class_that_the_candidate_has_or_has_not_goes_to_another_process(tmp_path):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import partial
 
 import pytest
+from _runs import completed
 
 torch = pytest.importorskip("torch")
 
@@ -156,7 +155,6 @@ def test_the_gradient_of_what_all_of_a_batch_have_is_told(tmp_path):
     """In a process of its own alone, as other sizes of one tensor are."""
     for name in ("reference", "candidate"):
         (tmp_path / f"{name}.py").write_text(SHARED, encoding="utf-8")
-    command = [sys.executable, "-m", "opproof.harness", "check", "reference.py", "candidate.py", "--seconds", "30"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = completed("check", "reference.py", "candidate.py", "--seconds", "30", cwd=tmp_path)
     told = "axis 0 of bias as 1: the candidate takes what it is to stretch, and has other gradients there"
     assert (done.returncode, told in done.stdout) == (0, True), done.stdout + done.stderr
