@@ -82,7 +82,9 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     for attempt in range(MAX_REDRAWS):
         near = find_near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
         if is_on_kinks(case.fill):
-            near = near & (measure_kink_distances(case, op, values) > 0)
+            distance = measure_kink_distances(case, op, values)
+            beside = _BESIDE_ROUNDOFFS * DTYPES[case.dtype].u * np.abs(values[first])
+            near = near & (distance > 0) & (distance < beside)
         if not near.any():
             break
         fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), name_redraw(variant, attempt))
@@ -118,6 +120,8 @@ def _move_onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, 
     return values
 
 
+#: How near a kink what may be on one is drawn again, in unit roundoffs: an element may be far less than its row is long.
+_BESIDE_ROUNDOFFS = 64
 #: How far from a kink, relative to it: less than an input rounded to f16, or to bf16, is off, which is then on it.
 _BESIDE_KINK_STEPS = (2.0**-13, 2.0**-10)
 
