@@ -36,7 +36,6 @@ COMMANDS = {
     "completion": "Print what completes opproof's words in bash, zsh or fish.",
     "selfcheck": "Let the references prove each other.",
     "precision": "Measure which lower precision a backend has to declare, and write it.",
-    "mutate": "Run the cases against mutants of the reference backend.",
 }
 
 #: Files of cli/ that hold several commands, by command; any other command has a file of its name.
@@ -48,7 +47,7 @@ _FILES = {
     **dict.fromkeys(("list", "support"), "list"),
     **dict.fromkeys(("export", "judge"), "vectors"),
     **dict.fromkeys(("init", "header", "check-backend", "precision"), "backend"),
-    **dict.fromkeys(("selfcheck", "mutate"), "selftest"),
+    "selfcheck": "selftest",
     "completion": "options",
 }
 

@@ -18,6 +18,9 @@ from _usual_values import leave_out
 
 from opproof.cases import _registry
 
+#: Where tests find what is measured outside of the wheel.
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+
 #: Of several processes one runs all tests of a file, which share what is imported, made and measured once; and of files
 #: that are named alike here.
 TOGETHER = {

@@ -65,10 +65,10 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.run": frozenset(
         "attempt cache.location cache.questions cache.store calls finish hardening hosts.answer_files "
         "hosts.exec_dialogues hosts.host hosts.output_check hosts.process hosts.start memory.buffer "
-        "memory.layout merge plan record request results.resume runner "
+        "merge plan record request results.resume runner "
         "scheduler session.worker standalone.caller task".split()
     ),
-    "harness.selftest": frozenset("mutation.report mutation.trials selfcheck".split()),
+    "harness.selftest": frozenset("selfcheck".split()),
     "harness.space": frozenset("delta shrink stream".split()),
     "harness.vectors": frozenset("export".split()),
 }

@@ -211,7 +211,6 @@ OTHER_WORDS = {
     "contiguous": "a layout",
     "fill": "a factor of the space",
     "repeat": "an option of a run",
-    "scale": "a tensor of quantised numbers",
     "sign": "a diagnosis",
     "slice": "Python's, as an argument",
 }

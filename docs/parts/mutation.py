@@ -1,8 +1,14 @@
-"""The kill rates of `opproof mutate`, of the summary that its option --json writes."""
+"""The kill rates of `python benchmarks/mutation`, of the summary that its option --json writes."""
 
 from __future__ import annotations
 
-from opproof.harness.selftest.mutation.report import render_equivalents, render_rates, render_scores, render_survivors
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from mutation.report import render_equivalents, render_rates, render_scores, render_survivors
+
 from parts.tables import read
 
 

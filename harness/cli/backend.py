@@ -33,7 +33,7 @@ opproof selfcheck -o {name}      # NumPy = PyTorch, vjp = autograd = differences
 python -m opproof.harness.space.covering {name}  # its covering array: cases/drawn/{name}.txt
 opproof run -b numpy -o {name}   # no case may be VACUOUS
 opproof run -b torch -o {name}
-opproof mutate -o {name}         # no mutant survives
+python benchmarks/mutation -o {name}  # no mutant survives
 pytest tests/harness -k coverage"""
 
 

@@ -120,7 +120,7 @@ def _move_onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, 
     return values
 
 
-#: How near a kink what may be on one is drawn again, in unit roundoffs: an element may be far less than its row is long.
+#: How near a kink what may be on one is drawn again, in unit roundoffs: an element may be far less than its length.
 _BESIDE_ROUNDOFFS = 64
 #: How far from a kink, relative to it: less than an input rounded to f16, or to bf16, is off, which is then on it.
 _BESIDE_KINK_STEPS = (2.0**-13, 2.0**-10)

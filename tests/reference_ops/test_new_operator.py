@@ -51,7 +51,7 @@ SCRIPT = """
 import json
 from case_rules.rules import RULES
 from opproof.cases import cases_of
-from opproof.harness.selftest.mutation.trials import of_op
+from mutation.trials import of_op
 from opproof.reference_ops import load
 
 op = load("bent")
@@ -78,8 +78,9 @@ def proved(tmp_path):
 
     def prove(kept):
         (house / "cases" / "bent.py").write_text(CASES.replace("KEPT", str(kept)), encoding="utf-8")
-        rules = Path(__file__).parents[1]
-        environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{rules}", "PYTHONDONTWRITEBYTECODE": "1"}
+        tests = Path(__file__).parents[1]
+        paths = os.pathsep.join(map(str, (tmp_path, tests, tests.parent / "benchmarks")))
+        environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
         call = [sys.executable, "-W", "ignore", "-c", SCRIPT]
         return json.loads(subprocess.run(call, check=True, capture_output=True, env=environment, timeout=120).stdout)
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from mutation.precision import Interior
+from mutation.results import half_ulp_of, truncate_to
+from mutation.trials import judge_mutant, make_trials, mutants_of, profile_of
 
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import array_statistics, bound
-from opproof.harness.selftest.mutation.precision import Interior
-from opproof.harness.selftest.mutation.results import half_ulp_of, truncate_to
-from opproof.harness.selftest.mutation.trials import judge_mutant, make_trials, mutants_of, profile_of
 from opproof.reference_ops import load
 
 #: One of each family in several operators, values and gradients.

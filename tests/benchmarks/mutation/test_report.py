@@ -1,8 +1,7 @@
 """A share is all only where nothing is left."""
 
 import pytest
-
-from opproof.harness.selftest.mutation.report import Score
+from mutation.report import Score
 
 
 @pytest.mark.parametrize(

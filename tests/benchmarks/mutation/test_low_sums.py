@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from mutation.precision import accumulate_in, wrap_low
+from mutation.trials import Trial, judge_mutant, make_trials, mutants_of, profile_of
 
 from opproof.cases._registry import listed_cases
 from opproof.core.verdicts import MODES
 from opproof.harness.judge.judgement import judge
-from opproof.harness.selftest.mutation.precision import accumulate_in, wrap_low
-from opproof.harness.selftest.mutation.trials import Trial, judge_mutant, make_trials, mutants_of, profile_of
 from opproof.reference_ops import load
 
 

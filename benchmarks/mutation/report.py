@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mutation.trials import JUDGED, TYPED, Fate
 from opproof.harness.known_failures.known import read_entries
-from opproof.harness.selftest.mutation.trials import JUDGED, TYPED, Fate
 from opproof.reference_ops import load
 
 #: The mutants that are no defects, and why.
@@ -133,14 +133,14 @@ def sort_fates(fates: Sequence[Fate], known: Sequence[Equivalent], *, complete: 
 
 _INTRODUCTION = """# Mutation
 
-Written by `opproof mutate`. Each mutant is the reference backend with one defect of a kind that real libraries had. It
-is killed in a dtype where one of the operator's own cases of that dtype is judged wrong. A mutant whose answers are the
-honest ones bit for bit in every case of a dtype is not counted there, but in the last column.
+Written by `python benchmarks/mutation`. Each mutant is the reference backend with one defect of a kind that real
+libraries had. It is killed in a dtype where one of the operator's own cases of that dtype is judged wrong. A mutant
+whose answers are the honest ones bit for bit in every case of a dtype is not counted there, but in the last column.
 """
 
 _DECLARED = """# Mutation, where storage is declared
 
-Written by `opproof mutate --declared {declared} --markdown FILE`.
+Written by `python benchmarks/mutation --declared {declared} --markdown FILE`.
 
 Mutants of the reference backend in 16 bits, judged as the answers of a backend that declares *{declared}* for
 every operator: bounds have room for intermediates that are stored in 16 bits, and what is as small as that passes. The

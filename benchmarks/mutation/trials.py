@@ -16,6 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from mutation.gradients import gradient_mutants, sum_mutants
+from mutation.inputs import input_mutants, parameter_mutants
+from mutation.memory import memory_mutants
+from mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, are_same_arrays
+from mutation.precision import interior_mutants, precision_mutants
+from mutation.results import result_mutants, store_mutants
+from mutation.rules import draw_mutants, integer_mutants, rule_mutants
 from opproof.backends.worker.protocol import BufferRef, read_array_at
 from opproof.cases import Case, cases_of
 from opproof.core.arrays import Array
@@ -28,13 +35,6 @@ from opproof.harness.reference.question import make_question
 from opproof.harness.run.memory.layout import TRAVEL_GUARD_PAGES, make_layout, write
 from opproof.harness.run.plan import is_asked
 from opproof.harness.run.request import Request, Returned, check_returned, wanted_of
-from opproof.harness.selftest.mutation.gradients import gradient_mutants, sum_mutants
-from opproof.harness.selftest.mutation.inputs import input_mutants, parameter_mutants
-from opproof.harness.selftest.mutation.memory import memory_mutants
-from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall, are_same_arrays
-from opproof.harness.selftest.mutation.precision import interior_mutants, precision_mutants
-from opproof.harness.selftest.mutation.results import result_mutants, store_mutants
-from opproof.harness.selftest.mutation.rules import draw_mutants, integer_mutants, rule_mutants
 from opproof.reference_ops import Op, load
 
 Judge = Callable[..., Judgement]

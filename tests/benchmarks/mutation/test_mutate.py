@@ -5,14 +5,9 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-
-from opproof.core.errors import UsageError
-from opproof.core.text import dump_json
-from opproof.core.verdicts import MODES, Mode, Verdict
-from opproof.harness.cli.selftest import mutate_command
-from opproof.harness.judge.judgement import Judgement
-from opproof.harness.selftest.mutation.mutant import Mutant
-from opproof.harness.selftest.mutation.report import (
+from mutation.__main__ import mutate_command
+from mutation.mutant import Mutant
+from mutation.report import (
     EQUIVALENT,
     Equivalent,
     rate,
@@ -22,7 +17,7 @@ from opproof.harness.selftest.mutation.report import (
     render_table,
     sort_fates,
 )
-from opproof.harness.selftest.mutation.trials import (
+from mutation.trials import (
     JUDGED,
     NARROW,
     TYPED,
@@ -34,6 +29,11 @@ from opproof.harness.selftest.mutation.trials import (
     of_op,
     profile_of,
 )
+
+from opproof.core.errors import UsageError
+from opproof.core.text import dump_json
+from opproof.core.verdicts import MODES, Mode, Verdict
+from opproof.harness.judge.judgement import Judgement
 from opproof.reference_ops import load
 
 OPS = ("relu", "gelu", "matmul", "layer_norm", "index_add", "clamp")

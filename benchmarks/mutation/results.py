@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, Dtype, round_to
-from opproof.harness.selftest.mutation.mutant import (
+from mutation.mutant import (
     Arrays,
     Change,
     Mutant,
@@ -21,6 +19,8 @@ from opproof.harness.selftest.mutation.mutant import (
     of_results,
     on_all,
 )
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Dtype, round_to
 
 #: Applied to every float result.
 _ALL: tuple[tuple[str, Change], ...] = (

@@ -10,10 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES
-from opproof.core.tuples import tuple_of
-from opproof.harness.selftest.mutation.mutant import (
+from mutation.mutant import (
     Arrays,
     Change,
     Mutant,
@@ -23,6 +20,9 @@ from opproof.harness.selftest.mutation.mutant import (
     can_hide,
     is_float,
 )
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES
+from opproof.core.tuples import tuple_of
 from opproof.reference_ops import Trait, load
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mutation.mutant import Arrays, Change, Mutant, Profile, ReferenceCall, can_hide, is_float
 from opproof.core.arrays import Array
-from opproof.harness.selftest.mutation.mutant import Arrays, Change, Mutant, Profile, ReferenceCall, can_hide, is_float
 
 
 def gradient_mutants(profile: Profile) -> Iterator[Mutant]:

@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.cases._fills import NOT_FINITE
-from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, round_to
-from opproof.harness.selftest.mutation.mutant import (
+from mutation.mutant import (
     Arrays,
     Change,
     Mutant,
@@ -25,7 +22,10 @@ from opproof.harness.selftest.mutation.mutant import (
     is_number,
     on_floats,
 )
-from opproof.harness.selftest.mutation.precision import LOWER
+from mutation.precision import LOWER
+from opproof.cases._fills import NOT_FINITE
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.reference_ops._codes import PER_BYTE, decode
 
 

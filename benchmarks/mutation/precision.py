@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, Dtype, round_to
-from opproof.harness.selftest.mutation.mutant import (
+from mutation.mutant import (
     Arrays,
     Change,
     Mutant,
@@ -23,6 +21,8 @@ from opproof.harness.selftest.mutation.mutant import (
     of_results,
     on_floats,
 )
+from opproof.core.arrays import Array
+from opproof.core.dtypes import DTYPES, Dtype, round_to
 
 #: The dtypes in which a library may do, by mistake, what it should do in this one.
 LOWER = {"f32": ("bf16", "f16"), "f16": ("bf16",), "f8e4m3": ("f8e5m2",)}

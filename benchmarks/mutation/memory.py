@@ -8,9 +8,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from mutation.mutant import Arrays, Mutant, Profile, ReferenceCall
 from opproof.core.arrays import Array
 from opproof.harness.run.memory.buffer import find_unwritten
-from opproof.harness.selftest.mutation.mutant import Arrays, Mutant, Profile, ReferenceCall
 
 Change = Callable[[Array, NDArray[np.uint8]], Array]
 
