@@ -68,7 +68,7 @@ def leave_out(names, monkeypatch):
     if "test_later_calls" not in names:
         for most in ("HELD", "_MAX_EXTRA_FORWARDS"):
             monkeypatch.setattr(f"opproof.harness.check.call.perform.{most}", 40)
-    if names & {"test_one_by_one", "test_vast"}:
+    if names & {"test_array", "test_last_tiles_under_a_flag", "test_one_by_one", "test_vast"}:
         if "test_a_derivative_that_another_option_leaves_out" not in names:
             monkeypatch.setattr("opproof.harness.check.search.variants_of", lambda *_: ())
             monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
@@ -82,7 +82,6 @@ def leave_out(names, monkeypatch):
     monkeypatch.setattr("opproof.harness.check.variants.generate.round_to_blocks", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes.LARGER", ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes._MAX_SIZES_OF_A_KIND", 0)
-    monkeypatch.setattr("opproof.harness.check.variants.sizes._LARGER_ALONE", ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", _USUAL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, takewhile
 
 import numpy as np
@@ -16,7 +15,8 @@ from opproof.harness.check.call.exchange import ReplyTensor, is_near
 from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Native, Reference
 from opproof.harness.check.call.reference_reply import ask_reference
-from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time
+from opproof.harness.check.covering import ArrayOfCheck, generate_multiples
+from opproof.harness.check.judge.budget import Pace, take_in_time
 from opproof.harness.check.judge.declines import of_candidate, of_reference
 from opproof.harness.check.judge.final_pass import FinalPass, FinalResult
 from opproof.harness.check.judge.judged_variant import TruthCache
@@ -34,8 +34,8 @@ from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
 from opproof.harness.check.triage.beyond_inputs import GivenRange, describe_beyond, describe_rows_of_zeros
 from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
+from opproof.harness.check.variants.array import CallSpace
 from opproof.harness.check.variants.generate import (
-    generate_long_axis,
     generate_sweep,
     generate_sweep_apart,
     take_as_given,
@@ -51,10 +51,12 @@ from opproof.harness.reference.torch.arithmetic import OutOfTime
 
 #: Variants that fail before no other is tried.
 MAX_FAILING_VARIANTS = 4
-#: Of the time, what sizes one after the other may take, later draws, and axes of tens of thousands.
-_SWEPT_TIME_SHARE = 0.25
-_LATER_TIME_SHARE = 0.15
-_LONG_AXIS_TIME_SHARE = 0.1
+#: Of the time, what sizes one after the other may take, later draws, an array of pairs.
+_SWEPT_TIME_SHARE = 0.15
+_LATER_TIME_SHARE = 0.07
+_ARRAY_TIME_SHARE = 0.15
+#: Who gives more seconds has all of them used: variants are drawn until they are over.
+_MAX_PLANNED_SECONDS = 60.0
 #: What was begun in time may take until so many times the time; what was seen after it so long.
 _OVERTIME_FACTOR = 1.25
 _LATE_TIME_FACTOR = 1.0
@@ -96,6 +98,7 @@ class SearchSpace:
     is_factory: bool  # a factory's, each of which then has data of its own
     isolated: bool = False  # the candidate has a process of its own, where it may read past a tensor that is too short
     otherwise: Sequence[Variant] = ()  # draws with other plain arguments
+    options: Mapping[str, Mapping[str, tuple[object, ...]]] = field(default_factory=dict)  # numbers that divide sizes
     exchanged: Sequence[Variant] = ()  # with two of them exchanged, tried at no other size
     further: Iterable[Variant] = ()  # what is drawn and tried last
     numbered: Iterable[Variant] = ()  # other numbers beside tensors, looked at one by one after it
@@ -161,29 +164,44 @@ class VariantSearch:
 
         turned = take_in_turn(make()) if space.is_factory else make()
         last = takewhile(lambda _: self.clock.spent < self.wish.seconds, space.further)
-        return chain(turned, ((v,) for v in chain(last, *self._generate_odd(numbers))))
+        inputs = CallSpace(space.pairs, space.kept, (), space.otherwise, space.options)
+        sized = space.is_factory or space.by_shape
+        array = ArrayOfCheck(self.bounded, self.ask, self.wish, inputs, numbers, sized=sized, by_shape=space.by_shape)
+        more = generate_multiples(self.found, inputs) if sized else ()
+        return chain(turned, ((v,) for v in chain(more, last, *self._generate_odd(numbers, array))))
 
-    def _generate_odd(self, numbers: frozenset[float]) -> Iterator[Iterator[Variant]]:
-        """Yield later draws, long axes and sizes one by one, where the candidate's answer is clearly another."""
+    def _generate_odd(self, numbers: frozenset[float], array: ArrayOfCheck) -> Iterator[Iterator[Variant]]:
+        """Yield later draws, sizes one by one, an array, where the candidate's answer is clearly another."""
         space, wish, wanted = self.space, self.wish, self._is_wanted
         others = (generate_sweep_apart(p, seed, space.kept, numbers, wanted) for seed, p in space.shaped.items())
         many = by_turns(
-            generate_sweep(space.pairs, space.kept, numbers, space.otherwise, wanted),
+            generate_sweep(space.pairs, space.kept, numbers, wanted),
             (v for v in space.numbered if wanted(v.name)),
             chain.from_iterable(others),
         )
         draws = (v for v in space.later if wanted(v.name))
-        bears = partial(can_bear, self.bounded, self.ask, wish)
-        long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.isolated else ()
-        for variants, share in ((draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE)):
-            seconds = math.inf if wish.only else share * wish.seconds
-            yield find_differing(self.bounded, self.ask, variants, wish, seconds)
+        seconds = math.inf if wish.only else _ARRAY_TIME_SHARE * wish.seconds
+        array_variants = array.cover(seconds, self._is_new)
+        odd = (draws, _LATER_TIME_SHARE), (many, _SWEPT_TIME_SHARE), (array_variants, _ARRAY_TIME_SHARE)
+        for variants, share in odd:
+            most = math.inf if wish.only else share * wish.seconds
+            yield find_differing(self.bounded, self.ask, takewhile(self._is_right, variants), wish, most)
+        if wish.only or wish.seconds > _MAX_PLANNED_SECONDS:
+            left = math.inf if wish.only else wish.seconds - self.clock.spent
+            drawn = takewhile(self._is_right, array.draw_on(left, self._is_new))
+            yield find_differing(self.bounded, self.ask, drawn, wish, left)
+
+    def _is_right(self, _: object) -> bool:
+        """Say whether nothing has failed so far: what inputs seldom are is needless then."""
+        return not any(t.fails for t in self.found)
 
     def _is_wanted(self, name: str) -> bool:
+        """Say whether a variant of a factory is to be tried."""
+        return self.space.is_factory and self._is_new(name)
+
+    def _is_new(self, name: str) -> bool:
         """Say whether a name was not judged already: the same size may be among the others."""
-        return (
-            self.space.is_factory and self.wish.only in (None, name) and all(t.variant.name != name for t in self.found)
-        )
+        return self.wish.only in (None, name) and all(t.variant.name != name for t in self.found)
 
     def _is_needless(self, variant: Variant) -> bool:
         """Whether it is not to be answered, or asked for, or is of a group that has one, or rare after a failure."""

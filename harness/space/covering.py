@@ -9,12 +9,10 @@ the suite: `python -m opproof.harness.space.covering` writes those of the operat
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +30,9 @@ from opproof.harness.reference.chunks.question import count_elements, make_fitti
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import try_case
-from opproof.harness.space.draw import Choice, Limits, draw_case, is_allowed, with_destination
+from opproof.harness.space.draw import Limits, draw_case, is_allowed, with_destination
 from opproof.harness.space.factors import Space, forms_of, make_space
+from opproof.harness.space.pairs import Choice, PairTable, pairs_of
 from opproof.reference_ops import Op, Trait, load, names
 
 #: Draws of sizes for one choice of levels, until one makes a case that the operator can compute.
@@ -44,8 +43,6 @@ NO_LIMIT = 10**6
 MEMORY_BYTES = 2**28
 #: Candidates of which one is taken.
 CANDIDATES = 4
-#: Tries of a pair, each of CANDIDATES, before it counts as one that no case has.
-ATTEMPTS = 3
 #: Numbers of a case that cost as much as all that a case costs however small it is.
 ELEMENTS_PER_CASE = 2**13
 #: The product of a case's different sizes, of which contractions make as many products, that costs as much.
@@ -90,7 +87,11 @@ def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, within: Limi
     level; of a few the one with most new pairs per cost is taken. A pair of which no candidate can be computed is
     given up. Pairs that are possible `within` smaller limits count as covered.
     """
-    table = _Table(space, limits, within)
+    table = PairTable(
+        space.factors,
+        lambda choice: is_allowed(choice, space, limits),
+        (lambda pair: is_allowed(pair, space, within)) if within else None,
+    )
     rng = random.Random(f"{space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
     drawn: list[DrawnCase] = []
     while len(drawn) < most and (pair := table.pick_open(rng)) is not None:
@@ -111,69 +112,6 @@ class Cover:
 
     cases: list[DrawnCase]
     given_up: int
-
-
-class _Table:
-    """Which pairs of levels are still open; levels of all factors have numbers."""
-
-    def __init__(self, space: Space, limits: Limits, within: Limits | None) -> None:
-        self.space, self.limits = space, limits
-        self.names = [(name, level) for name, levels in space.factors.items() for level in levels]
-        self.number = {named: i for i, named in enumerate(self.names)}
-        self.of_factor = {
-            name: [self.number[name, level] for level in levels] for name, levels in space.factors.items()
-        }
-        size = len(self.names)
-        self.open = np.zeros((size, size), bool)
-        for (i, (a, x)), (j, (b, y)) in itertools.combinations(enumerate(self.names), 2):
-            pair = {a: x, b: y}
-            if a != b and is_allowed(pair, space, limits) and not (within and is_allowed(pair, space, within)):
-                self.open[i, j] = self.open[j, i] = True
-        self.given_up = 0
-        self.failures: Counter[tuple[int, int]] = Counter()
-
-    def pick_open(self, rng: random.Random) -> tuple[int, int] | None:
-        """An open pair: of the level with most of them."""
-        counts = self.open.sum(1)
-        i = int(counts.argmax())
-        return (i, int(rng.choice(np.flatnonzero(self.open[i]).tolist()))) if counts[i] else None
-
-    def grow(self, pair: tuple[int, int], rng: random.Random) -> dict[str, str]:
-        """A choice of levels with this pair; each further factor takes the allowed level with most open pairs."""
-        chosen = list(pair)
-        choice = dict(self.names[i] for i in pair)
-        others = [name for name in self.space.factors if name not in choice]
-        rng.shuffle(others)
-        for name in others:
-            levels = self.of_factor[name]
-            gains = self.open[levels][:, chosen].sum(1)
-            order = sorted(range(len(levels)), key=lambda k: (-gains[k], rng.random()))
-            for k in order:
-                level = self.names[levels[k]][1]
-                if is_allowed({**choice, name: level}, self.space, self.limits):
-                    choice[name] = level
-                    chosen.append(levels[k])
-                    break
-            else:
-                choice[name] = self.space.factors[name][0]
-        return choice
-
-    def gain_of(self, choice: Choice) -> int:
-        """How many open pairs a choice covers."""
-        ids = [self.number[named] for named in choice.items()]
-        return int(self.open[np.ix_(ids, ids)].sum()) // 2
-
-    def cover(self, choice: Choice) -> None:
-        """Close the pairs of a choice."""
-        ids = [self.number[named] for named in choice.items()]
-        self.open[np.ix_(ids, ids)] = False
-
-    def note_failure(self, pair: tuple[int, int]) -> None:
-        """Give the pair up where no candidate of it could be computed often enough."""
-        self.failures[pair] += 1
-        if self.failures[pair] >= ATTEMPTS:
-            self.open[pair[0], pair[1]] = self.open[pair[1], pair[0]] = False
-            self.given_up += 1
 
 
 def draw_some(choice: Choice, space: Space, limits: Limits) -> DrawnCase | None:
@@ -201,11 +139,6 @@ def is_computable(case: Case, op: Op) -> bool:
 def modes_of(case: Case, op: Op) -> list[Mode]:
     """The modes in which the case is judged."""
     return [Mode.FORWARD] + [Mode.GRADIENT] * (op.vjp is not None and case.fill not in NOT_FINITE)
-
-
-def pairs_of(choice: Choice) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Every two levels of a choice."""
-    return itertools.combinations(sorted(choice.items()), 2)
 
 
 def cost_of(case: Case, op: Op) -> float:

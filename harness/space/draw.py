@@ -16,10 +16,9 @@ from opproof.cases._case import Param, Shape
 from opproof.cases._layouts import layouts_of
 from opproof.cases._quant import BLOCKS
 from opproof.harness.space.factors import ABSENT, DEFAULT, ELLIPSIS, SIZES, Operand, Space, evaluate_size, has_effect
+from opproof.harness.space.pairs import Choice
 from opproof.reference_ops import Op
 
-#: The level of each factor.
-Choice = Mapping[str, str]
 #: Numbers that the tensors of a case may have together, and the product of all sizes of a form.
 MAX_ELEMENTS = 300_000
 MAX_WORK = 2**20

@@ -7,27 +7,23 @@ tried; where all triples are had, any.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from opproof.cases import Case
 from opproof.harness.space.covering import DrawnCase, cost_of, draw_some, is_computable, spaces_of
-from opproof.harness.space.draw import Choice, Limits, is_allowed, with_destination
+from opproof.harness.space.draw import Limits, is_allowed, with_destination
 from opproof.harness.space.factors import Space
+from opproof.harness.space.pairs import Triple, choose_levels, triples_of
 from opproof.reference_ops import Op
 
 #: Choices of levels of which one is tried.
 CHOICES = 3
 #: The part of the cases whose results are strided or in place.
 SHARE_OF_DESTINATIONS = 0.08
-#: Levels that are tried of a factor until one goes with the others.
-LEVELS_TRIED = 6
 #: Turns in a row in which no operator had a case, after which there is none.
 IDLE_TURNS = 20
-
-Triple = tuple[tuple[str, str], ...]
 
 
 def draw_on(
@@ -66,25 +62,8 @@ def draw_on(
 def _draw_new(space: Space, met: set[Triple], rng: random.Random) -> DrawnCase | None:
     """The case, of a few, with most new triples for the root of its cost: large ones are to come too."""
     limits = Limits()
-    found = [d for _ in range(CHOICES) if (d := draw_some(choose_levels(space, limits, rng), space, limits))]
+    chosen = (choose_levels(space.factors, lambda c: is_allowed(c, space, limits), rng) for _ in range(CHOICES))
+    found = [d for choice in chosen if (d := draw_some(choice, space, limits))]
     return max(
         found, key=lambda d: (1 + len(triples_of(d.choice) - met)) / math.sqrt(cost_of(d.case, space.op)), default=None
     )
-
-
-def choose_levels(space: Space, limits: Limits, rng: random.Random) -> dict[str, str]:
-    """A level of each factor, any that goes with those before it, the factors in any order."""
-    choice: dict[str, str] = {}
-    names = list(space.factors)
-    rng.shuffle(names)
-    for name in names:
-        levels = list(space.factors[name])
-        rng.shuffle(levels)
-        fitting = (v for v in levels[:LEVELS_TRIED] if is_allowed({**choice, name: v}, space, limits))
-        choice[name] = next(fitting, space.factors[name][0])
-    return choice
-
-
-def triples_of(choice: Choice) -> set[Triple]:
-    """Every three levels of a choice."""
-    return set(itertools.combinations(sorted(choice.items()), 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -120,7 +120,10 @@ def of_reference(
     pairs = [(a, b) for a, b in zip(given, variant.case_data, strict=True) if a.shape != b.shape]
     if not pairs or variant.rest is not None or variant.stretched or variant.drawn:
         return None
-    before, after = (trace_broadcasts(reference, tuple(some), wish.seed) for some in (given, variant.case_data))
+    before, after = (
+        trace_broadcasts(reference, tuple(replace(t, layout=CONTIGUOUS) for t in some), wish.seed)
+        for some in (given, variant.case_data)
+    )
     name = find_stretched(before, after)  # of 3 a half is 1, as what is left of 8 and 3 beside eleven taps
     why = f"{name} stretches an axis of size 1, which it does not as given" if name else ""
     if is_uneven(before, after):

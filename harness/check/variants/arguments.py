@@ -27,6 +27,9 @@ _MIN_VARIED_INTEGER = 5
 #: What is no larger than this is what keeps something from 0, and shows when it is so many times larger.
 _MAX_EPSILON = 2.0**-9
 _EPSILON_FACTOR = 1000.0
+#: The least number that is taken for a block's, and what it is multiplied by.
+_MIN_BLOCK = 4
+_BLOCK_FACTORS = (2, 4, 16)
 #: One draw: its arguments and its tensors.
 Draw = tuple[Arguments, tuple[CallTensor, ...]]
 #: Of draws with other arguments so many are put to the first one's; and so many later draws are looked at for its own.
@@ -113,6 +116,25 @@ def swap_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Varia
                 Variant(text, "exchanged", CONTIGUOUS, tensors, others, rest=tuple(rest), rare=True, apart=True)
             )
     return tuple(made[:_MAX_OTHER_ARGUMENTS])
+
+
+def multiply_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """By name, what is given with a number that divides a size, as a block's, twice as large, and so on.
+
+    Not where it is a size itself, which it may have to be, nor beside integers in tensors.
+    """
+    (first, tensors), *_ = draws.values()
+    sizes = {n for t in tensors for n in t.shape}
+    if not all(t.kind for t in tensors):
+        return {}
+    labels, found = first.labels(names), {}
+    for i, value in enumerate(first.rest):
+        if type(value) is int and value >= _MIN_BLOCK and value not in sizes and any(n % value == 0 for n in sizes):
+            name = name_of(labels, i)
+            found[name] = {
+                f"{name} as {value * k}": (*first.rest[:i], value * k, *first.rest[i + 1 :]) for k in _BLOCK_FACTORS
+            }
+    return found
 
 
 def _change_number(value: float) -> float:

@@ -280,6 +280,20 @@ def round_to_blocks(pairs: Sequence[Pair]) -> Iterator[Variant]:
                 yield Variant(name, "whole-numbers", CONTIGUOUS, *both, rare=True)
 
 
+def find_free_places(pairs: Sequence[Pair]) -> list[int]:
+    """Positions of tensors that say which, of which each number may be any other that is drawn."""
+    draws = [draw for pair in pairs for draw in pair]
+    places = find_whole_numbers(pairs[0][0])
+    of = {at: [draw[at].values for draw in draws] for at in places}
+    return [
+        at
+        for at in places
+        if not are_pieces(draws, at)
+        and _is_free(of[at], [of[i][0] for i in places if i != at])
+        and all(map(_repeats, of[at]))
+    ]
+
+
 def _is_free(drawn: Sequence[Array], others: Sequence[Array]) -> bool:
     """Whether one of the numbers may be another that is drawn: in no order, of no one sum, and not made of others.
 

@@ -33,12 +33,9 @@ LARGER: tuple[Callable[[int], int], ...] = (
     lambda n: (1 << n.bit_length()) + 5,  # so many are left of each usual tile, of which ragged sizes leave 1
     lambda n: 16 * (-(-n // 16) + 1),
     lambda n: 270 if n <= 256 else n,  # 14 are left; whole groups of 2, 3 and 5
-    lambda n: 384 if n <= 256 else n,  # whole tiles of 128, of which fast paths are
     lambda n: 1100 if n <= 1024 else n,
     lambda n: 4200 if n <= 4096 else n,  # more than so many programs have whole tiles of
 )
-#: Those in place of one axis of several that are equal.
-_LARGER_ALONE = (LARGER[0], LARGER[2])
 #: All sizes together past a usual tile, and past a larger one, each by so much more than the one before.
 _SIZES_PAST_TILES, _SIZE_STEP = (65, 131), 2
 #: Less than a window, a state or a tap has: what is kept of the call before reaches past what is new.
@@ -105,9 +102,6 @@ def list_sizes(tensors: Sequence[CallTensor], named: frozenset[float], *, parted
             made += [
                 Size(f"axis {axis} of {text} as {m}", group, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
             ]
-            for larger in _LARGER_ALONE:
-                name, new = f"axis {axis} of {text} as {larger(n)}", dict.fromkeys(alone, larger(n))
-                made.append(Size(name, name, new, shaped=True, late=True, rare=True))
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
         news = [(1, 2)] if 1 in used else []
@@ -117,7 +111,7 @@ def list_sizes(tensors: Sequence[CallTensor], named: frozenset[float], *, parted
         news += _list_about_named(found, used, named)
         made += [make_rare_size({n: m}, places) for n, m in news]
         made += _list_parted([t.name for t in tensors], shapes, {n: places[n] for n in found}, ragged) if parted else []
-        made += _list_batches(shapes, used)
+        made += [make_rare_size({n: _LARGE_BATCH}, {n: places_of(n, shapes)}) for n in find_batch(shapes)]
     made += [s for s in _list_larger(found, used, places) if not is_too_large(shapes, apply_size(shapes, s))]
     return [*chain.from_iterable((s, *_add_related(s, shapes, fixed)) for s in made)]
 
@@ -164,11 +158,10 @@ def places_of(n: int, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]
     return [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n]
 
 
-def _list_batches(shapes: Sequence[tuple[int, ...]], used: set[int]) -> list[Size]:
-    """A batch of 2, a first axis everywhere, larger; 3 might be taps."""
-    places = {2: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == 2]}
-    alone = all(a == 0 for _, a in places[2]) and any(s[:1] == (2,) and len(s) > 1 for s in shapes)
-    return [make_rare_size({2: _LARGE_BATCH}, places)] if alone and _LARGE_BATCH not in used else []
+def find_batch(shapes: Sequence[tuple[int, ...]]) -> list[int]:
+    """A batch of 2, which is a first axis wherever it is; 3 might be taps."""
+    places = places_of(2, shapes)
+    return [2] if all(a == 0 for _, a in places) and any(s[:1] == (2,) and len(s) > 1 for s in shapes) else []
 
 
 def make_alike_sizes(found: Sequence[int]) -> list[tuple[int, int]]:
@@ -338,8 +331,11 @@ def join_draws(draws: Sequence[Sequence[CallTensor]], size: Size) -> tuple[CallT
     made = []
     for i, (t, more) in enumerate(zip(*draws, strict=True)):
         values, other = t.values, find_unmarked_value(t)
-        for axis in range(len(t.shape)):
-            if (new := size.new.get((i, axis))) is not None:
+        for axis in sorted(range(len(t.shape)), key=lambda a: size.new.get((i, a), 0) > t.shape[a]):
+            new = size.new.get((i, axis))
+            if new is not None and new <= values.shape[axis]:
+                values = values[(slice(None),) * axis + (slice(new),)]
+            elif new is not None:
                 both = np.concatenate([values, _widen_axes(more.values, values, axis)], axis)
                 old, values = values.shape[axis], both.take(_repeat_places(new, both.shape[axis]), axis)
                 if other is not None and axis == len(t.shape) - 1:  # a class more has no member

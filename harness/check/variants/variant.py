@@ -92,7 +92,7 @@ def generate_variants(
     """
 
     def changed(fill: Fill) -> Variant:
-        a, b = (_keep_properties(some, fill.change(some), held) for some in (data, decoy))
+        a, b = (keep_properties(some, fill.change(some), held) for some in (data, decoy))
         return Variant(fill.name, fill.label, "contiguous", a, b, rare=fill.rare)
 
     yield Variant(GIVEN, "normal", "contiguous", tuple(data), tuple(decoy))
@@ -100,7 +100,7 @@ def generate_variants(
     yield from (v for pair in ragged[:RAGGED_FIRST] for v in _change_size(data, decoy, *pair))
     yield from map(changed, generate_fills(data))
     for layout in LAYOUTS:
-        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in data):
+        if layout not in _AXES or any(has_layout(t, layout) for t in data):
             yield Variant(
                 layout, "normal", layout, _apply_layout(data, layout, held), _apply_layout(decoy, layout, held)
             )
@@ -114,20 +114,12 @@ def fill_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _EXTREME_
     """Large values, or others, where other arguments are drawn: a limit may be one of an argument and of values."""
     for fill in generate_fills(drawn.case_data):
         if fill.label in labels:
-            a, b = (_keep_properties(some, fill.change(some), held) for some in (drawn.case_data, drawn.decoy_data))
+            a, b = (keep_properties(some, fill.change(some), held) for some in (drawn.case_data, drawn.decoy_data))
             name = f"{drawn.name}, {fill.name}"
             fill_name = f"{drawn.fill}-{fill.label}"
             yield replace(
                 drawn, name=name, fill=fill_name, case_data=a, decoy_data=b, group="", unless="", rare=True
             )  # fmt: skip
-
-
-def apply_other_layouts(drawn: Variant, held: Held) -> Iterator[Variant]:
-    """Every layout where other arguments are drawn: one of two paths may take its tensors to be contiguous."""
-    for layout in LAYOUTS:
-        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in drawn.case_data):
-            a, b = (_apply_layout(some, layout, held) for some in (drawn.case_data, drawn.decoy_data))
-            yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, case_data=a, decoy_data=b, rare=True)
 
 
 def name_of(names: Sequence[str], place: int) -> str:
@@ -156,21 +148,27 @@ def _as_one(data: Sequence[CallTensor], decoy: Sequence[CallTensor], held: Held)
         yield Variant(name, "one", "contiguous", whole, before, rare=True, one=tuple(one))
 
 
-def _keep_properties(tensors: Sequence[CallTensor], values: Sequence[Array], held: Held) -> tuple[CallTensor, ...]:
+def keep_properties(tensors: Sequence[CallTensor], values: Sequence[Array], held: Held) -> tuple[CallTensor, ...]:
     """The tensors with other values, those that vary; with their own where no others have what they have."""
     pairs = zip(tensors, values, held, strict=True)
     return tuple((restore_properties(some, t, new) or t) if varies(t) else t for t, new, some in pairs)
 
 
 def _apply_layout(tensors: Sequence[CallTensor], layout: str, held: Held) -> tuple[CallTensor, ...]:
+    return tuple(lay_out(t, layout, some) for t, some in zip(tensors, held, strict=True))
+
+
+def lay_out(t: CallTensor, layout: str, some: Sequence[Property]) -> CallTensor:
+    """The tensor in a layout; a broadcast one as it is where it would lose what it has in every draw."""
     if layout != "broadcast":
-        return tuple(t if t.param else replace(t, layout=layout) for t in tensors)
-    made = []
-    for t, some in zip(tensors, held, strict=True):
-        values = np.broadcast_to(t.values[:1], t.values.shape) if len(t.shape) >= 2 and varies(t) else None
-        one = None if values is None or not _is_kept(some, t, values) else replace(t, values=values, layout=layout)
-        made.append(one or t)
-    return tuple(made)
+        return t if t.param else replace(t, layout=layout)
+    values = np.broadcast_to(t.values[:1], t.values.shape) if len(t.shape) >= 2 and varies(t) else None
+    return t if values is None or not _is_kept(some, t, values) else replace(t, values=values, layout=layout)
+
+
+def has_layout(t: CallTensor, layout: str) -> bool:
+    """Whether a tensor can lie so."""
+    return not t.param and len(t.shape) >= _AXES.get(layout, 1)
 
 
 def _apply_layouts_apart(data: Sequence[CallTensor], decoy: Sequence[CallTensor], held: Held) -> Iterator[Variant]:

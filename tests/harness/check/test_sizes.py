@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from _deep import few
 
 torch = pytest.importorskip("torch")
 
@@ -124,7 +125,7 @@ def test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left():
         "12 as 3", "40 as 69 and 12 as 21", "40 as 90 and 12 as 27",
         "40 as 65 and 12 as 67", "40 as 131 and 12 as 133",
         "40 as 69", "12 as 21", "40 as 64", "12 as 32", "40 as 270", "12 as 270",
-        "40 as 384", "12 as 384", "40 as 1100", "12 as 1100", "40 as 4200", "12 as 4200",
+        "40 as 1100", "12 as 1100", "40 as 4200", "12 as 4200",
     ]  # fmt: skip
     assert found(rows, tensor([0, 13, 20, 40], "int64"))[:3] == ["12 as 13", "12 as 14", "12 as 21"]
     assert found(rows, tensor([2, 0, 1, 3], "int64"))[0] == "40 as 41 and 12 as 13"
@@ -403,3 +404,18 @@ def test_a_result_of_a_size_that_nobody_gave_is_wrong():
     report = opproof.check(kernel, like=like, inputs=inputs, seconds=5, raises=False)
     assert set(report.failures) == {"WRONG_SHAPE"}
     assert opproof.check(like, like=like, inputs=inputs, seconds=5).ok
+
+
+@pytest.mark.parametrize("size", few([2048, 5120, 32768]))
+def test_a_refusal_with_a_number_leads_to_other_multiples(size):
+    def mean(x):
+        return x.square().mean(-1)
+
+    def in_thousands(x, wrong=None):
+        if x.shape[-1] % 1024:
+            raise ValueError(f"hidden has to be a multiple of 1024, not {x.shape[-1]}")
+        return mean(x) * (1.5 if x.shape[-1] == wrong else 1)
+
+    assert judged(in_thousands, mean, made((3, 4096))).ok
+    found = {name for name, _ in told(judged(lambda x: in_thousands(x, size), mean, made((3, 4096))))}
+    assert found == {f"4096 as {size} (a multiple of 1024)"}

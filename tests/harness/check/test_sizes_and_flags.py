@@ -32,7 +32,7 @@ def tried_wrong(report):
 
 
 @pytest.mark.parametrize("wrong", [True, False])
-def test_a_last_tile_under_a_flag_that_the_first_seed_does_not_draw(wrong):
+def test_last_tiles_under_a_flag(wrong):
     kernel = partial(in_tiles, wrong=wrong)
     report = opproof.check(kernel, like=scan, inputs=drawn, seconds=20, raises=False)
     assert report.ok is not wrong

@@ -19,13 +19,13 @@ from opproof.harness.space.covering import (
     cover_pairs,
     is_computable,
     make_array,
-    pairs_of,
     says_something,
     spaces_of,
     write_rows,
 )
 from opproof.harness.space.draw import Limits, draw_case, is_allowed
 from opproof.harness.space.factors import evaluate_size, forms_of
+from opproof.harness.space.pairs import pairs_of
 from opproof.harness.space.stream import draw_on
 from opproof.reference_ops import load, names
 

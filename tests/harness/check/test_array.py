@@ -1,0 +1,171 @@
+"""What errs where two properties meet: pairs of sizes, layouts, values and options, of which none has a rule."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.array import CallSpace  # noqa: E402
+from opproof.harness.check.variants.axes import Axis  # noqa: E402
+from opproof.harness.space.pairs import pairs_of  # noqa: E402
+
+F = torch.nn.functional
+judged = partial(opproof.check, seconds=50, raises=False)  # other tests are at work beside these
+
+
+def drawn(*shapes):
+    """A factory of normal numbers in these shapes."""
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
+
+    return inputs
+
+
+def wrong_where(like, meets):
+    """`like`, but where a condition of its arguments holds."""
+
+    def kernel(*arguments):
+        y = like(*arguments)
+        return y * 1.5 if meets(*arguments) else y
+
+    return kernel
+
+
+def softmax(x):
+    return torch.softmax(x, -1)
+
+
+def rms_norm(x, w):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * w
+
+
+def sums(x):
+    return x.sum(-1)
+
+
+def attention(q, k, v):
+    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+
+
+def in_blocks(x, block):
+    """Each number by the largest of its block, of which the last may be short."""
+    wide = F.pad(x, (0, -x.shape[-1] % block)).reshape(*x.shape[:-1], -1, block)
+    return (wide / wide.abs().amax(-1, keepdim=True).clamp(min=1e-3)).flatten(-2)[..., : x.shape[-1]]
+
+
+def gathered(table, index):
+    return torch.tanh(table)[index]
+
+
+def of_a_table(seed, dtype):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(20, 12, generator=generator).to(dtype), torch.randint(20, (30,), generator=generator)]
+
+
+def of_blocks(seed, dtype):
+    return [*drawn((6, 64))(seed, dtype), 16]
+
+
+def has_gaps(x):
+    return x.dim() > 1 and x.stride(-1) == 1 and x.stride(-2) > x.shape[-1]
+
+
+def repeats_in_a_column(table, index):
+    return table.shape[1] == 1 and len(index.unique()) < len(index) // 3
+
+
+def is_stretched(x):
+    return x.stride(0) == 0 and x.shape[0] > 1
+
+
+def is_a_view_of_heads(x):
+    return x.stride(1) < x.stride(2) and x.shape[2] > 1
+
+
+CONJUNCTIONS = {
+    "long rows, many of them": (
+        softmax, drawn((12, 40)), lambda x: x.shape[1] > 1024 and x.shape[0] % 256 == 0, {},
+    ),
+    "a tall factor of 16 bits": (
+        torch.matmul, drawn((64, 64), (64, 64)), lambda a, b: a.shape[0] >= 2 * a.shape[1] > 64, {"dtype": "bf16"},
+    ),
+    "gaps between rows of an odd width": (
+        rms_norm, drawn((6, 48), (48,)), lambda x, w: has_gaps(x) and x.shape[-1] % 2 == 1, {},
+    ),
+    "one row for all, far from zero": (sums, drawn((8, 32)), lambda x: is_stretched(x) and x.min() > 2, {}),
+    "repeated indices of one column": (gathered, of_a_table, repeats_in_a_column, {}),
+    "large blocks that do not divide": (
+        in_blocks, of_blocks, lambda x, block: block == 64 and x.shape[-1] % block != 0, {},
+    ),
+    "80 numbers a head, heads inside": (
+        attention, drawn(*[(2, 4, 16, 8)] * 3), lambda q, k, v: q.shape[-1] == 80 and is_a_view_of_heads(q), {},
+    ),
+    "columns of a square, the first transposed": (
+        torch.matmul, drawn((32, 32), (32, 32)), lambda a, b: b.shape[1] > 256 and a.stride(0) < a.stride(1), {},
+    ),
+    "more rows than a grid has, and more than one column": (
+        rms_norm, drawn((12, 16), (16,)), lambda x, w: x.shape[0] > 65535 and x.shape[1] > 1, {},
+    ),
+    "a row in steps, where the other is one number": (
+        torch.mul, drawn((8, 24), (24,)), lambda x, w: x.stride(-1) == 2 and x.shape[1] == 1 and w.shape == (1,), {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONJUNCTIONS)
+def test_two_properties_that_meet(name):
+    like, inputs, meets, options = CONJUNCTIONS[name]
+    report = judged(wrong_where(like, meets), like=like, inputs=inputs, **options)
+    assert report.failures, report
+
+
+def test_who_is_right_is_right_in_the_array_too():
+    report = judged(lambda x, w: w * (x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6)), like=rms_norm,
+                    inputs=drawn((6, 48), (48,)))  # fmt: skip
+    assert report.ok, report
+
+
+def test_the_variant_is_asked_again_by_its_name():
+    like, inputs, meets, _ = CONJUNCTIONS["gaps between rows of an odd width"]
+    kernel = wrong_where(like, meets)
+    (name,) = named(judged(kernel, like=like, inputs=inputs))
+    assert "gapped" in name
+    assert named(judged(kernel, like=like, inputs=inputs, only=name)) == {name}
+
+
+def named(report):
+    return {report.variants[r.case] for rs in report.failures.values() for r in rs}
+
+
+def test_shapes_have_an_array_as_a_factory_has():
+    kernel = wrong_where(torch.matmul, lambda a, b: b.shape[1] > 2 * a.shape[0] > 2 and b.stride(0) < b.stride(1))
+    (name,) = named(judged(kernel, like=torch.matmul, inputs=[(16, 16), (16, 16)]))
+    assert "transposed" in name
+
+
+def test_more_seconds_draw_on_at_random_and_the_same_for_the_same_seed():
+    pair = tuple((take_tensor("x", torch.randn(8, 32).numpy()),) for _ in range(2))
+    space = CallSpace([pair], [()], [Axis("8", 8, ((0, 0),)), Axis("32", 32, ((0, 1),))])
+    some = [list(islice(space.draw_on(seed), 200)) for seed in (1, 1, 2)]
+    assert some[0] == some[1] != some[2]
+    assert len({space.name_of(choice) for choice in some[0]}) > 150
+    assert all(map(space.allows, some[0]))
+
+
+def test_the_array_has_every_pair_that_can_be():
+    pair = tuple((take_tensor("x", torch.randn(8, 32).numpy()),) for _ in range(2))
+    space = CallSpace([pair], [()], [Axis("8", 8, ((0, 0),)), Axis("32", 32, ((0, 1),))])
+    covered = {frozenset(two) for choice in space.cover(0) for two in pairs_of(choice)}
+    fills, layouts = (space.factors[name] for name in ("fill", "layout"))
+    assert all(frozenset((("fill", a), ("layout", b))) in covered for a in fills for b in layouts)
+    sizes = [space.sizes["size 0"], space.sizes["size 1"]]
+    classes = {(sizes[0][c["size 0"]][0], sizes[1][c["size 1"]][0]) for c in space.cover(0)}
+    assert {("256", "1k±"), ("1k±", "256"), ("64k", "few"), ("few", "64k±"), ("1", "1")} <= classes
