@@ -62,6 +62,14 @@ class ArrayOfCheck:
         axes = find_axes(self.inputs.given, self.named, takes, by_shape=self.by_shape) if self.sized else []
         return replace(self.inputs, axes=tuple(map(self._measure, axes)))
 
+    def cover(self) -> Iterator[Choice]:
+        """The choices of the array."""
+        yield from self.space.cover(self.wish.seed)
+
+    def draw_on(self) -> Iterator[Choice]:
+        """Choices beside it, at random."""
+        yield from self.space.draw_on(self.wish.seed)
+
     def _at(self, new: Mapping[Place, int]) -> Variant | None:
         both = self.inputs.resize(new, {}) if new else None
         return both and Variant("size", "normal", "contiguous", *both, rare=True)
@@ -85,20 +93,10 @@ class ArrayOfCheck:
                 axis = replace(axis, most=min(_SMALL_SIZE, axis.most))
         return axis
 
-    def cover(self, seconds: float, wanted: Callable[[str], bool]) -> Iterator[Variant]:
-        """The variants of the array."""
-        yield from self._generate(lambda: self.space.cover(self.wish.seed), seconds, wanted)
-
-    def draw_on(self, seconds: float, wanted: Callable[[str], bool]) -> Iterator[Variant]:
-        """Variants beside it, at random."""
-        yield from self._generate(lambda: self.space.draw_on(self.wish.seed), seconds, wanted)
-
-    def _generate(
-        self, make: Callable[[], Iterable[Choice]], seconds: float, wanted: Callable[[str], bool]
-    ) -> Iterator[Variant]:
-        """Those that may be made in time, by how long the ones before took."""
+    def generate(self, choices: Iterable[Choice], seconds: float, wanted: Callable[[str], bool]) -> Iterator[Variant]:
+        """The variants of these choices that may be made in time, by how long the ones before took."""
         clock, pace, rates = Clock(), Pace(self.inputs.given), deque[float](maxlen=_RATES)
-        for choice in make():
+        for choice in choices:
             name = self.space.name_of(choice)
             variant = self.space.make(choice) if name != GIVEN and wanted(name) else None
             if variant is None:

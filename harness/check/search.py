@@ -181,14 +181,14 @@ class VariantSearch:
         )
         draws = (v for v in space.later if wanted(v.name))
         seconds = math.inf if wish.only else _ARRAY_TIME_SHARE * wish.seconds
-        array_variants = array.cover(seconds, self._is_new)
+        array_variants = array.generate(array.cover(), seconds, self._is_new)
         odd = (draws, _LATER_TIME_SHARE), (many, _SWEPT_TIME_SHARE), (array_variants, _ARRAY_TIME_SHARE)
         for variants, share in odd:
             most = math.inf if wish.only else share * wish.seconds
             yield find_differing(self.bounded, self.ask, takewhile(self._is_right, variants), wish, most)
         if wish.only or wish.seconds > _MAX_PLANNED_SECONDS:
             left = math.inf if wish.only else wish.seconds - self.clock.spent
-            drawn = takewhile(self._is_right, array.draw_on(left, self._is_new))
+            drawn = takewhile(self._is_right, array.generate(array.draw_on(), left, self._is_new))
             yield find_differing(self.bounded, self.ask, drawn, wish, left)
 
     def _is_right(self, _: object) -> bool:

@@ -15,11 +15,8 @@ from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants.fills import Fill, generate_fills
 from opproof.harness.check.variants.properties import Property, restore_properties, varies
 from opproof.harness.check.variants.sizes import (
-    LARGER,
-    SIZES_BELOW_WINDOWS,
     is_too_large,
     keep_relations,
-    make_alike_sizes,
     shapes_of,
     text_of,
 )
@@ -35,13 +32,12 @@ _AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "channels":
 _EXTREME_FILLS = ("wide", "large")
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
 RAGGED_FIRST = 3
-#: Sizes in place of n: odd, 1, none, and clearly larger ones.
+#: Sizes in place of n: odd, 1, none, and a larger one.
 _NEW: tuple[Callable[[int], int], ...] = (
     lambda n: n + 1 if n % 2 == 0 else n + 2,
     lambda _: 1,
     lambda _: 0,
     lambda n: 3 * n // 2 + 1,
-    *LARGER,
 )
 
 
@@ -201,8 +197,6 @@ def _list_sizes(tensors: Sequence[CallTensor]) -> tuple[list[tuple[int, int]], l
 
     ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
     others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
-    others.append(make_alike_sizes(sizes))
-    others.append([(n, m) for n in sizes for m in SIZES_BELOW_WINDOWS if m < n and fits(n, m)])
     return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 
