@@ -69,7 +69,7 @@ FRONT: dict[str, frozenset[str]] = {
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("selfcheck".split()),
-    "harness.space": frozenset("delta shrink stream".split()),
+    "harness.space": frozenset("factors pairs delta shrink stream".split()),
     "harness.vectors": frozenset("export".split()),
 }
 

@@ -16,7 +16,7 @@ from opproof.harness.check.judge.declines import of_reference
 from opproof.harness.check.judge.outcome import VariantResult
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.variants.array import CallSpace
-from opproof.harness.check.variants.axes import Axis, find_axes
+from opproof.harness.check.variants.axes import SizeAxis, find_axes
 from opproof.harness.check.variants.sizes import Place, apply_size, is_too_large, make_rare_size, places_of, shapes_of
 from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.clock import Allowed, Clock
@@ -77,12 +77,14 @@ class ArrayOfCheck:
     def _takes(self, new: Mapping[Place, int]) -> bool:
         """Whether both sides answer at these sizes, and the reference means the same."""
         variant = self._at(new)
-        if variant is None or of_reference(self.reference, self.inputs.given, variant, self.wish) is not None:
+        if variant is None or self.wish.contract.describe_refusal(variant.case_data):
+            return False
+        if of_reference(self.reference, self.inputs.given, variant, self.wish) is not None:
             return False
         request = CallRequest(variant.case_data, seed=self.wish.seed)
         return not self.reference.call_native(request).error and not self.ask(request).error
 
-    def _measure(self, axis: Axis) -> Axis:
+    def _measure(self, axis: SizeAxis) -> SizeAxis:
         """The axis with how work grows along it: with its square, or by calls of their own for each place."""
         variants = [self._at(axis.resize(-(-n // axis.step) * axis.step)) for n in _MEASURED_SIZES]
         requests = [CallRequest(v.case_data, seed=self.wish.seed) for v in variants if v]
@@ -99,7 +101,7 @@ class ArrayOfCheck:
         for choice in choices:
             name = self.space.name_of(choice)
             variant = self.space.make(choice) if name != GIVEN and wanted(name) else None
-            if variant is None:
+            if variant is None or self.wish.contract.describe_refusal(variant.case_data):
                 continue
             work = pace.work_of(variant.case_data)
             if rates and min(rates) * work > _VARIANT_SHARE * seconds:

@@ -16,12 +16,12 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
-from opproof.harness.check.variants.axes import Axis
+from opproof.harness.check.variants.axes import SizeAxis
 from opproof.harness.check.variants.fills import generate_fills
 from opproof.harness.check.variants.integer_inputs import find_free_places
 from opproof.harness.check.variants.properties import Property, find_whole_numbers, restore_properties
 from opproof.harness.check.variants.sizes import Place, Size, join_draws
-from opproof.harness.check.variants.variant import LAYOUTS, Pair, Variant, has_layout, keep_properties, lay_out
+from opproof.harness.check.variants.variant import LAYOUTS, Pair, Variant, apply_layout_to, has_layout, keep_properties
 from opproof.harness.space.pairs import Allows, Choice, Factors, PairTable, Triple, choose_levels, triples_of
 
 #: The level of what is as given.
@@ -68,7 +68,7 @@ class CallSpace:
 
     pairs: Sequence[Pair]
     kept: Sequence[Sequence[Property]]
-    axes: Sequence[Axis]
+    axes: Sequence[SizeAxis]
     otherwise: Sequence[Variant] = ()  # draws with other arguments
     options: Mapping[str, Mapping[str, tuple[object, ...]]] = field(default_factory=dict)
 
@@ -97,7 +97,7 @@ class CallSpace:
             for k, axis in enumerate(self.axes)
         }
 
-    def _is_last(self, axis: Axis) -> bool:
+    def _is_last(self, axis: SizeAxis) -> bool:
         """Whether it lies along rows in memory, whose exact size kernels are made for."""
         return any(a == len(self.given[i].shape) - 1 > 0 for i, a in axis.places)
 
@@ -267,7 +267,7 @@ class CallSpace:
         common = choice.get("layout", CONTIGUOUS)
         laid = {n: common if y == GIVEN else y for n, y in own.items()}
         asked, other = (
-            tuple(lay_out(t, laid[t.name], has) for t, has in zip(draw, self.kept, strict=True))
+            tuple(apply_layout_to(t, laid[t.name], has) for t, has in zip(draw, self.kept, strict=True))
             for draw in (asked, other)
         )
         apart = ",".join(f"{n}:{y}" for n, y in own.items() if y != GIVEN)
@@ -278,7 +278,7 @@ class CallSpace:
             self.name_of(choice), label, apart or common, asked, other, rest=rest or None, rare=True, vast=vast
         )
 
-    def _resize(self, axis: Axis, level: str) -> list[tuple[Place, int]]:
+    def _resize(self, axis: SizeAxis, level: str) -> list[tuple[Place, int]]:
         return [] if level == GIVEN else list(axis.resize(int(level)).items())
 
     def resize(self, new: Mapping[Place, int], choice: Choice, draws: Pair | None = None) -> Pair | None:

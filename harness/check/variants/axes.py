@@ -24,7 +24,7 @@ Takes = Callable[[Mapping[Place, int]], bool]
 
 
 @dataclass(frozen=True)
-class Axis:
+class SizeAxis:
     """Places that have one size, and may have others: multiples of `step` up to `most`."""
 
     text: str  # what is called, before "as"
@@ -55,12 +55,12 @@ class Axis:
         return found
 
 
-def find_axes(given: Sequence[CallTensor], named: frozenset[float], takes: Takes, *, by_shape: bool) -> list[Axis]:
+def find_axes(given: Sequence[CallTensor], named: frozenset[float], takes: Takes, *, by_shape: bool) -> list[SizeAxis]:
     """The axes whose sizes vary. `by_shape`: any size may be another."""
     shapes = shapes_of(given)
     sizes = [n for n in dict.fromkeys(n for s in shapes for n in s) if n > 1] if by_shape else free_sizes(given, named)
     batch = [] if by_shape else find_batch(shapes)
-    found, tied = list[Axis](), set[int]()
+    found, tied = list[SizeAxis](), set[int]()
     for n in (*sizes, *batch):
         if n in tied or len(found) >= MAX_AXES:
             continue
@@ -69,7 +69,7 @@ def find_axes(given: Sequence[CallTensor], named: frozenset[float], takes: Takes
         parts = list(_part_places(places, shapes, n, takes)) if square else [(places, _find_step(n, places, takes))]
         for part, step in parts:
             if step:
-                found.append(Axis(_name_part(part, places, n, shapes, given), n, tuple(part), step))
+                found.append(SizeAxis(_name_part(part, places, n, shapes, given), n, tuple(part), step))
         if not square and not parts[0][1] and (other := _find_related(n, places, shapes, takes)):
             found.append(other)
             tied |= {*other.related.values()}
@@ -107,13 +107,13 @@ def _part_places(
         yield left, step
 
 
-def _find_related(n: int, places: Sequence[Place], shapes: Sequence[tuple[int, ...]], takes: Takes) -> Axis | None:
+def _find_related(n: int, places: Sequence[Place], shapes: Sequence[tuple[int, ...]], takes: Takes) -> SizeAxis | None:
     """The axis of a size that varies with those in a relation to it alone, as of half of it."""
     sizes = {m for s in shapes for m in s}
     for new in (n + 1, n + 2):
         kept = keep_relations({n: new}, sizes)
         related = {p: m for m in kept if m != n for p in places_of(m, shapes)}
-        axis = Axis(f"{n}", n, tuple(places), related=related)
+        axis = SizeAxis(f"{n}", n, tuple(places), related=related)
         if related and takes(axis.resize(new)):
             return axis
     return None

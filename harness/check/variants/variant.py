@@ -151,10 +151,10 @@ def keep_properties(tensors: Sequence[CallTensor], values: Sequence[Array], held
 
 
 def _apply_layout(tensors: Sequence[CallTensor], layout: str, held: Held) -> tuple[CallTensor, ...]:
-    return tuple(lay_out(t, layout, some) for t, some in zip(tensors, held, strict=True))
+    return tuple(apply_layout_to(t, layout, some) for t, some in zip(tensors, held, strict=True))
 
 
-def lay_out(t: CallTensor, layout: str, some: Sequence[Property]) -> CallTensor:
+def apply_layout_to(t: CallTensor, layout: str, some: Sequence[Property]) -> CallTensor:
     """The tensor in a layout; a broadcast one as it is where it would lose what it has in every draw."""
     if layout != "broadcast":
         return t if t.param else replace(t, layout=layout)

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 import opproof  # noqa: E402
 from opproof.harness.check.tensors import take_tensor  # noqa: E402
 from opproof.harness.check.variants.array import CallSpace  # noqa: E402
-from opproof.harness.check.variants.axes import Axis  # noqa: E402
+from opproof.harness.check.variants.axes import SizeAxis  # noqa: E402
 from opproof.harness.space.pairs import pairs_of  # noqa: E402
 
 F = torch.nn.functional
@@ -153,7 +153,7 @@ def test_shapes_have_an_array_as_a_factory_has():
 
 def test_more_seconds_draw_on_at_random_and_the_same_for_the_same_seed():
     pair = tuple((take_tensor("x", torch.randn(8, 32).numpy()),) for _ in range(2))
-    space = CallSpace([pair], [()], [Axis("8", 8, ((0, 0),)), Axis("32", 32, ((0, 1),))])
+    space = CallSpace([pair], [()], [SizeAxis("8", 8, ((0, 0),)), SizeAxis("32", 32, ((0, 1),))])
     some = [list(islice(space.draw_on(seed), 200)) for seed in (1, 1, 2)]
     assert some[0] == some[1] != some[2]
     assert len({space.name_of(choice) for choice in some[0]}) > 150
@@ -162,7 +162,7 @@ def test_more_seconds_draw_on_at_random_and_the_same_for_the_same_seed():
 
 def test_the_array_has_every_pair_that_can_be():
     pair = tuple((take_tensor("x", torch.randn(8, 32).numpy()),) for _ in range(2))
-    space = CallSpace([pair], [()], [Axis("8", 8, ((0, 0),)), Axis("32", 32, ((0, 1),))])
+    space = CallSpace([pair], [()], [SizeAxis("8", 8, ((0, 0),)), SizeAxis("32", 32, ((0, 1),))])
     covered = {frozenset(two) for choice in space.cover(0) for two in pairs_of(choice)}
     fills, layouts = (space.factors[name] for name in ("fill", "layout"))
     assert all(frozenset((("fill", a), ("layout", b))) in covered for a in fills for b in layouts)
