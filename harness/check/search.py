@@ -54,7 +54,7 @@ MAX_FAILING_VARIANTS = 4
 #: Of the time, what sizes one after the other may take, later draws, an array of pairs.
 _SWEPT_TIME_SHARE = 0.15
 _LATER_TIME_SHARE = 0.07
-_ARRAY_TIME_SHARE = 0.15
+_ARRAY_TIME_SHARE = 0.12
 #: Who gives more seconds has all of them used: variants are drawn until they are over.
 _MAX_PLANNED_SECONDS = 60.0
 #: What was begun in time may take until so many times the time; what was seen after it so long.
