@@ -48,6 +48,8 @@ _ASKING_WHY = frozenset(
 )
 #: Whose subject is how a program calls that is not opproof; each starts one, which imports PyTorch.
 _ASKING_ALONE = frozenset(("test_where_nobody_judges", "test_blocks_run_with_all_that_is_tried"))
+#: An odd size, 1, none and another in place of each.
+_USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
 
 
 def leave_out(names, monkeypatch):
@@ -80,8 +82,11 @@ def leave_out(names, monkeypatch):
     monkeypatch.setattr("opproof.harness.check.variants.generate.round_to_blocks", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes.LARGER", ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes._MAX_SIZES_OF_A_KIND", 0)
+    monkeypatch.setattr("opproof.harness.check.variants.sizes._LARGER_ALONE", ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
-    monkeypatch.setattr("opproof.harness.check.variants.sizes.SIZES_BELOW_WINDOWS", ())
-    monkeypatch.setattr("opproof.harness.check.variants.sizes.make_alike_sizes", lambda _: [])
+    monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", _USUAL)
+    for place in ("sizes", "variant"):
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.SIZES_BELOW_WINDOWS", ())
+        monkeypatch.setattr(f"opproof.harness.check.variants.{place}.make_alike_sizes", lambda _: [])
     monkeypatch.setattr("opproof.harness.check.variants.sizes._list_about_named", lambda *_: [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,11 +15,12 @@ from opproof.harness.check.variants.fills import TIED
 from opproof.harness.check.variants.integer_inputs import generate_all_alike, generate_missing_labels, round_to_blocks
 from opproof.harness.check.variants.properties import Property, find_properties, restore_properties
 from opproof.harness.check.variants.rare_values import generate_rare_fills
-from opproof.harness.check.variants.size_sweep import generate_swept_sizes
+from opproof.harness.check.variants.size_sweep import At, generate_long_axes, generate_swept_sizes, to_the_end
 from opproof.harness.check.variants.sizes import SIZES_BELOW_WINDOWS, Size, fits, join_draws
 from opproof.harness.check.variants.variant import (
     Pair,
     Variant,
+    apply_other_layouts,
     by_turns,
     fill_otherwise,
     generate_variants,
@@ -61,6 +63,7 @@ def variants_of(
     drawn = [
         (v,) for v in (*otherwise, *exchanged, *generate_missing_labels(pairs, named, marks), *round_to_blocks(pairs))
     ]
+    early += [_add_other_arguments(one, v) for v in otherwise for one in _select_few(early)]
     early += [(one,) for v in otherwise for one in fill_otherwise(v, kept)]
     seldom = [(v,) for v in generate_empty_groups(pairs, kept)]
     seldom += [(v,) for size, some in sized if size.late for v in _at_size(size, some, kept)]
@@ -116,6 +119,12 @@ def _apply_size_to_draws(pairs: Sequence[Pair], size: Size, kept: Sequence[Seque
     return tuple(variant(a, b, size.group) for a, b in some) or (variant((), (), guess),)
 
 
+def _select_few(sized: Sequence[tuple[Variant, ...]]) -> list[tuple[Variant, ...]]:
+    """The first sizes of the first group, and the first that are clearly larger: what a flag is tried at."""
+    ragged = [some for some in sized if not some[0].rare]
+    return [*(s for s in ragged if s[0].group == ragged[0][0].group), *[s for s in sized if s[0].rare][:1]]
+
+
 def _at_size(size: Size, sized: tuple[Variant, ...], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
     """What errs at a size alone: far from 0 where there are few rows, and all numbers alike where there are many."""
     news = set(size.new.values())
@@ -127,13 +136,25 @@ def _at_size(size: Size, sized: tuple[Variant, ...], kept: Sequence[Sequence[Pro
         yield from generate_all_alike([(v.case_data, v.decoy_data) for v in sized], size.name)
 
 
+def _add_other_arguments(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
+    """The same sizes with the arguments beside tensors that another draw has; who refuses those is no news."""
+    return tuple(
+        replace(
+            v, name=f"{drawn.name}, {v.name}", group=f"{drawn.name}, {v.group}", unless="", rest=drawn.rest, rare=True
+        )
+        for v in sized
+    )
+
+
 def generate_sweep(
     pairs: Sequence[Pair],
     kept: Sequence[Sequence[Property]],
     named: frozenset[float],
+    otherwise: Sequence[Variant],
     wanted: Callable[[str], bool],
 ) -> Iterator[Variant]:
-    """The first pair of draws at one size after the other; by name `wanted`."""
+    """Draws with other arguments in every layout, then the first pair at one size after the other; by name `wanted`."""
+    yield from (v for drawn in otherwise for v in apply_other_layouts(drawn, kept) if wanted(v.name))
     for size in generate_swept_sizes(pairs[0][0], named):
         if not wanted(size.name):
             continue
@@ -151,6 +172,26 @@ def generate_sweep_apart(
             variant = _apply_size_to_draws([pair], size, kept)[0]
             if variant.case_data:
                 yield replace(variant, name=name, group="", unless="")
+
+
+def generate_long_axis(
+    pair: Pair,
+    kept: Sequence[Sequence[Property]],
+    named: frozenset[float],
+    borne: Callable[[Callable[[int], Variant | None], int], bool],
+    wanted: Callable[[str], bool],
+) -> Iterator[Variant]:
+    """The draws with one axis as long as is `borne`, and then with numbers that point to its places up to its end."""
+    for old, sizes in generate_long_axes(pair[0], named):
+
+        def sized(m: int, at: At) -> Variant | None:
+            variant = _apply_size_to_draws([pair], at(m), kept)[0]
+            return replace(variant, vast=True) if variant.case_data else None
+
+        for new, at in sizes:
+            if borne(partial(sized, at=at), new) and (variant := sized(new, at)):
+                yield from (v for v in (variant, to_the_end(variant, pair[0], old, new)) if v and wanted(v.name))
+                break
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

@@ -33,9 +33,12 @@ LARGER: tuple[Callable[[int], int], ...] = (
     lambda n: (1 << n.bit_length()) + 5,  # so many are left of each usual tile, of which ragged sizes leave 1
     lambda n: 16 * (-(-n // 16) + 1),
     lambda n: 270 if n <= 256 else n,  # 14 are left; whole groups of 2, 3 and 5
+    lambda n: 384 if n <= 256 else n,  # whole tiles of 128, of which fast paths are
     lambda n: 1100 if n <= 1024 else n,
     lambda n: 4200 if n <= 4096 else n,  # more than so many programs have whole tiles of
 )
+#: Those in place of one axis of several that are equal.
+_LARGER_ALONE = (LARGER[0], LARGER[2])
 #: All sizes together past a usual tile, and past a larger one, each by so much more than the one before.
 _SIZES_PAST_TILES, _SIZE_STEP = (65, 131), 2
 #: Less than a window, a state or a tap has: what is kept of the call before reaches past what is new.
@@ -102,6 +105,9 @@ def list_sizes(tensors: Sequence[CallTensor], named: frozenset[float], *, parted
             made += [
                 Size(f"axis {axis} of {text} as {m}", group, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
             ]
+            for larger in _LARGER_ALONE:
+                name, new = f"axis {axis} of {text} as {larger(n)}", dict.fromkeys(alone, larger(n))
+                made.append(Size(name, name, new, shaped=True, late=True, rare=True))
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
         news = [(1, 2)] if 1 in used else []

@@ -15,8 +15,11 @@ from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants.fills import Fill, generate_fills
 from opproof.harness.check.variants.properties import Property, restore_properties, varies
 from opproof.harness.check.variants.sizes import (
+    LARGER,
+    SIZES_BELOW_WINDOWS,
     is_too_large,
     keep_relations,
+    make_alike_sizes,
     shapes_of,
     text_of,
 )
@@ -32,12 +35,13 @@ _AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "channels":
 _EXTREME_FILLS = ("wide", "large")
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
 RAGGED_FIRST = 3
-#: Sizes in place of n: odd, 1, none, and a larger one.
+#: Sizes in place of n: odd, 1, none, and clearly larger ones.
 _NEW: tuple[Callable[[int], int], ...] = (
     lambda n: n + 1 if n % 2 == 0 else n + 2,
     lambda _: 1,
     lambda _: 0,
     lambda n: 3 * n // 2 + 1,
+    *LARGER,
 )
 
 
@@ -116,6 +120,14 @@ def fill_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _EXTREME_
             yield replace(
                 drawn, name=name, fill=fill_name, case_data=a, decoy_data=b, group="", unless="", rare=True
             )  # fmt: skip
+
+
+def apply_other_layouts(drawn: Variant, held: Held) -> Iterator[Variant]:
+    """Every layout where other arguments are drawn: one of two paths may take its tensors to be contiguous."""
+    for layout in LAYOUTS:
+        if layout not in _AXES or any(has_layout(t, layout) for t in drawn.case_data):
+            a, b = (_apply_layout(some, layout, held) for some in (drawn.case_data, drawn.decoy_data))
+            yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, case_data=a, decoy_data=b, rare=True)
 
 
 def name_of(names: Sequence[str], place: int) -> str:
@@ -197,6 +209,8 @@ def _list_sizes(tensors: Sequence[CallTensor]) -> tuple[list[tuple[int, int]], l
 
     ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
     others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
+    others.append(make_alike_sizes(sizes))
+    others.append([(n, m) for n in sizes for m in SIZES_BELOW_WINDOWS if m < n and fits(n, m)])
     return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 

@@ -10,9 +10,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
+from opproof.harness.check.call.reference import Reference  # noqa: E402
+from opproof.harness.check.call.subject import Arguments, Form  # noqa: E402
+from opproof.harness.check.covering import ArrayOfCheck  # noqa: E402
+from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.tensors import take_tensor  # noqa: E402
 from opproof.harness.check.variants.array import CallSpace  # noqa: E402
-from opproof.harness.check.variants.axes import SizeAxis  # noqa: E402
+from opproof.harness.check.variants.axes import MAX_SIZE, SizeAxis  # noqa: E402
 from opproof.harness.space.pairs import pairs_of  # noqa: E402
 
 F = torch.nn.functional
@@ -169,3 +173,26 @@ def test_the_array_has_every_pair_that_can_be():
     sizes = [space.sizes["size 0"], space.sizes["size 1"]]
     classes = {(sizes[0][c["size 0"]][0], sizes[1][c["size 1"]][0]) for c in space.cover(0)}
     assert {("256", "1k±"), ("1k±", "256"), ("64k", "few"), ("few", "64k±"), ("1", "1")} <= classes
+
+
+def axes(like, candidate=None):
+    """The axes of 12 rows of 6 numbers for a reference and a candidate: a size, whether work is squared, the most."""
+    from torch.utils._pytree import tree_flatten
+
+    def of_one(function):
+        return Reference(function, Form(Arguments((None,), (0,), tree_flatten((0,))[1]), 1))
+
+    pair = [(take_tensor("x", torch.randn(12, 6).numpy()),) for _ in range(2)]
+    inputs, ask = CallSpace([tuple(pair)], [()], ()), of_one(candidate or like).call_native
+    array = ArrayOfCheck(of_one(like), ask, CheckOptions(), inputs, frozenset(), sized=True, by_shape=True)
+    return [(axis.old, axis.square, axis.most) for axis in array.space.axes]
+
+
+def test_how_work_grows_along_an_axis_is_measured():
+    assert axes(lambda x: x * 2) == [(12, False, MAX_SIZE), (6, False, MAX_SIZE)]
+    pairs = axes(lambda x: torch.tanh(x[:, None] - x[None]).sum(1))
+    assert pairs == [(12, True, MAX_SIZE), (6, False, MAX_SIZE)], "as many pairs as 66,051 rows have fill the memory"
+    one_by_one = axes(lambda x: torch.stack([row.sin() for row in x]))
+    assert one_by_one[0][2] < 1000, "so many operations take seconds"
+    by_product = axes(lambda x: x.cumsum(0), lambda x: torch.ones(len(x), len(x)).tril() @ x)
+    assert [square for _, square, _ in by_product] == [True, False]

@@ -125,7 +125,7 @@ def test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left():
         "12 as 3", "40 as 69 and 12 as 21", "40 as 90 and 12 as 27",
         "40 as 65 and 12 as 67", "40 as 131 and 12 as 133",
         "40 as 69", "12 as 21", "40 as 64", "12 as 32", "40 as 270", "12 as 270",
-        "40 as 1100", "12 as 1100", "40 as 4200", "12 as 4200",
+        "40 as 384", "12 as 384", "40 as 1100", "12 as 1100", "40 as 4200", "12 as 4200",
     ]  # fmt: skip
     assert found(rows, tensor([0, 13, 20, 40], "int64"))[:3] == ["12 as 13", "12 as 14", "12 as 21"]
     assert found(rows, tensor([2, 0, 1, 3], "int64"))[0] == "40 as 41 and 12 as 13"
