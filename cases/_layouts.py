@@ -21,6 +21,7 @@ A tensor to which a layout cannot apply (a vector cannot be transposed) stays co
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from opproof.cases._case import Case, Shape
@@ -170,6 +171,11 @@ def layouts_of(case: Case) -> dict[str, str]:
                 f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}{suggest(layout, LAYOUTS)}"
             )
     return {name: given.get(name, given.get("", "contiguous")) for name in shapes}
+
+
+def write_layouts(layouts: Mapping[str, str]) -> str:
+    """The layouts of tensors as a case has them, of which those that are contiguous are left out."""
+    return ",".join(f"{n}:{layout}" for n, layout in layouts.items() if layout != "contiguous") or "contiguous"
 
 
 def cotangent_layout(case: Case) -> str:

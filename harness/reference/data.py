@@ -81,10 +81,6 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     first = case.tensors[0][0]
     for attempt in range(MAX_REDRAWS):
         near = find_near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
-        if is_on_kinks(case.fill):
-            distance = measure_kink_distances(case, op, values)
-            beside = _BESIDE_ROUNDOFFS * DTYPES[case.dtype].u * np.abs(values[first])
-            near = near & (distance > 0) & (distance < beside)
         if not near.any():
             break
         fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), name_redraw(variant, attempt))
@@ -175,10 +171,16 @@ def name_redraw(variant: int, attempt: int) -> str:
 
 
 def find_near_kinks(case: Case, op: Op, values: dict[str, Array], largest: float) -> NDArray[np.bool_]:
-    """Which elements of the first tensor are too near a kink; `largest` is the size of its largest, of all of it."""
+    """Which elements of the first tensor are too near a kink; `largest` is the size of its largest, of all of it.
+
+    A fill that may sit on kinks has those that are exactly on one, and others a few roundings away.
+    """
     distance = measure_kink_distances(case, op, values)
     first = values[case.tensors[0][0]]
     margin = MIN_KINK_DISTANCE * np.minimum(1, largest) * np.maximum(1, np.abs(first) * 2.0**-4)
+    if is_on_kinks(case.fill):
+        margin = np.minimum(margin, _BESIDE_ROUNDOFFS * DTYPES[case.dtype].u * np.abs(first))
+        return np.broadcast_to((distance > 0) & (distance < margin), first.shape)
     return np.broadcast_to(distance < margin, first.shape)
 
 

@@ -10,6 +10,7 @@ from opproof.cases import Case
 from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.known_failures.known import Known, mark
 from opproof.harness.reference.valid_case import op_of
+from opproof.harness.run.results.file import key_of
 from opproof.harness.run.scheduler import Judges
 from opproof.harness.run.task import Task, repro_command_of
 from opproof.harness.space.delta import OutOfCallsError, find_delta
@@ -24,7 +25,6 @@ MAX_SHRUNK = 8
 #: Seconds that calls and their judging may take until a cause is narrowed to the levels that it needs, and all causes.
 MAX_DELTA_SECONDS = 5.0
 MAX_SECONDS_OF_DELTAS = 60.0
-
 #: Failures whose neighbours take a minute, or all memory, each.
 _SLOW = {Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY}
 #: What a record says of its case: whether it fails. Others, as of what is declined or known, say nothing.
@@ -41,14 +41,14 @@ class Smallest:
 
 def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Task]) -> list[Smallest]:
     """The smallest case of each operator, mode and verdict that fails and no list knows, the first ones alone."""
-    by_key = {(task.backend, task.case, str(task.mode)): task for task in tasks}
+    by_key = {key_of(task): task for task in tasks}
     first: dict[tuple[str, ...], Result] = {}
     for result in results:
         if result_kind_of(result) is ResultKind.FAILED and result.verdict in FAILED:
             first.setdefault((result.backend, result.op, str(result.mode), str(result.verdict)), result)
     found = []
     for result in list(first.values())[:MAX_SHRUNK]:
-        task = by_key.get((result.backend, result.case, str(result.mode)))
+        task = by_key.get(key_of(result))
         if task is not None:
             found.append(_shrink_one(pool, result, task))
     return found
@@ -72,15 +72,14 @@ def find_deltas(
     pool: Judges, results: Iterable[Result], tasks: Iterable[Task], known: Sequence[Known]
 ) -> Iterator[Result]:
     """The smallest record of each cause again, with what its case needs to fail; as many as there is time for."""
-    by_key = {(task.backend, task.case, str(task.mode)): task for task in tasks}
-    had = {(r.backend, r.case, str(r.mode)): r for r in results}
+    by_key, had = {key_of(task): task for task in tasks}, {key_of(r): r for r in results}
     spent = 0.0
     for cause in find_causes(r for r in had.values() if result_kind_of(r) is ResultKind.FAILED):
         result = cause.smallest
-        task = by_key.get((result.backend, result.case, str(result.mode)))
+        task = by_key.get(key_of(result))
         if task is None or result.verdict not in FAILED - _SLOW or spent > MAX_SECONDS_OF_DELTAS:
             continue
-        neighbours = _Neighbours(pool, task, known, had)
+        neighbours = _CalledNeighbours(pool, task, known, had)
         case = Case.parse(result.case)
         delta = find_delta(case, op_of(case.op, task.ops), neighbours.fails)
         spent += neighbours.seconds
@@ -89,7 +88,7 @@ def find_deltas(
 
 
 @dataclass
-class _Neighbours:
+class _CalledNeighbours:
     """Calls of neighbours of one failing case; what has a record already is not called."""
 
     pool: Judges
@@ -100,10 +99,11 @@ class _Neighbours:
 
     def fails(self, case: Case) -> bool | None:
         """Whether the case fails; None where its record says nothing. Raises OutOfCallsError."""
-        record = self.had.get((self.task.backend, str(case), str(self.task.mode)))
+        task = replace(self.task, case=str(case))
+        record = self.had.get(key_of(task))
         if record is None:
             if self.seconds > MAX_DELTA_SECONDS:
                 raise OutOfCallsError
-            *_, record = self.pool.run([replace(self.task, case=str(case))])
+            *_, record = self.pool.run([task])
             self.seconds += record.seconds + (record.judging or 0.0)
         return _FAILS.get(result_kind_of(mark(record, self.known)))

@@ -13,10 +13,18 @@ from dataclasses import dataclass, replace
 
 from opproof.cases import Case
 from opproof.cases._case import format_param
-from opproof.cases._layouts import layouts_of
+from opproof.cases._layouts import layouts_of, write_layouts
 from opproof.core.bisection import bisect
 from opproof.harness.space.factors import ELLIPSIS, SignatureForm, forms_of
-from opproof.harness.space.shrink import is_valid, make_allowed_test, map_shapes, remove_tensor, replace_size
+from opproof.harness.space.shrink import (
+    is_valid,
+    list_removable,
+    make_allowed_test,
+    map_shapes,
+    remove_parameter,
+    remove_tensor,
+    replace_size,
+)
 from opproof.reference_ops import Op
 
 #: Most calls that are spent on one failing case.
@@ -85,8 +93,7 @@ def find_delta(case: Case, op: Op, fails: Callable[[Case], bool | None]) -> Delt
     `fails` is called on neighbours. It says None of one of which nothing is known, and may raise OutOfCallsError.
     """
     neighbours = _Neighbours(case, op, fails)
-    needed: list[str] = []
-    passing: list[str] = []
+    told: list[tuple[str, str]] = []
     try:
         for kind in (_iter_plainer, _iter_without_tensors):
             for said, instead, change in kind(case, op):
@@ -95,16 +102,13 @@ def find_delta(case: Case, op: Op, fails: Callable[[Case], bool | None]) -> Delt
                 if found:
                     case = plainer
                 elif found is False and neighbours.passes_with_other_numbers(plainer):
-                    needed.append(said)
-                    passing.append(instead)
+                    told.append((said, instead))
         for places in list_sizes(case, op):
-            case, told = _reduce_size(case, places, neighbours)
-            if told is not None:
-                needed.append(told[0])
-                passing.append(told[1])
+            case, found_of_size = _reduce_size(case, places, neighbours)
+            told += [found_of_size] if found_of_size is not None else []
     except OutOfCallsError:
         return None
-    return Delta(tuple(needed), tuple(passing), case)
+    return Delta(tuple(said for said, _ in told), tuple(instead for _, instead in told), case)
 
 
 def _iter_plainer(case: Case, op: Op) -> Iterator[tuple[str, str, Callable[[Case], Case]]]:
@@ -132,25 +136,19 @@ def _iter_plainer(case: Case, op: Op) -> Iterator[tuple[str, str, Callable[[Case
     for name, value in case.params:
         if op.params.get(name, inspect.Parameter.empty) is not inspect.Parameter.empty:
             said = f"{name}={format_param(value)}"
-            yield said, f"with {name}={format_param(op.params[name])}", functools.partial(_without_parameter, name)
+            yield said, f"with {name}={format_param(op.params[name])}", functools.partial(remove_parameter, name=name)
 
 
 def _iter_without_tensors(case: Case, op: Op) -> Iterator[tuple[str, str, Callable[[Case], Case]]]:
-    for name, shape in case.tensors:
-        needed = layouts_of(case).get(name, "contiguous") != "contiguous"
-        if name in op.optional and not isinstance(shape, str) and not needed:
+    given, layouts = dict(case.tensors), layouts_of(case)
+    for name in list_removable(case, op):
+        if name in op.optional and not isinstance(given[name], str) and layouts[name] == "contiguous":
             yield f"{name} is given", f"without {name}", functools.partial(remove_tensor, name=name)
 
 
 def _with_contiguous(name: str, case: Case) -> Case:
     """The case with one tensor row by row."""
-    left = {n: layout for n, layout in layouts_of(case).items() if n != name and layout != "contiguous"}
-    return replace(case, layout=",".join(f"{n}:{layout}" for n, layout in left.items()) or "contiguous")
-
-
-def _without_parameter(name: str, case: Case) -> Case:
-    """The case with a parameter left to its default."""
-    return replace(case, params=tuple(p for p in case.params if p[0] != name))
+    return replace(case, layout=write_layouts({**layouts_of(case), name: "contiguous"}))
 
 
 def _with_own_memory(name: str, case: Case) -> Case:
@@ -201,7 +199,8 @@ def _resize(case: Case, places: Iterable[Place], new: int) -> Case:
 
 def _reduce_size(case: Case, places: list[Place], neighbours: _Neighbours) -> tuple[Case, tuple[str, str] | None]:
     """The case with the least size found there that fails, and what of the size it needs, with what passes."""
-    size, where = _size_at(case, places), _name_places(places)
+    (name, axis), size = places[0], _size_at(case, places)
+    where = f"axis {axis} of {name}"
 
     def fails(n: int) -> bool | None:
         return neighbours.ask(_resize(case, places, n))
@@ -218,17 +217,11 @@ def _reduce_size(case: Case, places: list[Place], neighbours: _Neighbours) -> tu
     return _resize(case, places, least), (f"{where} {said}", f"at {passing}")
 
 
-def _name_places(places: list[Place]) -> str:
-    """The first place in words."""
-    name, axis = places[0]
-    return f"axis {axis} of {name}"
-
-
 def _describe_small(where: str, size: int, plain: int, fails: Callable[[int], bool | None]) -> tuple[str, str] | None:
     """What a size needs that fails though it is small: nothing, an upper end, or to be no multiple."""
     if fails(TILE) is not False:
         return None
-    if fails(TILE + 1) or (size > TILE and fails(size)):
+    if size > TILE or fails(TILE + 1):
         step = next((k for k in (2, 4, 8) if k > plain and fails(k) is False), TILE)
         return f"{where} is no multiple of {step}", f"at {step}"
     end = bisect(plain, TILE, lambda n: bool(fails(n)))
@@ -268,12 +261,8 @@ def _is_power(n: int) -> bool:
 
 def _find_step(size: int, fails: Callable[[int], bool | None]) -> int:
     """The least power of two that, added to a size it divides, gives one that fails; 0 where none does."""
-    step = 2
-    while size % step == 0:
-        if fails(size + step):
-            return step
-        step *= 2
-    return 0
+    steps = (1 << k for k in range(1, size.bit_length()) if size % (1 << k) == 0)
+    return next((step for step in steps if fails(size + step)), 0)
 
 
 def _find_threshold(size: int, plain: int, unit: int, fails: Callable[[int], bool | None]) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from opproof.cases import Case
 from opproof.cases._case import Param, Shape
-from opproof.cases._layouts import layouts_of
+from opproof.cases._layouts import layouts_of, write_layouts
 from opproof.cases._quant import BLOCKS
 from opproof.harness.space.factors import ABSENT, DEFAULT, ELLIPSIS, SIZES, Operand, Space, evaluate_size, has_effect
 from opproof.harness.space.pairs import Choice
@@ -194,9 +194,5 @@ def _broadcast(shape: Shape, how: str, place: int) -> Shape:
 
 def _write_layouts(choice: Choice, tensors: list[tuple[str, Shape | str]]) -> str:
     """The layouts of the tensors as a case has them, those left out that change nothing."""
-    found = []
-    for name, shape in tensors:
-        layout = choice.get(f"layout {name}", "contiguous")
-        if not isinstance(shape, str) and layout != "contiguous" and has_effect(layout, shape):
-            found.append(f"{name}:{layout}")
-    return ",".join(found) or "contiguous"
+    chosen = [(name, shape, choice.get(f"layout {name}", "contiguous")) for name, shape in tensors]
+    return write_layouts({n: y for n, shape, y in chosen if not isinstance(shape, str) and has_effect(y, shape)})

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from opproof.cases import Case, cases_of
 from opproof.cases._case import Param, Shape
-from opproof.cases._layouts import layouts_of
+from opproof.cases._layouts import layouts_of, write_layouts
 from opproof.core.bisection import bisect
 from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
 from opproof.harness.reference.question import evaluate_forward
@@ -128,25 +128,29 @@ def _simplify_case(case: Case) -> Iterator[Case]:
         for name in strange:
             yield replace(case, layout=f"{name}:{layouts[name]}")
         for name in strange if len(strange) > 2 else ():
-            yield replace(case, layout=",".join(f"{n}:{layouts[n]}" for n in strange if n != name))
+            yield replace(case, layout=write_layouts({**layouts, name: "contiguous"}))
 
 
 def _remove_tensors(case: Case, op: Op) -> Iterator[Case]:
+    for name in list_removable(case, op):
+        yield remove_tensor(case, name)
+
+
+def list_removable(case: Case, op: Op) -> list[str]:
+    """Tensors that may be left out, and that no other one is again."""
     used = {shape for _, shape in case.tensors if isinstance(shape, str)}
-    for name, _ in case.tensors:
-        if (name in op.optional or (op.variadic and len(case.tensors) > 1)) and name not in used:
-            yield remove_tensor(case, name)
+    every = op.variadic and len(case.tensors) > 1
+    return [name for name, _ in case.tensors if (every or name in op.optional) and name not in used]
 
 
 def remove_tensor(case: Case, name: str) -> Case:
     """The case without one of its tensors, and what is said of that."""
-    layouts = layouts_of(case)
-    kept = ",".join(f"{n}:{layout}" for n, layout in layouts.items() if n != name and layout != "contiguous")
+    kept = write_layouts({n: layout for n, layout in layouts_of(case).items() if n != name})
     needs = None if case.needs is None else tuple(n for n in case.needs if n != name)
     return replace(
         case,
         tensors=tuple(t for t in case.tensors if t[0] != name),
-        layout=(kept or "contiguous") if ":" in case.layout else case.layout,
+        layout=kept if ":" in case.layout else case.layout,
         needs=needs or None,
         mixed=tuple(given for given in case.mixed if given[0] != name),
     )
@@ -158,10 +162,15 @@ def _simplify_parameters(case: Case, op: Op) -> Iterator[Case]:
     if len(optional) > 1:
         yield replace(case, params=tuple(p for p in case.params if p[0] not in optional))
     for name in optional:
-        yield replace(case, params=tuple(p for p in case.params if p[0] != name))
+        yield remove_parameter(case, name)
     for name, value in case.params:
         for plainer in _simplify_value(value):
             yield _with(case, name, plainer)
+
+
+def remove_parameter(case: Case, name: str) -> Case:
+    """The case with a parameter left to its default."""
+    return replace(case, params=tuple(p for p in case.params if p[0] != name))
 
 
 def _with(case: Case, name: str, value: Param) -> Case:

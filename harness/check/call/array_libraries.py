@@ -47,7 +47,7 @@ class JaxArrays:
         found: Sequence[Any] = self.module.vjp(function, *inputs)[1](cotangents)
         return found
 
-    def computing(self, arrays: Sequence[Any]) -> AbstractContextManager[Any]:
+    def apply_settings(self, arrays: Sequence[Any]) -> AbstractContextManager[Any]:
         """The settings under which arrays such as these NumPy ones are computed with."""
         found: AbstractContextManager[Any] = self.module.enable_x64(any(a.dtype == np.float64 for a in arrays))
         return found
@@ -84,7 +84,7 @@ class MlxArrays:
         found: Sequence[Any] = self.module.vjp(function, inputs, cotangents)[1]
         return found
 
-    def computing(self, arrays: Sequence[Any]) -> AbstractContextManager[Any]:
+    def apply_settings(self, arrays: Sequence[Any]) -> AbstractContextManager[Any]:
         """No settings."""
         del arrays
         return nullcontext()
@@ -176,7 +176,7 @@ class _Bridge:
         from torch.utils._pytree import tree_flatten
 
         self.given = arrays
-        with self.library.computing(arrays):
+        with self.library.apply_settings(arrays):
             found = self.compute(*map(self.library.from_numpy, arrays))
             self.leaves, self.spec = tree_flatten(found)
             self.places = [i for i, v in enumerate(self.leaves) if self.library.is_array(v)]
@@ -186,7 +186,7 @@ class _Bridge:
         """The gradients, NumPy arrays, of the inputs `which`; a cotangent is None where there is none."""
         from torch.utils._pytree import tree_flatten
 
-        with self.library.computing(self.given):
+        with self.library.apply_settings(self.given):
             arrays = [self.library.from_numpy(a) for a in self.given]
             wanted = [place for place, g in zip(self.places, cotangents, strict=True) if g is not None]
 

@@ -99,11 +99,8 @@ def generate_variants(
     ragged, rest = _list_sizes(data) if resized else ([], [])
     yield from (v for pair in ragged[:RAGGED_FIRST] for v in _change_size(data, decoy, *pair))
     yield from map(changed, generate_fills(data))
-    for layout in LAYOUTS:
-        if layout not in _AXES or any(has_layout(t, layout) for t in data):
-            yield Variant(
-                layout, "normal", layout, _apply_layout(data, layout, held), _apply_layout(decoy, layout, held)
-            )
+    for layout in _list_layouts(data):
+        yield Variant(layout, "normal", layout, _apply_layout(data, layout, held), _apply_layout(decoy, layout, held))
     yield from _apply_layouts_apart(data, decoy, held)
     values = chain(_as_one(data, decoy, held), map(changed, zeros))
     sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _change_size(data, decoy, *pair))
@@ -124,10 +121,14 @@ def fill_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _EXTREME_
 
 def apply_other_layouts(drawn: Variant, held: Held) -> Iterator[Variant]:
     """Every layout where other arguments are drawn: one of two paths may take its tensors to be contiguous."""
-    for layout in LAYOUTS:
-        if layout not in _AXES or any(has_layout(t, layout) for t in drawn.case_data):
-            a, b = (_apply_layout(some, layout, held) for some in (drawn.case_data, drawn.decoy_data))
-            yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, case_data=a, decoy_data=b, rare=True)
+    for layout in _list_layouts(drawn.case_data):
+        a, b = (_apply_layout(some, layout, held) for some in (drawn.case_data, drawn.decoy_data))
+        yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, case_data=a, decoy_data=b, rare=True)
+
+
+def _list_layouts(data: Sequence[CallTensor]) -> list[str]:
+    """Those that some tensor can have."""
+    return [y for y in LAYOUTS if y not in _AXES or any(has_layout(t, y) for t in data)]
 
 
 def name_of(names: Sequence[str], place: int) -> str:

@@ -71,11 +71,13 @@ class ResultsFile:
                 self._restore()
         return None
 
-    def replace(self, result: Result) -> None:
-        """Write the file anew, with this record in the place of the one with its key. Raises ResultsError."""
+    def replace(self, *results: Result) -> None:
+        """Write the file anew, once, with each record in the place of the one with its key. Raises ResultsError."""
+        if not results:
+            return
         with self._save_elsewhere():
             self._restore()
-            self._records[key_of(result)] = make_legible(result)
+            self._records |= {key_of(r): make_legible(r) for r in results}
             self._rewrite(self._lines())
 
     def verify(self) -> None:

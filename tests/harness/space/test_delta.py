@@ -135,3 +135,10 @@ def test_a_run_says_it_first_of_a_cause(tmp_path, case, delta):
     assert record["delta"] == delta
     for name in ("report.md", "report.html"):
         assert (delta.replace("_", "\\_") in (tmp_path / "report" / name).read_text(encoding="utf-8")) or not delta
+
+
+def test_a_tensor_that_another_one_is_again_stays():
+    """Without it the other would be nothing."""
+    case = "layer_norm[x=5x33;weight=33,;bias=@weight;normalized_shape=(33);f32]"
+    found = said(case, lambda c: dict(c.tensors).get("bias") == "weight")
+    assert found == "fails where bias is weight; passes with bias apart"
