@@ -22,7 +22,7 @@ from opproof.backends.traced import round_constant
 from opproof.cases._layouts import storage_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, stft, xielu
+from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, prod, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._classes import used
 from opproof.reference_ops._gated import halves
@@ -39,9 +39,9 @@ def log1p_of_exp(x: Any, *, beta: float, threshold: float) -> Any:
 
 
 def exp_over_exp_plus_one(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:
-    """The gradient of `log1p_of_exp`: infinity over infinity where exp overflows."""
+    """The gradient of `log1p_of_exp`: infinity where the cotangent's product with exp overflows, over infinity."""
     e = np.exp(x * beta)
-    return np.where(x * beta > threshold, g, g * (e / (e + 1)))
+    return np.where(x * beta > threshold, g, g * e / (e + 1))
 
 
 def _compute_sinh(x: Any) -> Any:
@@ -93,11 +93,16 @@ def _expand_along(v: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
     return v if keepdim else np.expand_dims(v, dim)
 
 
-def divide_stored_products(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: bool | None = None) -> Any:
-    """Divide the product, or of a scan sums of the products, stored in the dtype, by each element."""
-    if keepdim is None:
-        return np.flip(np.cumsum(np.flip(g * y, axis=dim), axis=dim), axis=dim) / x
-    return _expand_along(g, x, dim, keepdim) * _expand_along(y, x, dim, keepdim) / x
+def divide_stored_products(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Divide sums of the products, which are stored in the dtype, by each element."""
+    return np.flip(np.cumsum(np.flip(g * y, axis=dim), axis=dim), axis=dim) / x
+
+
+def divide_stored_product(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: bool) -> Any:
+    """Divide the product, which is stored in the dtype, by each element, where none is 0."""
+    if (x == 0).any():
+        return prod.vjp(g, y, x, dim=dim, keepdim=keepdim)
+    return _expand_along(g, x, dim, keepdim) * (_expand_along(y, x, dim, keepdim) / x)
 
 
 def forget_cofactors(g: Any, y: Any, x: Any) -> Any:
@@ -423,7 +428,7 @@ STORED_STEPS_OF_GRADIENT = {
     "local_response_norm": divide_twice_by_root,
     "logcumsumexp": subtract_logarithms,
     "pow": multiply_stored_power,
-    "prod": divide_stored_products,
+    "prod": divide_stored_product,
     "rsqrt": cube_result,
     "sinh": multiply_by_cosh,
     "std": divide_by_twice_the_deviation,
