@@ -16,6 +16,9 @@ Grammar, parts separated by ';', in this order:
     inplace=  the tensor in whose memory the first result lies; left out when it has memory of its own
     needs=    comma-separated inputs whose gradient is asked for; left out when all
     seed=     a number; left out when 0
+    wrong=    what is wrong with the call, where it must be refused: NAME:VALUE, of the call that stands before it. A
+              shape or a dtype of the tensor NAME, or an integer that the last of its places holds, an index; a value
+              of the parameter NAME; dtype:i32 for all that holds data
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ _ID = re.compile(rf"({_NAME.pattern})\[(.*)\]")
 _WHOLE = re.compile(r"[+-]?\d+")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*|[a-z]*(,[a-z]*)*->[a-z]*")  # the second an equation of einsum
-RESERVED = ("mixed", "fill", "layout", "into", "inplace", "needs", "seed")
+RESERVED = ("mixed", "fill", "layout", "into", "inplace", "needs", "seed", "wrong")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class Case:
     inplace: str = ""
     needs: tuple[str, ...] | None = None
     seed: int = 0
+    wrong: str = ""
     _text: str = field(default="", init=False, repr=False, compare=False)  # the id, once it was asked for
 
     def __str__(self) -> str:
@@ -84,6 +88,8 @@ class Case:
             parts.append(f"needs={','.join(self.needs)}")
         if self.seed:
             parts.append(f"seed={self.seed}")
+        if self.wrong:
+            parts.append(f"wrong={self.wrong}")
         return f"{self.op}[{';'.join(parts)}]"
 
     @property
@@ -186,6 +192,7 @@ def _parsed(text: str) -> Case:
         inplace=rest.get("inplace", ""),
         needs=tuple(rest["needs"].split(",")) if "needs" in rest else None,
         seed=int(rest.get("seed", "0")),
+        wrong=rest.get("wrong", ""),
     )
 
 

@@ -19,6 +19,7 @@ class Verdict(StrEnum):
     OUT_OF_BOUNDS = "OUT_OF_BOUNDS"
     INPUT_CHANGED = "INPUT_CHANGED"
     NOT_REPEATABLE = "NOT_REPEATABLE"
+    NOT_REFUSED = "NOT_REFUSED"
     ERROR = "ERROR"
     CRASH = "CRASH"
     TIMEOUT = "TIMEOUT"
@@ -45,6 +46,7 @@ MEANING: dict[str, str] = {
     Verdict.OUT_OF_BOUNDS: "a read or write outside a buffer",
     Verdict.INPUT_CHANGED: "an input was modified, or a setting of the process",
     Verdict.NOT_REPEATABLE: "the same call gave other bits the second time",
+    Verdict.NOT_REFUSED: "a wrong call was answered, or its results were written before it was refused",
     Verdict.ERROR: "the backend raised, or reported failure",
     Verdict.CRASH: "the backend's process died",
     Verdict.TIMEOUT: "no answer within the time allowed",
@@ -66,12 +68,13 @@ WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
 
 
 class Mode(StrEnum):
-    """A case is tried in each of MODES; JVP and DOUBLE are asked for."""
+    """A case is tried in each of MODES; JVP and DOUBLE are asked for, and a wrong call has REFUSAL alone."""
 
     FORWARD = "forward"
     GRADIENT = "gradient"
     JVP = "jvp"  # the derivative along a direction, by forward mode
     DOUBLE = "double"  # the gradient of the gradient
+    REFUSAL = "refusal"  # the forward of a wrong call, which is to be an error
 
 
 MODES = (Mode.FORWARD, Mode.GRADIENT)

@@ -11,6 +11,13 @@ from numpy.typing import NDArray
 from opproof.core.arrays import Array
 
 
+def _axis_of(dim: int, rank: int) -> int:
+    """The axis, counted from the first. Raises IndexError where there is none, as PyTorch does."""
+    if not -rank <= dim < rank:
+        raise IndexError(f"there is no axis {dim} among {rank}")
+    return dim % rank
+
+
 def along(index: Array, dim: int) -> Any:
     """An index such that x[along(index, dim)] picks x[i, ..., index[i, ..., k], ..., k] (torch.gather).
 
@@ -18,7 +25,7 @@ def along(index: Array, dim: int) -> Any:
     """
     if not index.ndim:
         return ()
-    axis = dim % index.ndim
+    axis = _axis_of(dim, index.ndim)
     own = np.meshgrid(*map(np.arange, index.shape), indexing="ij", sparse=True)
     return tuple(index if a == axis else place for a, place in enumerate(own))
 
@@ -53,7 +60,7 @@ def rows(index: Array, dim: int, rank: int) -> Any:
     """An index of whole slices along `dim` of a tensor of that rank (torch.index_select); of a number that number."""
     if not rank:
         return ()
-    return (*(slice(None),) * (dim % rank), index)
+    return (*(slice(None),) * _axis_of(dim, rank), index)
 
 
 def added(shape: tuple[int, ...], where: Any, values: Array) -> Array:

@@ -74,7 +74,12 @@ def columns(
     dilation: tuple[int, ...],
     count: tuple[int, ...] | None = None,
 ) -> Array:
-    """Windows of an x that is already padded: (..., *kernel, *out); the first `count`, or all that fit."""
+    """Windows of an x that is already padded: (..., *kernel, *out); the first `count`, or all that fit.
+
+    Raises ValueError for windows without cells, and cells that are no step apart.
+    """
+    if min((*kernel, *dilation), default=1) < 1:
+        raise ValueError(f"a window of {kernel} cells, {dilation} apart, has nothing to read")
     rank = len(kernel)
     where: list[Array] = []
     for a, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):

@@ -24,7 +24,7 @@ KINDS = ("signed", "unsigned")
 
 
 def _best(x: Array, k: int, dim: int, largest: bool) -> Array:
-    if k > (x.shape[dim] if x.ndim else 1):
+    if not 0 <= k <= (x.shape[dim] if x.ndim else 1):
         raise ValueError(f"there are no {k} elements along axis {dim} of {x.shape}")
     places = order(x, dim, largest)
     return np.take(places, np.arange(k), axis=dim) if x.ndim else places

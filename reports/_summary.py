@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from opproof.core.verdicts import MEANING, Verdict, read_beyond
+from opproof.core.verdicts import MEANING, Mode, Verdict, read_beyond
 from opproof.reports._kinds import (
+    FAILING,
     LABELS,
     ResultKind,
     allowed_units_of,
@@ -175,9 +176,24 @@ def describe_own_faults(results: Sequence[Result]) -> str:
 
 def describe_provisos(results: Sequence[Result]) -> str:
     """What the records do not prove, in sentences: cases beyond the limit of memory, outputs left out, a backend within
-    reach of its judge.
+    reach of its judge. And how many are of wrong calls, which prove something else than the others.
     """
-    return " ".join(filter(None, (_describe_beyond(results), _describe_left_out(results), _reach(results))))
+    described = _describe_beyond(results), _describe_left_out(results), _describe_refusals(results), _reach(results)
+    return " ".join(filter(None, described))
+
+
+def _describe_refusals(results: Sequence[Result]) -> str:
+    """By backend how many wrong calls are refused, and how many are not."""
+    wrong = group_results((r for r in results if r.mode is Mode.REFUSAL), lambda r: r.backend)
+    names = short_names_of(wrong)
+    told = []
+    for backend, some in wrong.items():
+        kinds = kinds_of(some)
+        bad = sum(kinds[kind] for kind in FAILING)
+        said = f"{format_line(names[backend])} refuses {kinds[ResultKind.PASSED]:,} of {len(some):,} wrong calls"
+        ops = format_count(len({r.op for r in some if result_kind_of(r) in FAILING}), "operator")
+        told.append(f"{said}{f', and does not refuse {bad:,} in {ops}' * bool(bad)}.")
+    return " ".join(told)
 
 
 def is_beyond(result: Result) -> bool:

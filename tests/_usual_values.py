@@ -26,6 +26,7 @@ _ASKING_FOR_NAN = frozenset(
         "test_blocks_run_with_all_that_is_tried",
         "test_blocks_run[calls]",
         "test_later_calls",
+        "test_wrong_calls",
     )
 )
 #: Whose subject is in what circumstances a right function is called again, and what is said of a wrong one.

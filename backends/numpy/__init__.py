@@ -115,8 +115,13 @@ def _list_capabilities() -> dict[str, dict[str, str]]:
 
 
 def _whole_dtype_of(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:
-    """The dtype of integers that are data; None where there are none: int64 are places, and bytes may be codes."""
+    """The dtype of integers that are data; None where there are none: int64 are places, and bytes may be codes.
+
+    Raises Unsupported for integers of 32 bits, which are data, where they have no meaning.
+    """
     given = {x.dtype for x in inputs if x is not None}
+    if np.dtype(np.int32) in given and "i32" not in op.dtypes:
+        raise Unsupported(f"{op.name} has no meaning in i32")
     if _WHOLE.isdisjoint(given):
         return None
     return next((DTYPES[d].numpy for d in op.dtypes if DTYPES[d].whole and DTYPES[d].numpy in given), None)

@@ -141,6 +141,7 @@ def selection_of(options: Mapping[str, Any], **rest: Any) -> Selection:
         cases=options["cases"],
         case_files=tuple(str(path_of(text)) for text in options["case_files"]),
         folders=options["folders"],
+        wrong_calls=options.get("wrong_calls", False) or (options["mode"] == "refusal" and not options["cases"]),
         **rest,
     )
 

@@ -59,7 +59,12 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     show_default=True,
     help="exhaustive: every number of a dtype, for operators that map numbers; give -o and --dtype.",
 )
-@click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
+@click.option(
+    "--mode",
+    type=click.Choice(["forward", "gradient", "refusal"]),
+    help="Forward and gradient by default; refusal: wrong calls.",
+)
+@click.option("--wrong-calls", is_flag=True, help="Make calls that PyTorch refuses, too: they are to be refused.")
 @click.option(
     "--dtype",
     "dtypes",
@@ -226,6 +231,8 @@ def run_command(context: click.Context, /, **options: Any) -> int:
         raise UsageError(
             "--keep takes the failures of a run that draws its cases; give --for as well, such as --for 10m."
         )
+    if options["wrong_calls"] and (options["cases"] or options["case_files"]):
+        raise UsageError("--wrong-calls adds the wrong calls of operators; leave out --case and --cases, or name one.")
     number = options["seed"] if options["resume"] is not None else draw_seed(options["seed"])
     selection = selection_of(options, seed=number, shard=options["shard"])
     jobs = options["jobs"] if options["jobs"] is not None else count_cores()

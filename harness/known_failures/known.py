@@ -345,8 +345,8 @@ class Known:
         return self.covers_mode(mode) and self.covers_backend(spec) and self.covers_case(case)
 
     def covers_mode(self, mode: Mode) -> bool:
-        """Whether the entry speaks of the mode."""
-        return not self.every_mode or mode in self.every_mode
+        """Whether the entry speaks of the mode; of wrong calls, where it says so."""
+        return (not self.every_mode and mode is not Mode.REFUSAL) or mode in self.every_mode
 
     def covers_backend(self, spec: str) -> bool:
         """Whether the entry speaks of the backend."""

@@ -13,6 +13,7 @@ from opproof.cases._layouts import LAYOUTS, layouts_of
 from opproof.cases._stored import check_stored, is_stored
 from opproof.core.arrays import Array
 from opproof.core.errors import CaseError, UsageError, suggest
+from opproof.core.verdicts import Mode
 from opproof.harness.reference.axes import axes_of
 from opproof.harness.reference.chunks.blocks import one_of
 from opproof.harness.reference.chunks.memory_budget import (
@@ -22,7 +23,8 @@ from opproof.harness.reference.chunks.memory_budget import (
 )
 from opproof.harness.reference.chunks.question import count_elements
 from opproof.harness.reference.data import fill_parameters, inputs_of, order_arguments
-from opproof.harness.reference.question import evaluate_forward
+from opproof.harness.reference.question import evaluate_forward, make_question
+from opproof.harness.reference.wrong_call import make_wrong_call
 from opproof.reference_ops import Op, load, load_folder
 
 
@@ -113,6 +115,8 @@ def try_case(case: Case, op: Op, memory: int | None = None) -> tuple[Array, ...]
                     op, order_arguments(tried, op, inputs_of(tried, drawn)), fill_parameters(tried, op)
                 )
             check_destination(tried, op, outputs[0])
+        if case.wrong:
+            make_wrong_call(make_question(replace(case, wrong=""), op, Mode.FORWARD).case_data, case.wrong)
     except CaseError:
         raise
     except (ImportError, MemoryError) as lack:  # what is lacking here is no fault of the case: the judge tells

@@ -69,6 +69,7 @@ from opproof.harness.run.memory_limits import (
     explain_outgrown,
     limit_of,
 )
+from opproof.harness.run.refusal import judge_refusal, make_requests
 from opproof.harness.run.request import Request, Wanted, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
@@ -188,6 +189,8 @@ def _judge_task(
 ) -> Judgement:
     """Pose a task, ask for its answers and judge them. Raises Settled, HostFault, TooLarge."""
     case, mode = Case.parse(task.case), Mode(task.mode)
+    if mode is Mode.REFUSAL:
+        return _judge_wrong_call(host, task, case, op, timeout, clock, readable_guards=readable_guards)
     clock.needs = bytes_of_inputs(case, op)
     support = support_of(host, case, op, mode)
     rules = rules_of(task, support)
@@ -213,6 +216,19 @@ def _judge_task(
         host, task, op, timeout, clock, case, mode, pair, wanted, rules, varies, readable_guards, single_call
     )
     return with_each(task.threads, posed.judge, wanted) if task.threads else posed.judge(0)[0]
+
+
+def _judge_wrong_call(
+    host: Host, task: Task, case: Case, op: Op, timeout: float, clock: _Clock, *, readable_guards: bool
+) -> Judgement:
+    """Judge whether a wrong call is refused. Raises as `_judge_task`."""
+    support_of(host, replace(case, wrong=""), op, Mode.FORWARD)
+    right, wrong = make_requests(case, op, task.judge_memory, readable_guards=readable_guards)
+    started = time.perf_counter()
+    try:
+        return judge_refusal(host, right, wrong, timeout)
+    finally:
+        clock.seconds += time.perf_counter() - started
 
 
 @dataclass(frozen=True)

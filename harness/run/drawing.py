@@ -29,8 +29,8 @@ MAX_DECLINED = 6
 
 def draw_cases(selection: Selection, declined: Collection[str]) -> Iterator[Case]:
     """Cases of the operators asked for, but for those `declined`, in the order of seed and shard. Raises UsageError."""
-    if selection.cases or selection.case_files or selection.level != "standard":
-        raise UsageError("--for draws cases of its own; leave out --case, --cases and --level.")
+    if selection.cases or selection.case_files or selection.level != "standard" or selection.wrong_calls:
+        raise UsageError("--for draws cases of its own; leave out --case, --cases, --level and --wrong-calls.")
     matches = make_keyword_filter(selection.keyword)
 
     def accepts(case: Case) -> bool:

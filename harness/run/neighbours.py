@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.cases import Case
-from opproof.core.verdicts import FAILED, Verdict
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.known_failures.known import Known, mark
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.results.file import key_of
@@ -44,7 +44,7 @@ def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Tas
     by_key = {key_of(task): task for task in tasks}
     first: dict[tuple[str, ...], Result] = {}
     for result in results:
-        if result_kind_of(result) is ResultKind.FAILED and result.verdict in FAILED:
+        if _has_neighbours(result) and result.verdict in FAILED:
             first.setdefault((result.backend, result.op, str(result.mode), str(result.verdict)), result)
     found = []
     for result in list(first.values())[:MAX_SHRUNK]:
@@ -52,6 +52,11 @@ def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Tas
         if task is not None:
             found.append(_shrink_one(pool, result, task))
     return found
+
+
+def _has_neighbours(result: Result) -> bool:
+    """Whether it is a failure, of a call that is not wrong itself."""
+    return result_kind_of(result) is ResultKind.FAILED and result.mode is not Mode.REFUSAL
 
 
 def _shrink_one(pool: Judges, result: Result, task: Task) -> Smallest:
@@ -74,7 +79,7 @@ def find_deltas(
     """The smallest record of each cause again, with what its case needs to fail; as many as there is time for."""
     by_key, had = {key_of(task): task for task in tasks}, {key_of(r): r for r in results}
     spent = 0.0
-    for cause in find_causes(r for r in had.values() if result_kind_of(r) is ResultKind.FAILED):
+    for cause in find_causes(r for r in had.values() if _has_neighbours(r)):
         result = cause.smallest
         task = by_key.get(key_of(result))
         if task is None or result.verdict not in FAILED - _SLOW or spent > MAX_SECONDS_OF_DELTAS:

@@ -25,6 +25,7 @@ from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
 from opproof.harness.known_failures.findings import Extent
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.valid_case import check_case, load_own
+from opproof.harness.reference.wrong_call import wrong_calls_of
 from opproof.harness.run.exhaustive import make_chunks
 from opproof.harness.run.task import Task, op_name_of
 from opproof.reference_ops import Op, load, names
@@ -49,6 +50,7 @@ class Selection:
     dtypes: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     case_files: tuple[str, ...] = ()  # paths, or names of models (cases/models)
+    wrong_calls: bool = False  # and the calls that must be refused
     seed: int = 0
     folders: tuple[str, ...] = ()
     shard: str = ""  # "2/5": the second of five parts
@@ -79,6 +81,8 @@ def select_cases(selection: Selection) -> list[Case]:
             [c for c in cases_of(op.name, selection.level, op.rows) if any(is_asked(c, op, mode) for mode in MODES)]
             for op in select_operators(selection)
         )
+        if selection.wrong_calls:  # last: what they damage is no other case's
+            chosen += [c for op in select_operators(selection) for c in wrong_calls_of(op)]
     if selection.seed:  # an id that names a seed means its own
         chosen = [c if selection.cases and c.seed else c.with_seed(selection.seed) for c in chosen]
     matches = make_keyword_filter(selection.keyword)
@@ -129,7 +133,7 @@ def make_tasks(backends: Iterable[str], selected: Sequence[Case], selection: Sel
         for few in (every[i : i + _IN_TURN] for i in range(0, len(every), _IN_TURN))
         for case, text in zip(selected, map(str, selected), strict=True)
         for backend in few
-        for mode in selection.modes
+        for mode in ((Mode.REFUSAL,) if case.wrong else selection.modes)
         if is_asked(case, by_name[case.op], mode) and shard_of(text, mode, count) == part
     ]
 
@@ -150,6 +154,8 @@ def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
 
 def is_asked(case: Case, op: Op, mode: str) -> bool:
     """Whether the case has the mode: a gradient to ask for; outputs, where it is not of cotangents alone."""
+    if case.wrong or mode == Mode.REFUSAL:
+        return bool(case.wrong) and mode == Mode.REFUSAL
     return has_gradient(case, op) if mode == Mode.GRADIENT else not of_cotangents(case)
 
 

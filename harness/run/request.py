@@ -45,6 +45,7 @@ class Request:
     at_end: bool = True  # buffers end at a guard; else they begin at one
     readable_guards: bool = False  # guards can be read and written, and are looked at afterwards
     threads: int = 0  # that the backend is to compute with; 0: as many as it likes
+    wrong: bool = False  # a call that is to be refused, and nothing written before it is
     as_left: bool = False  # results lie in memory that holds what the call before left there, as a program's do
 
     def with_soft_guards(self) -> Request:

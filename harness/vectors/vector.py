@@ -60,6 +60,8 @@ def make_vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: 
     op = op_of(case.op, task.ops)
     if case.destinations:
         raise NotExportable("the result is to be written to memory of the caller's, which a file is not")
+    if case.wrong:
+        raise NotExportable("a wrong call has no answer")
     if mode is Mode.GRADIENT and op.vjp is None:
         raise NotExportable("its gradient is judged by finite differences, which have no bound beforehand")
     if count_elements(case) * DTYPES[case.dtype].numpy.itemsize > largest:

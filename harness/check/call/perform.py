@@ -6,7 +6,7 @@ import ctypes
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -121,7 +121,10 @@ def _perform_call(call: StandIns, request: CallRequest, pull: Pull | None, kept:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind, it is the candidate's
-            return Reply(error=_take_first_line(error), seconds=time.perf_counter() - start)
+            seconds, left = time.perf_counter() - start, tuple[Array, ...]()
+            with suppress(Exception):  # of a device that is lost nothing can be read
+                left = tuple(as_array(t)[0] for t in tensors)
+            return Reply(error=_take_first_line(error), seconds=seconds, left=left)
         seconds = time.perf_counter() - start
         harm = harm or before.find_harm(torch, tensors, request.after)
     if trespass := fences.describe_trespass():

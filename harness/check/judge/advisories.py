@@ -14,12 +14,14 @@ from itertools import combinations
 import numpy as np
 
 from opproof.core.arrays import Array
+from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor, Setting, are_alike, are_all_near
+from opproof.harness.check.call.perform import changed_of
 from opproof.harness.check.call.reference import CallFn, Native
 from opproof.harness.check.judge.budget import take_in_time
 from opproof.harness.check.judge.outcome import PassedVariant
 from opproof.harness.check.judge.stale_cache import CHANGES, change_tensors
-from opproof.harness.check.tensors import CallTensor
+from opproof.harness.check.tensors import PARTS, CallTensor
 from opproof.harness.clock import Allowed
 
 #: So many tensors have a number that is none, or integers past all that is drawn, each alone.
@@ -76,6 +78,7 @@ def find_advisories(
     if isolated:
         yield from some.of_far_numbers()
         yield from some.of_related_inputs()
+        yield from some.of_wrong_calls()
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,22 @@ class _Advisories:
         for name, asked in take_in_time(self.seconds, some):
             yield from self._compare_finite(name, asked, self.reference.call_native(asked))
 
+    def of_wrong_calls(self) -> Iterator[Advisory]:
+        """Calls that the reference refuses: sizes that do not fit, an index past its end. At most one ends it."""
+        for name, some in take_in_time(self.seconds, _make_wrong_calls(self.request)):
+            errors = ((asked, self.reference.call_native(asked).error) for asked in some)
+            asked, why = next(((asked, error) for asked, error in errors if error), (self.request, ""))
+            reply = self.ask(asked) if why else Reply(error="not asked")
+            written = reply.error and reply.left and changed_of(asked, reply.left)
+            if not reply.error:
+                yield Advisory(f"accepts {name}", f"PyTorch refuses it ({why})")
+            elif reply.cause is not Verdict.ERROR:
+                yield Advisory(f"ends by {name}", f"{reply.error}; PyTorch refuses it ({why})")
+                return
+            elif written:
+                changed = asked.tensors[written[0]].name
+                yield Advisory(f"writes {changed} before it refuses {name}", f"PyTorch writes nothing ({why})")
+
     def _list_floats(self) -> list[int]:
         return [i for i, t in enumerate(self.request.tensors) if t.kind and not t.marks and not t.param]
 
@@ -251,6 +270,35 @@ def _is_of_each(both: Sequence[ReplyTensor], each: Sequence[Sequence[ReplyTensor
         return False
     parts = ([replace(y, values=y.values[k]) for y in both] for k in range(len(each)))
     return all(map(are_all_near, parts, each))
+
+
+# What does not fit.
+
+
+def _make_wrong_calls(request: CallRequest) -> Iterator[tuple[str, list[CallRequest]]]:
+    """What may be wrong, in words, and calls of it, of which the first that the reference refuses counts.
+
+    An axis as long as one of another tensor is longer by one; an index is the first number past an axis of any.
+    """
+    shapes = [t.values.shape for t in request.tensors]
+    for i, t in enumerate(request.tensors):
+        others = {size for j, shape in enumerate(shapes) if j != i for size in shape}
+        for axis, size in enumerate(() if t.param or t.dtype in PARTS else t.shape):
+            if size > 1 and size in others:
+                wrong = (*t.shape[:axis], size + 1, *t.shape[axis + 1 :])
+                said = f"{t.name} of shape {wrong} in place of {t.shape}"
+                yield said, [request.holding(i, np.resize(t.values, wrong))]
+    for i in _find_whole_tensors(request):
+        values, sizes = request.tensors[i].values, sorted({size for shape in shapes for size in shape})
+        if values.dtype.kind == "i":
+            some = [_put_last(values, size) for size in sizes if size > values.max()]
+            yield f"an index past its end in {request.tensors[i].name}", [request.holding(i, v) for v in some]
+
+
+def _put_last(values: Array, number: int) -> Array:
+    changed = values.copy()
+    changed.flat[-1] = number
+    return changed
 
 
 # Integers past all that is drawn.

@@ -40,7 +40,8 @@ def check_outputs(
     question: Request, layout: Layout, now: Sequence[Bytes], given: serve.WireReply, *, writes: bool
 ) -> list[Array | None]:
     """The results of an answer, from what the buffers held when it came. Raises Settled for every fault."""
-    if given.outcome is not serve.CallOutcome.DONE:
+    done = given.outcome is serve.CallOutcome.DONE
+    if not done and not question.wrong:
         raise EarlyVerdict(_VERDICTS[given.outcome], make_plain(given.message))
     suspicious = list(find_changed(layout.buffers, now))
     for buffer, data in suspicious:
@@ -50,6 +51,11 @@ def check_outputs(
         if changed := buffer.changed(data):
             raise EarlyVerdict(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}")
     results = {b.result: (b, data) for b, data in suspicious if b.result is not None}
+    if not done:
+        written = " and ".join(b.name for b, data in results.values() if not b.holds(data))
+        outcome = Verdict.NOT_REFUSED if written else _VERDICTS[given.outcome]
+        said = f"{written} was written before the call was refused: " * bool(written)
+        raise EarlyVerdict(outcome, f"{said}{make_plain(given.message)}")
     returned = [
         _make_returned(r, layout.request.results[i], *results[i])
         if r is not None and i in results

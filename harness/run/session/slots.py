@@ -18,6 +18,7 @@ from opproof.harness.run.cache.questions import Questions
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
+from opproof.harness.run.refusal import make_requests
 from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import HostLimits, Task, op_name_of
 
@@ -39,6 +40,9 @@ def call_task(host: Host, task: Task, timeout: float, known: Verdict) -> None:
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     try:
+        if case.wrong:
+            host.call(make_requests(case, op, task.judge_memory)[1], timeout)
+            return
         pair = make_fitting_question(case, op, Mode(task.mode), task.judge_memory)
         threads = max(task.threads, default=0)
         host.call(Request(pair.case_data, wanted_of(pair.case_data, pair.outputs), threads=threads), timeout)

@@ -15,7 +15,7 @@ import numpy as np
 from opproof.cases import Case
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
-from opproof.core.verdicts import Verdict
+from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.reference.chunks.question import LargeQuestionPair, count_elements
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Question
@@ -37,7 +37,11 @@ def choose_calls(results: Sequence[Result]) -> list[Result]:
     Who declines in a call, having looked at its numbers, may not do so in a program; of what it has not at all, which
     `supports` says there too, nothing is asked.
     """
-    plain = [(r, c) for r in results if r.verdict in _ASKED and _is_plain(c := Case.parse(r.case))]
+    plain = [
+        (r, c)
+        for r in results
+        if r.verdict in _ASKED and r.mode is not Mode.REFUSAL and _is_plain(c := Case.parse(r.case))
+    ]
     usual = [r for r, c in plain if not is_large(c)]
     passed = _by_call(r for r in usual if r.verdict is Verdict.PASS)
     declined = _by_call(r for r in usual if r.verdict is Verdict.UNSUPPORTED and (r.op, r.mode) in passed)
