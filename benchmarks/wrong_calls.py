@@ -15,7 +15,7 @@ import torch
 from opproof.cases._wrong_calls import STORED
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Question
-from opproof.harness.reference.wrong_call import derive_wrong_calls, is_refused_by_reference
+from opproof.harness.reference.wrong_call import find_wrong_calls, is_refused_by_reference
 from opproof.reference_ops import Op, load, names
 
 
@@ -37,7 +37,7 @@ def is_refused_by_both(asked: Question) -> bool:
 
 def format_stored(ops: Sequence[Op]) -> str:
     """The lines of these operators."""
-    every = (derive_wrong_calls(op, is_refused_by_both) for op in ops)
+    every = (find_wrong_calls(op, is_refused_by_both) for op in ops)
     return "".join(f"{replace(some[0], wrong='')} {' '.join(c.wrong for c in some)}\n" for some in every if some)
 
 

@@ -59,7 +59,7 @@ FRONT: dict[str, frozenset[str]] = {
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
         "axes expected kinks montecarlo.array question rounded_arithmetic roundoff "
         "torch.alternatives torch.arithmetic torch.dtype_leaks torch.evaluate "
-        "torch.intercept torch.kinks torch.linear_algebra torch.random_draws valid_case".split()
+        "torch.intercept torch.kinks torch.linear_algebra torch.random_draws valid_case wrong_call".split()
     ),
     "harness.repro": frozenset("evidence script".split()),
     "harness.run": frozenset(

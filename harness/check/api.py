@@ -19,7 +19,6 @@ from opproof.harness.check.call.subject import Form, is_module, list_owned, name
 from opproof.harness.check.contract import Contract, make_contract
 from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.options import CheckOptions
-from opproof.harness.check.report import Report
 from opproof.harness.check.run import check_candidate
 from opproof.harness.check.tensors import as_array, flatten_outputs, kind_of
 from opproof.harness.check.variants.inputs import names_of, take_inputs
@@ -27,6 +26,7 @@ from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import bound_of as allowed
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.evaluate import compute_truth
+from opproof.reports.check import Report
 
 #: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.
 _MOVED = (

@@ -27,9 +27,10 @@ from opproof.cases import cases_of
 from opproof.core.errors import UsageError
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import FAILED, Mode, Verdict
+from opproof.harness import __version__
 from opproof.harness.check.function_backend import FunctionBackend, require_torch
-from opproof.harness.check.report import Report
 from opproof.harness.clock import Allowed
+from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
@@ -39,9 +40,10 @@ from opproof.harness.run.plan import Selection, make_tasks, select_cases, select
 from opproof.harness.run.record import record
 from opproof.harness.run.task import op_name_of
 from opproof.reference_ops import load
-from opproof.reports import Result, terminal
+from opproof.reports import Header, Result, terminal
 from opproof.reports._text import format_count
 from opproof.reports.advice import withdraw_refuted
+from opproof.reports.check import Report
 
 _TRIED = ("the operator's standard cases",)
 
@@ -83,7 +85,8 @@ def by_function(
 
 
 def _report(name: str, op: str, results: Sequence[Result], notes: tuple[str, ...], left: int) -> Report:
-    return Report(name, op, tuple(withdraw_refuted(results)), _TRIED, notes, left=left, asked=len(results))
+    by, told = Header(opproof=__version__, constants=CONSTANTS), tuple(withdraw_refuted(results))
+    return Report(name, op, told, _TRIED, notes, left=left, asked=len(results), header=by)
 
 
 def _find_torch_support(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:

@@ -17,10 +17,10 @@ from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.check.call.exchange import is_complaint
 from opproof.harness.check.call.subject import replace_generator
 from opproof.harness.check.options import CheckOptions
-from opproof.harness.check.report import Report, join_reports
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.variant import name_of
 from opproof.harness.clock import ENDLESS, Allowed
+from opproof.reports.check import Report, join_reports
 
 #: So many meetings are tried, of draws of so many seeds; and so many seeds are looked at for draws like one.
 _MAX_MEETINGS = 6

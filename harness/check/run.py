@@ -34,7 +34,6 @@ from opproof.harness.check.judge.standalone import Unwatched, make_standalone_ca
 from opproof.harness.check.option_pairs import check_each_form
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.records import Sides, make_records
-from opproof.harness.check.report import Report, join_reports
 from opproof.harness.check.search import SearchResult, SearchSpace, VariantSearch
 from opproof.harness.check.summary import make_report
 from opproof.harness.check.tensors import CallTensor
@@ -65,6 +64,7 @@ from opproof.harness.check.variants.properties import Property
 from opproof.harness.check.variants.size_sweep import generate_swept_numbers
 from opproof.harness.clock import Allowed
 from opproof.reports import Result
+from opproof.reports.check import Report, join_reports
 
 #: The name of the inputs as given, where modules do not train.
 EVALUATION = "in evaluation mode"

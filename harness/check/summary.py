@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from opproof.core.verdicts import FAILED, MODES, WRONG, Verdict
+from opproof.harness import __version__
 from opproof.harness.check.call.exchange import ReplyTensor
 from opproof.harness.check.call.perform import perform
 from opproof.harness.check.call.reference import Reference
@@ -17,14 +18,15 @@ from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.records import Sides, make_records, tensors_of
-from opproof.harness.check.report import Report, first_of
 from opproof.harness.check.search import SearchResult
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.triage.precision import by_rule
 from opproof.harness.clock import Allowed
+from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.reference.question import Expected
-from opproof.reports import Result
+from opproof.reports import Header, Result
 from opproof.reports.advice import withdraw_refuted
+from opproof.reports.check import Report, first_of
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 MAX_DIAGNOSED = 3
@@ -67,6 +69,7 @@ def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: S
         wish.advise,
         tuple(f"{one.variant.name}: {one.declined}" for one in found if one.beyond),
         (*(f"{name}={value!r}" for name, value in wish.contract.given.items()), *rounds.notes),
+        Header(opproof=__version__, constants=CONSTANTS),
     )
 
 

@@ -23,10 +23,10 @@ from opproof.reference_ops._op import FOLDER
 def wrong_calls_of(op: Op) -> list[Case]:
     """The wrong calls of an operator: those that come with opproof, or what the reference of a user's refuses."""
     builtin = op.source.parent == FOLDER
-    return stored_wrong_calls(op.name) if builtin else derive_wrong_calls(op, is_refused_by_reference)
+    return stored_wrong_calls(op.name) if builtin else find_wrong_calls(op, is_refused_by_reference)
 
 
-def derive_wrong_calls(op: Op, refuses: Callable[[Question], bool]) -> list[Case]:
+def find_wrong_calls(op: Op, refuses: Callable[[Question], bool]) -> list[Case]:
     """The calls with one thing wrong that are refused; none where the right call is too.
 
     The right one is the first row of float32 that has most tensors and parameters, with ordinary data.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from opproof.harness import __version__
     from opproof.harness.capture.recorder import CapturedCalls
     from opproof.harness.check.api import Bound
-    from opproof.harness.check.report import Report
+    from opproof.reports.check import Report
 
 __all__ = ["__version__", "assert_close", "bound", "capture", "check"]
 

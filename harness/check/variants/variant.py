@@ -23,9 +23,9 @@ from opproof.harness.check.variants.sizes import (
     shapes_of,
     text_of,
 )
+from opproof.reports import check
 
-#: The name of the inputs as they came.
-GIVEN = "as given"
+GIVEN = check.GIVEN
 LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "channels", "offset", "broadcast")
 #: Those in which every second tensor alone is tried too.
 _APART = ("gapped", "cropped")

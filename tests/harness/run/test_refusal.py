@@ -19,7 +19,7 @@ from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import check_case
 from opproof.harness.reference.wrong_call import (
-    derive_wrong_calls,
+    find_wrong_calls,
     is_refused_by_reference,
     make_wrong_call,
     wrong_calls_of,
@@ -183,7 +183,7 @@ def test_operators_of_a_user_have_what_their_reference_refuses(tmp_path):
     )
     op = load_file(path)
     assert {c.wrong for c in wrong_calls_of(op)} >= {"a:4x4", "b:4,", "dim:2"}
-    assert derive_wrong_calls(op, lambda asked: not is_refused_by_reference(asked)) == []
+    assert find_wrong_calls(op, lambda asked: not is_refused_by_reference(asked)) == []
 
 
 # Runs and reports

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -11,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from opproof.core.verdicts import FAILED, Mode, Verdict
-from opproof.harness import __version__
-from opproof.harness.check.judge.compare import WRONG_FACTOR
-from opproof.harness.check.variants.variant import GIVEN
-from opproof.harness.judge.array_statistics import CONSTANTS
-from opproof.reports import Header, Result, terminal
+from opproof.reports import terminal
 from opproof.reports._kinds import ResultKind, result_kind_of
+from opproof.reports._record import Header, Result
 from opproof.reports._text import format_count
 
+#: The name of the inputs as given.
+GIVEN = "as given"
+#: What a message begins with where a bound lets zeros pass, or some times what is right.
+_TOO_WIDE = re.compile(r"zeros|[\d.]+ times")
 #: So many variants of one kind are named.
 MAX_NAMED_VARIANTS = 4
 
@@ -43,6 +45,7 @@ class Report:
     advise: bool = False  # they are said
     beyond: tuple[str, ...] = ()  # where it is wrong and no given input lies: told, and no failure
     contract: tuple[str, ...] = ()  # what is declared of the candidate, then what of it is no failure by that
+    header: Header = field(default_factory=lambda: Header(opproof=""))  # which opproof judged, and by what bound
 
     @property
     def ok(self) -> bool:
@@ -219,12 +222,8 @@ class Report:
         from opproof.reports import html
         from opproof.reports.files import write
 
-        header = Header(
-            opproof=__version__,
-            backends=[{"name": self.candidate, "version": "", "device": ""}],
-            cases=len(self.results),
-            constants=CONSTANTS,
-        )
+        backend = {"name": self.candidate, "version": "", "device": ""}
+        header = replace(self.header, backends=[backend], cases=len(self.results))
         write(Path(path), html.render(header, self.results))
         return Path(path)
 
@@ -272,5 +271,5 @@ def _convert_to_json(value: Any) -> Any:
 
 def _is_too_wide(result: Result) -> bool:
     """Whether a bound lets pass what is plainly wrong."""
-    wide = result.message.startswith(("zeros", f"{WRONG_FACTOR:g} times"))
+    wide = _TOO_WIDE.match(result.message) is not None
     return result.verdict is Verdict.INCONCLUSIVE or (result.verdict is Verdict.VACUOUS and wide)
