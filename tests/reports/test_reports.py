@@ -198,7 +198,7 @@ def test_options_are_flat():
 def test_terminal_lists_each_cause_with_the_repro_of_its_smallest_case():
     text = terminal.format_summary(HEADER, ODD, limit=None)
     found = find_causes(r for r in ODD if result_kind_of(r) is ResultKind.FAILED)
-    assert sum(len(c.records) for c in found) == 15
+    assert sum(len(c.records) for c in found) == 16
     for cause in found:
         assert cause.smallest.repro in text
     assert "out<b>[]: got inf, expected -inf, bound 1e-7, inf units" in text
@@ -268,7 +268,7 @@ def test_terminal_of_nothing():
 
 def test_markdown_has_failures_folded_and_escaped():
     text = markdown.render(HEADER, ODD)
-    assert text.startswith("### ❌ opproof: torch fails 15 of 20 records")
+    assert text.startswith("### ❌ opproof: torch fails 16 of 21 records")
     assert "opproof itself failed on 1 record: opproof's own fault" in text
     assert "<details><summary><b>softmax forward, WRONG_VALUE: 1 record, f32</b></summary>" in text
     assert "<script>" not in text.replace("`gelu[x=4x4;approximate=</script>%/?#;bf16]`", "")

@@ -17,6 +17,7 @@ from opproof.reports import html, junit, markdown, read_results, terminal
 ELSEWHERE = {
     "backends": "-b",
     "cases": "--case",
+    "wrong_calls": "--case",
     "mode": "--mode",
     "out": "--out",
     "seed": "in the case's id",

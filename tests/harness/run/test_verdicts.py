@@ -86,7 +86,7 @@ def test_verdict(results, key):
 
 
 def test_every_verdict_has_a_case():
-    elsewhere = {"NOT_WRITTEN", "HARNESS_ERROR"}  # test_attempt.py, and below
+    elsewhere = {"NOT_WRITTEN", "NOT_REFUSED", "HARNESS_ERROR"}  # test_attempt.py, test_refusal.py, and below
     assert {v for v, _ in EXPECTED.values()} | elsewhere == set(MEANING)
 
 
