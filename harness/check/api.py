@@ -51,9 +51,10 @@ def judge_candidate(
     further = _parse_modes(wishes.pop("modes", ()))
     declared = {f.name: wishes.pop(f.name, None) for f in fields(Contract)}
     check_bits(wishes.get("bits"))
-    if (op is None) == (like is None):
+    by_properties = isinstance(like, str) or wishes.get("properties") is not None
+    if (op is None) == (like is None and not by_properties):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
-    if like is None:
+    if op is not None:
         if further:
             raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
         if name := next(filter(declared.get, declared), None):
@@ -68,20 +69,21 @@ def judge_candidate(
         raise UsageError(
             f"the candidate is a {type(candidate).__name__}: expected a function, a module or 'c:./libmine.so:symbol'."
         )
-    if not callable(like):
+    if not callable(like) and not (by_properties and isinstance(like, str | None)):
         raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
     library = None if is_module(like) else find_library(like)
     if library is not None:
         raise UsageError(f"like is a function of {library.name}: expected one of PyTorch; a candidate may be of both.")
-    if inputs is None:
+    if inputs is None and not by_properties:
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
     wishes["contract"] = contract = make_contract(**declared)
     wishes["again"] = _format_retry_call(candidate, like, isolate, {**wishes, **contract.given}, further)
     if isolate:
         wishes["device"] = wishes.get("device") or "cpu"
         return check_candidate(function_of(candidate), like, inputs, CheckOptions(**wishes, modes=further))
-    device = device_of(candidate, inputs, wishes.pop("device", None))
-    return _check_against_torch(candidate, like, inputs, CheckOptions(vjp=vjp, **wishes, modes=further, device=device))
+    wishes["device"] = device_of(candidate, inputs, wishes.get("device"))
+    check = check_candidate if by_properties else _check_against_torch
+    return check(candidate, like, inputs, CheckOptions(vjp=vjp, **wishes, modes=further))
 
 
 def _format_retry_call(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
@@ -92,7 +94,10 @@ def _format_retry_call(candidate: Any, like: Any, isolate: bool, wishes: dict[st
         named["modes"] = tuple(map(str, modes))
     options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
     if not is_module(like):
-        return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
+        sides = {"like": like, "properties": wishes.get("properties"), "tolerance": wishes.get("tolerance")}
+        texts = {k: name_of(v) if callable(v) else repr(v) for k, v in sides.items() if v is not None}
+        by = ", ".join(f"{k}={text}" for k, text in texts.items())
+        return f"opproof.check({name_of(candidate)}, {by}, inputs=..., only='{{}}'{options})"
     import torch
 
     made = f"opproof.check({name_of(candidate)}(...), like={name_of(like)}(...), inputs=..., only='{{}}'{options})"

@@ -32,3 +32,5 @@ class CheckOptions:
     modes: tuple[Mode, ...] = ()  # beside values and gradients
     only: str | None = None  # the one variant to try, by its name
     again: str = ""  # the call, to be completed by the name of a variant
+    properties: Callable[..., Any] | None = None  # of inputs and outputs: what should be zero, by name
+    tolerance: float | None = None  # of these, where no honest answer measures it

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.check.call.exchange import CallRequest, Reply
-from opproof.harness.check.call.isolated import Located, isolated
-from opproof.harness.check.call.other_calls import ReusedBuffers
-from opproof.harness.check.call.perform import Pull, perform, threads_for
+from opproof.harness.check.by_properties import check_properties
+from opproof.harness.check.call.candidates import open_candidate
+from opproof.harness.check.call.exchange import CallRequest
+from opproof.harness.check.call.isolated import Located
+from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.stand_ins import ContractedCalls
 from opproof.harness.check.call.subject import (
     Form,
-    Lasting,
     in_dtype,
     in_evaluation,
     is_module,
@@ -77,6 +76,8 @@ def check_candidate(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) 
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
+    if isinstance(like, str) or wish.properties is not None:
+        return check_properties(candidate, like, inputs, wish)
     return check_each_form(
         lambda some, asked: _in_each_mode(candidate, like, some, asked),
         inputs,
@@ -219,12 +220,9 @@ def _make_space(draw: _Redraw, draws: Mapping[int, Draw], *, by_shape: bool, iso
 def _search(candidate: Any, reference: Reference, space: SearchSpace, wish: CheckOptions) -> SearchResult:
     """Try the candidate at what there is, in this process or in one of its own."""
     lasts = is_module(reference.subject) and not reference.keeps(CallRequest(space.first, seed=wish.seed))
-    local = nullcontext(_make_call_fn(Lasting(candidate, reference.form, lasts), wish))
-    if not isinstance(candidate, Located):
-        with local as ask:
-            return _run_search(reference, ask, space, wish)
-    alone = make_standalone_caller(candidate, reference.form, candidate.seconds)
-    with isolated(candidate, reference, wish.seed, lasts=lasts) as ask:
+    own = isinstance(candidate, Located)
+    alone = make_standalone_caller(candidate, reference.form, candidate.seconds) if own else None
+    with open_candidate(candidate, reference, wish, lasts=lasts) as ask:
         return _run_search(reference, ask, space, wish, alone)
 
 
@@ -260,22 +258,3 @@ def _add_modes(
             notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]
     notes = list(dict.fromkeys((*report.not_judged, *notes)))
     return replace(report, results=(*report.results, *results), not_judged=tuple(notes))
-
-
-def _make_call_fn(candidate: Lasting, wish: CheckOptions) -> CallFn:
-    """Requests put to a candidate in this process."""
-    pull: Pull | None = None
-    vjp = wish.vjp
-    if vjp is not None:
-
-        def pull(gs: Sequence[Any], tensors: Sequence[Any]) -> Sequence[Any]:
-            found = vjp(gs[0] if len(gs) == 1 else tuple(gs), *tensors)
-            return found if isinstance(found, tuple | list) else (found,)
-
-    kept = ReusedBuffers()
-
-    def ask(request: CallRequest) -> Reply:
-        request = replace(request, device=wish.device)
-        return perform(candidate.call_for(request), request, pull, kept)
-
-    return ask

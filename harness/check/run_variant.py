@@ -58,7 +58,7 @@ def run_variant(
     if isinstance(both, VariantResult):
         return both
     asked, other = both
-    replies = _call_three_times(ask, asked, other)
+    replies = call_three_times(ask, asked, other)
     asked, objected = _find_early_failure(reference, variant, asked, replies, wish)
     if objected is not None:
         return objected
@@ -102,7 +102,7 @@ def _ask_reference_twice(
     return asked, other
 
 
-def _call_three_times(ask: CallFn, asked: ReferenceReply, other: ReferenceReply) -> list[Reply]:
+def call_three_times(ask: CallFn, asked: ReferenceReply, other: ReferenceReply) -> list[Reply]:
     """The replies to other data, to what is asked, and to the other data again; who hangs or ends is asked once."""
     replies = list[Reply]()
     for f in (other, asked, other):

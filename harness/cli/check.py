@@ -113,7 +113,7 @@ def check_command(
     wish = CheckOptions(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
         contract=contract, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
-        eager=against is not None, only=only,
+        eager=against is not None, only=only, properties=sides.properties, tolerance=sides.tolerance,
         again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
     report = check_candidate(sides.candidate, sides.reference, sides.inputs, wish)

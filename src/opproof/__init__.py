@@ -65,6 +65,8 @@ def check(
     sizes: Mapping[str, Sequence[int]] | None = None,
     signature: str | None = None,
     grads: Mapping[str, None] | None = None,
+    properties: Callable[..., Mapping[str, Any]] | None = None,
+    tolerance: float | None = None,
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
@@ -98,6 +100,10 @@ def check(
     as {"x.-1": 1024} and {"head_dim": (64, 128)}, by argument and axis or by a name of `signature`, as
     "(batch,head_dim),(head_dim)"; no others are asked. grads: {"cos": None} for what never gets a gradient.
 
+    like="qr", "svd", "eigh", "lu", "topk" or "sort": an answer that is not unique is judged by what must hold of it,
+    on matrices of several conditions. properties: `properties(inputs, outputs)` names what should be zero of an answer;
+    its bound is measured by `like`, an honest function, else by the candidate itself in float64, or is `tolerance`.
+
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
     """
@@ -108,7 +114,7 @@ def check(
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
         modes=modes, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
         inplace=inplace or None, overwrites=overwrites or None, backwards=backwards, multiple_of=multiple_of,
-        sizes=sizes, signature=signature, grads=grads,
+        sizes=sizes, signature=signature, grads=grads, properties=properties, tolerance=tolerance,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

@@ -14,7 +14,8 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,14 @@ import numpy as np
 
 from opproof.core.errors import UsageError
 from opproof.harness.check.call.array_libraries import convert_to_numpy, convert_to_torch, with_tensors
-from opproof.harness.check.call.perform import Ended
+from opproof.harness.check.call.exchange import CallRequest, Reply
+from opproof.harness.check.call.isolated import Located, isolated
+from opproof.harness.check.call.other_calls import ReusedBuffers
+from opproof.harness.check.call.perform import Ended, Pull, perform
+from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.side_effects import settings_kept
-from opproof.harness.check.call.subject import Arguments, is_module
+from opproof.harness.check.call.subject import Arguments, Lasting, is_module
+from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CallTensor, to_torch
 
 
@@ -205,3 +211,31 @@ def run_opcheck(candidate: Any, arguments: Arguments, tensors: Sequence[CallTens
     raised = {name: (type(found).__name__, " ".join(str(found).split())) for name, found in said.items()}
     failed = {name: raised[name] for name, found in said.items() if found != "SUCCESS"}
     return [f"torch.library.opcheck, {name}: {kind}: {text[:300]}" for name, (kind, text) in failed.items()]
+
+
+def open_candidate(
+    candidate: Any, reference: Reference, wish: CheckOptions, *, lasts: bool = False
+) -> AbstractContextManager[CallFn]:
+    """A block in which requests can be put to a candidate, in this process or in one of its own."""
+    if isinstance(candidate, Located):
+        return isolated(candidate, reference, wish.seed, lasts=lasts)
+    return nullcontext(_make_call_fn(Lasting(candidate, reference.form, lasts), wish))
+
+
+def _make_call_fn(candidate: Lasting, wish: CheckOptions) -> CallFn:
+    """Requests put to a candidate in this process."""
+    pull: Pull | None = None
+    vjp = wish.vjp
+    if vjp is not None:
+
+        def pull(gs: Sequence[Any], tensors: Sequence[Any]) -> Sequence[Any]:
+            found = vjp(gs[0] if len(gs) == 1 else tuple(gs), *tensors)
+            return found if isinstance(found, tuple | list) else (found,)
+
+    kept = ReusedBuffers()
+
+    def ask(request: CallRequest) -> Reply:
+        request = replace(request, device=wish.device)
+        return perform(candidate.call_for(request), request, pull, kept)
+
+    return ask

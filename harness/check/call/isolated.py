@@ -154,8 +154,10 @@ class FilePair:
 
     reference: Any
     candidate: Located
-    inputs: Callable[..., Any]
+    inputs: Any
     contract: Mapping[str, Any] = field(default_factory=dict)  # the options of one, of the reference's file
+    properties: Callable[..., Any] | None = None
+    tolerance: float | None = None
 
 
 def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
@@ -176,6 +178,11 @@ def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
     if not isinstance(contract, Mapping) or (unknown := [k for k in contract if k not in _OPTIONS]):
         wrong = f"has {unknown[0]!r}" if isinstance(contract, Mapping) else f"is a {type(contract).__name__}"
         raise UsageError(f"contract in {reference} {wrong}: expected a dict with some of {', '.join(_OPTIONS)}.")
+    like, properties = getattr(module, "like", None), getattr(module, "properties", None)
+    if like is not None or properties is not None:
+        located = Located(candidate.resolve(), "candidate", withheld=withheld)
+        given = [getattr(module, name, None) for name in ("reference", "inputs", "tolerance")]
+        return FilePair(given[0] if like is None else like, located, given[1], contract, properties, given[2])
     if hasattr(module, "Model") and hasattr(module, "get_inputs"):
         init = tuple(getattr(module, "get_init_inputs", list)())
         torch.manual_seed(seed)
@@ -186,5 +193,6 @@ def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
         located = Located(candidate.resolve(), "candidate", withheld=withheld)
         return FilePair(module.reference, located, module.inputs, contract)
     raise UsageError(
-        f"{reference} has neither form: expected reference and inputs, or Model, get_inputs and get_init_inputs."
+        f"{reference} has neither form: expected reference and inputs, like or properties, or Model, get_inputs and "
+        "get_init_inputs."
     )

@@ -1,0 +1,118 @@
+"""Matrices of given singular values or eigenvalues, and rows to be put in order: what a factorisation may meet.
+
+Singular values are powers of two or near them, mixed by reflections of four rows whose elements are halves: in float64
+most of these matrices are exact, so that their condition is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: Times that rows and columns are reflected in groups of four, each time in another order.
+MIXING_ROUNDS = 3
+#: Binary digits of the condition numbers 10⁴ and 10⁸.
+DIGITS_OF_1E4 = 13.3
+DIGITS_OF_1E8 = 26.6
+#: What parts singular values of a cluster: a few roundings of float32.
+CLUSTER_STEP = 2.0**-22
+#: Of the largest element those that come first where pivots are small.
+SMALL_PIVOT = 2.0**-20
+
+MATRIX_PROFILES = (
+    "well-conditioned", "condition 1e4", "condition 1e8", "clustered", "rank-deficient", "small pivots", "zeros",
+)  # fmt: skip
+#: All of them in one batch.
+MIXED = "mixed"
+ROW_PROFILES = ("normal", "ties", "all equal", "signed zeros", "infinities", "falling")
+#: Sizes by kind of problem; at the first few every profile is tried, at the others the first one.
+FULLY_TRIED_SHAPES = 4
+MATRIX_SHAPES = (
+    (24, 9), (9, 24), (16, 16), (2, 3, 12, 5), (33, 33), (1, 1), (1, 7), (7, 1), (2, 2), (0, 4), (4, 0), (0, 3, 3),
+)  # fmt: skip
+SYMMETRIC_SHAPES = ((16, 16), (9, 9), (33, 33), (2, 3, 5, 5), (1, 1), (2, 2), (0, 0), (0, 3, 3))
+ROW_SHAPES = ((4, 33), (257,), (2, 3, 5), (1, 3), (5, 70), (0, 4))
+SHAPES = {"matrices": MATRIX_SHAPES, "symmetric": SYMMETRIC_SHAPES, "rows": ROW_SHAPES}
+#: How many elements topk takes where nobody says: no more than the shortest row has.
+USUAL_OPTIONS: dict[str, tuple[int, ...]] = {"topk": (3,)}
+
+
+def generate_trials(kind: str, first: tuple[int, ...], seed: int) -> Iterator[tuple[str, Floats, Floats]]:
+    """Make arrays of every profile, of `first` and of other sizes: a name, the array, and another one like it."""
+    profiles = ROW_PROFILES if kind == "rows" else (*MATRIX_PROFILES, MIXED)
+    for place, shape in enumerate(dict.fromkeys((first, *SHAPES[kind]))):
+        for profile in profiles if place < FULLY_TRIED_SHAPES else profiles[:1]:
+            at = (len(MATRIX_PROFILES), *shape[-2:]) if profile == MIXED else shape
+            drawn = [_make(kind, profile, at, np.random.default_rng([seed, place, salt])) for salt in (0, 1)]
+            yield f"{profile} {'x'.join(map(str, at))}", drawn[0], drawn[1]
+
+
+def _make(kind: str, profile: str, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    if kind == "rows":
+        return make_rows(profile, shape, rng)
+    return make_matrices(profile, shape, rng, symmetric=kind == "symmetric")
+
+
+def make_matrices(profile: str, shape: tuple[int, ...], rng: np.random.Generator, *, symmetric: bool) -> Floats:
+    """Matrices of a profile, each of its own; of `MIXED` the profiles come by turns along the leading axes."""
+    count = int(np.prod(shape[:-2]))
+    some = [MATRIX_PROFILES[i % len(MATRIX_PROFILES)] if profile == MIXED else profile for i in range(count)]
+    made = [_make_matrix(p, shape[-2], shape[-1], rng, symmetric=symmetric) for p in some]
+    return np.array(made).reshape(shape)
+
+
+def _make_matrix(profile: str, rows: int, columns: int, rng: np.random.Generator, *, symmetric: bool) -> Floats:
+    if profile == "small pivots":
+        small = SMALL_PIVOT * rng.standard_normal((rows, columns))
+        return np.eye(rows, columns)[::-1] + (small + small.T if symmetric else small)
+    values = _list_singular_values(profile, min(rows, columns))
+    diagonal = np.zeros((rows, columns))
+    np.fill_diagonal(diagonal, values * rng.choice([-1.0, 1.0], values.size))
+    if symmetric:
+        turned = _turn_rows(np.eye(rows), rng)
+        whole = turned @ diagonal @ turned.T
+        return (whole + whole.T) / 2
+    return _turn_rows(_turn_rows(diagonal, rng).T, rng).T
+
+
+def _list_singular_values(profile: str, count: int) -> Floats:
+    """From the largest on."""
+    part = np.arange(count) / max(count - 1, 1)
+    if profile in ("condition 1e4", "condition 1e8"):
+        return np.exp2(-np.round((DIGITS_OF_1E4 if profile[-1] == "4" else DIGITS_OF_1E8) * part))
+    if profile == "clustered":
+        return np.where(part <= 0.5, 1 + CLUSTER_STEP * np.arange(count)[::-1], 0.125)
+    if profile == "rank-deficient":
+        return np.where(part < 0.5, 1.0, 0.0)
+    return np.zeros(count) if profile == "zeros" else 1 - 0.75 * np.round(4 * part) / 4
+
+
+def _turn_rows(a: Floats, rng: np.random.Generator) -> Floats:
+    """The matrix times an orthogonal one from the left."""
+    n = len(a)
+    for _ in range(MIXING_ROUNDS):
+        a = a[rng.permutation(n)] * rng.choice([-1.0, 1.0], n)[:, None]
+        whole = n - n % 4
+        groups = a[:whole].reshape(whole // 4, 4, a.shape[1])
+        a[:whole] = (groups - groups.sum(1, keepdims=True) / 2).reshape(whole, a.shape[1])
+        for i in range(whole, n - 1):  # by the angle of a triangle of 3, 4 and 5
+            a[i], a[i + 1] = 0.6 * a[i] - 0.8 * a[i + 1], 0.8 * a[i] + 0.6 * a[i + 1]
+    return a
+
+
+def make_rows(profile: str, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Rows of a profile along the last axis."""
+    values = rng.standard_normal(shape)
+    if profile == "ties":
+        return np.round(values)
+    if profile == "all equal":
+        return np.full(shape, 1.5)
+    if profile == "signed zeros":
+        return np.where(rng.random(shape) < 0.5, np.copysign(0.0, values), np.round(values))
+    if profile == "infinities":
+        return np.where(rng.random(shape) < 0.2, np.copysign(np.inf, values), values)
+    return -np.sort(-values, axis=-1) if profile == "falling" else values
