@@ -7,9 +7,9 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-from opproof.harness.capture.onnx.shared import NotTranslatable, express
-from opproof.harness.capture.onnx.table import MAP
 from opproof.reference_ops import load as load_op
+from opproof.reference_ops.onnx.shared import NotTranslatable, express
+from opproof.reference_ops.onnx.table import MAP
 
 #: Relative and absolute error allowed, by the dtype of the expected output, which ONNX's own reference rounded so.
 TOLERANCE = {"float64": (1e-10, 1e-12), "float32": (1e-5, 1e-6), "float16": (2e-3, 1e-4), "bfloat16": (2e-2, 1e-3)}

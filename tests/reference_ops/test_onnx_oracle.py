@@ -9,8 +9,8 @@ from _onnx_cases import EXPLAINED, difference
 from _onnx_page import FILE, summarize, verdicts
 
 from opproof.core.text import dump_json
-from opproof.harness.capture.onnx.shared import NotTranslatable, express
-from opproof.harness.capture.onnx.table import MAP
+from opproof.reference_ops.onnx.shared import NotTranslatable, express
+from opproof.reference_ops.onnx.table import MAP
 
 
 @pytest.fixture(scope="module")

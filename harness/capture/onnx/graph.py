@@ -21,10 +21,10 @@ from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.tuples import tuple_of
 from opproof.harness.capture.calls import to_plain
-from opproof.harness.capture.onnx.shared import NotTranslatable, express
-from opproof.harness.capture.onnx.table import MAP
 from opproof.harness.capture.recorder import CallCounts, CapturedCalls
 from opproof.reference_ops import Op, load
+from opproof.reference_ops.onnx.shared import NotTranslatable, express
+from opproof.reference_ops.onnx.table import MAP
 
 #: Values of up to so many elements are worked out, where they follow from shapes and constants.
 _MAX_FOLDED_ELEMENTS = 4096

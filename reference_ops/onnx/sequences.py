@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, apply_chain
+from opproof.reference_ops.onnx.shared import NotTranslatable, Ref, apply_chain
 
 
 def _order_gates(ref: Ref, x: Any, order: Sequence[int]) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotTranslatable, Ref
-from opproof.harness.capture.onnx.windows import translate_conv
+from opproof.reference_ops.onnx.shared import NotTranslatable, Ref
+from opproof.reference_ops.onnx.windows import translate_conv
 
 #: Our types of codes by NumPy's names.
 TYPES = {"int8": "i8", "uint8": "u8", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.moves import MOVES, PLACES
-from opproof.harness.capture.onnx.nn import NN
-from opproof.harness.capture.onnx.quantised import QUANTISED
-from opproof.harness.capture.onnx.sequences import LINEAR, RECURRENT, SIGNALS
-from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, apply_chain, axes_of, list_axes
-from opproof.harness.capture.onnx.windows import WINDOWS
+from opproof.reference_ops.onnx.moves import MOVES, PLACES
+from opproof.reference_ops.onnx.nn import NN
+from opproof.reference_ops.onnx.quantised import QUANTISED
+from opproof.reference_ops.onnx.sequences import LINEAR, RECURRENT, SIGNALS
+from opproof.reference_ops.onnx.shared import NotTranslatable, Ref, apply_chain, axes_of, list_axes
+from opproof.reference_ops.onnx.windows import WINDOWS
 
 
 def _translate_by_name(name: Any, **params: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, to_numbers
+from opproof.reference_ops.onnx.shared import NotTranslatable, Ref, to_numbers
 
 
 def _reshape(ref: Ref, x: Any, shape: Any, *, allowzero: Any = 0) -> Any:
@@ -97,7 +97,7 @@ def _translate_scatter_elements(
     return ref("scatter" if reduction == "none" else "scatter_add", x, index, updates, dim=axis % x.ndim)
 
 
-def _translate_top_k(ref: Ref, x: Any, k: Any, *, axis: Any = -1, largest: Any = 1, sorted: Any = 1) -> Any:  # noqa: A002 - ONNX's name
+def _translate_top_k(ref: Ref, x: Any, k: Any, *, axis: Any = -1, largest: Any = 1, sorted: Any = 1) -> Any:
     return ref("topk", x, k=int(np.ravel(k)[0]), dim=axis % x.ndim, largest=bool(largest))
 
 

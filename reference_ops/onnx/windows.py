@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotTranslatable, Ref, to_numbers
+from opproof.reference_ops.onnx.shared import NotTranslatable, Ref, to_numbers
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotTranslatable, Ref
+from opproof.reference_ops.onnx.shared import NotTranslatable, Ref
 
 # Normalisation. None stands for an output that is no output of ours.
 
