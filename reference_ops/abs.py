@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
+SIGNED_ZEROS = True
 KINDS = ("float8", "signed")
 
 

@@ -16,6 +16,7 @@ from opproof.core.arrays import Array
 EXACT = ("forward", "vjp")
 TRIVIAL = {"vjp": ("zeros", "constant")}
 TRAITS = ("pointwise", "rounding", "jumps at zero")
+SIGNED_ZEROS = True
 NEIGHBOURS = ("round",)
 
 

@@ -13,6 +13,7 @@ from opproof.reference_ops._arrays import rounding, unbroadcast
 
 ANALYTIC = True
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+SIGNED_ZEROS = True
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from opproof.reference_ops._passed import quotient
 EXACT = ("forward",)
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+SIGNED_ZEROS = True
 KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("remainder",)
 

@@ -17,12 +17,14 @@ from opproof.reference_ops._arrays import nearest, unbroadcast
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts", "ordered")
+SIGNED_ZEROS = True
 KINDS = ("float8", "signed", "unsigned")
 NEIGHBOURS = ("maximum",)
 
 
 def forward(a: Array, b: Array) -> Array:
-    return np.minimum(a, b)
+    both = (a == 0) & (b == 0)  # -0 where either is, as IEEE 754-2019 has it and NumPy has not
+    return np.where(both, -(np.where(both, -a, 0) + np.where(both, -b, 0)), np.minimum(a, b))
 
 
 def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
+SIGNED_ZEROS = True
 KINDS = ("float8", "signed")
 
 

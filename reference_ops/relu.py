@@ -15,12 +15,13 @@ from opproof.core.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
+SIGNED_ZEROS = True
 KINDS = ("float8", "signed")
 NEIGHBOURS = ("relu6",)
 
 
 def forward(x: Array) -> Array:
-    return np.maximum(x, 0)
+    return np.maximum(x, 0) + 0  # 0 of -0, as the maximum of IEEE 754-2019
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:

@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 BEYOND = True
 ANALYTIC = True
 TRAITS = ("pointwise",)
+SIGNED_ZEROS = True
 NEIGHBOURS = ("rsqrt",)
 
 

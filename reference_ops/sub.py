@@ -15,6 +15,7 @@ ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts")
+SIGNED_ZEROS = True
 KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("add",)
 

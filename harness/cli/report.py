@@ -34,9 +34,10 @@ def report_command(*, folder: Path, github: bool, everything: bool, baseline: Pa
     Exit status: as of run; 1 also where planned records did not run.
     """
     from opproof.core.errors import UsageError
-    from opproof.harness.run.finish import paint_text, status_of
+    from opproof.harness.run.finish import status_of
     from opproof.reports import read_results, terminal
     from opproof.reports._text import format_line
+    from opproof.reports.colour import paint_text
     from opproof.reports.remarks import read_remarks
 
     if baseline is not None and files["html"] is None:

@@ -113,6 +113,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="self: gradients against differences of the backend's own forward.",
 )
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
+@click.option("--signed-zeros", is_flag=True, help="Zeros of another sign than IEEE 754-2019 defines fail.")
 @click.option(
     "--repeat",
     type=click.IntRange(min=1),

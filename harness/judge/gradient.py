@@ -31,6 +31,7 @@ class Rules:
     convention: str = "any"  # at kinks: "any" subgradient, or "torch"
     declared: str | None = None  # the backend's lower compute precision for this op and dtype
     rounding: str | None = None  # how the backend stores this op's results, where not to nearest
+    signed_zeros: bool = False  # zeros must have the signs of IEEE 754-2019, of operators that it defines them for
 
 
 def compare_by_bound(dtype: str, got: Array | None, expected: Expected | None, rules: Rules) -> Comparison | None:

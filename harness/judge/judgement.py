@@ -98,6 +98,7 @@ def judge(
     tensors = _judge_tensors(posed, compared, rules)
     tensors = _allow_shared_bias(posed, tensors, rules.declared) if whole else tensors
     together = of_the_whole(tensors, lambda j: j.figures.fault(rules.rounding)) if whole else ""
+    together = together or (_find_wrong_zeros(posed, answer) if rules.signed_zeros else "")
     objection = compared.objection or unfair or together
     failing = [j for j in tensors if not j.comparison.right]
     judgement = make_passing_judgement(tensors, failing)
@@ -110,6 +111,23 @@ def judge(
     if objection := _find_vacuous(posed, compared.expected, rules.declared, given=expected is not None):
         return replace(judgement, verdict=Verdict.VACUOUS, message=objection)
     return replace(judgement, message=compared.note) if compared.note else judgement
+
+
+def _find_wrong_zeros(posed: Question, answer: Outputs) -> str:
+    """Zeros of the other sign than IEEE 754-2019 has, in words; empty where there are none, or it says nothing."""
+    if posed.mode is not Mode.FORWARD or not posed.op.facts["SIGNED_ZEROS"]:
+        return ""
+    for name, got, wanted in zip(name_outputs(posed.op, len(answer.arrays)), answer.arrays, posed.outputs, strict=True):
+        if got is None or got.dtype.kind in "iub":
+            continue
+        zeros = (got == 0) & (wanted == 0)
+        wrong = zeros & (np.signbit(got) != np.signbit(wanted))
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            signs = "+0 in place of -0" if np.signbit(wanted[at]) else "-0 in place of +0"
+            count = f"{int(wrong.sum())} of {int(zeros.sum())} zeros of {name}"
+            return f"{count} have the wrong sign: {signs} at {at} (IEEE 754-2019)"
+    return ""
 
 
 def find_missing(posed: Question, answer: Outputs) -> tuple[str, ...]:

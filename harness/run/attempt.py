@@ -382,7 +382,8 @@ def _make_forward(request: Request, outputs: Sequence[Array]) -> Request:
 
 def rules_of(task: Task, support: Support) -> Rules:
     """By what an answer is judged: what the task asks for, and what the backend declares."""
-    return Rules(task.strict_subnormals, task.convention, support.declared.compute, support.declared.rounding)
+    declared = support.declared
+    return Rules(task.strict_subnormals, task.convention, declared.compute, declared.rounding, task.signed_zeros)
 
 
 def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import os
-import re
-import sys
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
 from opproof.core.system import uncollected
-from opproof.core.verdicts import FAILED, OPEN, Verdict
+from opproof.core.verdicts import OPEN, Verdict
 from opproof.harness.known_failures.findings import (
     Extent,
     Finding,
@@ -26,6 +23,7 @@ from opproof.harness.run.results.signatures import clear_path
 from opproof.reports import Header, Result
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import FILE
+from opproof.reports.colour import paint_text
 from opproof.reports.remarks import FILE as REMARKS
 from opproof.reports.remarks import Remarks, write_remarks
 
@@ -102,28 +100,6 @@ def _write_reports(folder: Path, header: Header, results: Sequence[Result], rema
             clear_path(folder / name)
             instead = f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
             write(folder / name, text, instead=instead)
-
-
-_RED_CODE, _YELLOW_CODE, _GREEN_CODE = "31", "33", "32"
-_WORDS = re.compile(rf"\b({'|'.join(sorted(FAILED | OPEN))})\b")
-_OUTCOME = re.compile(r" (fails|passes) [\d,]+ of [\d,]+ record.*$", re.MULTILINE)
-
-
-def paint_text(text: str) -> str:
-    """`text` as it is to be printed: verdicts and the sentence that says how the run ended in their colours."""
-    if not is_colour_wanted():
-        return text
-    text = _WORDS.sub(lambda m: _in(_RED_CODE if m[1] in FAILED else _YELLOW_CODE, m[1]), text)
-    return _OUTCOME.sub(lambda m: _in(f"1;{_RED_CODE if m[1] == 'fails' else _GREEN_CODE}", m[0]), text)
-
-
-def is_colour_wanted() -> bool:
-    """Whether stdout is a terminal that shows colours, and NO_COLOR is not set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _in(code: str, text: str) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m"
 
 
 class Exit(IntEnum):

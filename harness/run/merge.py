@@ -109,7 +109,8 @@ def _compare_headers(a: Header, b: Header) -> list[str]:
 
 
 def _options_of(header: Header) -> dict[str, Any]:
-    options = {n: header.options.get(n) for n in ("convention", "grad_oracle", "strict_subnormals", "in_process")}
+    names = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "in_process")
+    options = {n: header.options.get(n) for n in names}
     return options | {n: v for n, v in header.options.get("selection", {}).items() if n != "shard"}
 
 

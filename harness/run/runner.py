@@ -193,6 +193,7 @@ def _rules_of(settings: Settings) -> dict[str, object]:
         "convention": settings.convention,
         "grad_oracle": settings.grad_oracle,
         "strict_subnormals": settings.strict_subnormals,
+        "signed_zeros": settings.signed_zeros,
         "judge_memory": settings.judge_memory * 2**20,
         "memory": settings.memory * 2**20,
         "timeout": settings.timeout,

@@ -36,6 +36,7 @@ class Task:
     case: str
     mode: str
     strict_subnormals: bool = False
+    signed_zeros: bool = False
     convention: str = "any"
     grad_oracle: str = "reference"  # or "self": differences of the backend's own forward
     repeat: int = 1  # how often the judged call is made, other work between
@@ -84,6 +85,7 @@ def _format_seconds(value: float) -> str:
 _OPTIONS: tuple[tuple[str, str, Callable[[Any], str | list[str]]], ...] = (
     ("--ops", "ops", _quote_words),
     ("--strict-subnormals", "strict_subnormals", lambda _: ""),
+    ("--signed-zeros", "signed_zeros", lambda _: ""),
     ("--convention", "convention", str),
     ("--grad-oracle", "grad_oracle", str),
     ("--memory", "memory", _to_mebibytes),

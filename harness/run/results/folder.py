@@ -24,7 +24,7 @@ from opproof.reports.remarks import FILE as REMARKS
 REPORTS = ("report.html", "report.md", REMARKS)
 
 #: Options that make it another call. Jobs, timeout, memory and the ledger may differ: the question is the same.
-_QUESTION = ("backends", "selection", "convention", "grad_oracle", "strict_subnormals", "in_process")
+_QUESTION = ("backends", "selection", "convention", "grad_oracle", "strict_subnormals", "signed_zeros", "in_process")
 
 
 @contextmanager

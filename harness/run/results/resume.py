@@ -36,6 +36,7 @@ class Settings:
     convention: str = "any"
     grad_oracle: str = "reference"
     strict_subnormals: bool = False
+    signed_zeros: bool = False
     repeat: int = 1
     batch_invariant: bool = False
     threads: tuple[int, ...] = ()
@@ -59,7 +60,7 @@ class Settings:
 #: Fields that the header records: all that the records depend on.
 _RECORDED = (
     *("backends", "selection", "jobs", "timeout", "memory", "judge_memory", "convention", "grad_oracle"),
-    *("strict_subnormals", "repeat", "batch_invariant", "threads", "in_process", "seconds"),
+    *("strict_subnormals", "signed_zeros", "repeat", "batch_invariant", "threads", "in_process", "seconds"),
 )
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from opproof.harness.run.finish import paint_text
+from opproof.reports.colour import paint_text
 
 TEXT = "conv2d forward, WRONG_VALUE: 2 records, f32\n\nmine fails 2 of 3 records: 1 cause in 1 operator (conv2d)."
 GOOD = "mine passes 3 of 3 records in 1 operator, bit for bit."
