@@ -26,7 +26,6 @@ from opproof.harness.check.judge.outcome import VariantResult, by_reference
 from opproof.harness.check.judge.residuals import ResidualRule
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.records import Sides
-from opproof.harness.check.report import Report
 from opproof.harness.check.run_variant import call_three_times
 from opproof.harness.check.search import MAX_FAILING_VARIANTS, SearchResult
 from opproof.harness.check.summary import make_report
@@ -35,6 +34,7 @@ from opproof.harness.check.variants.inputs import names_of, take_inputs
 from opproof.harness.check.variants.variant import GIVEN, Variant, apply_other_layouts
 from opproof.harness.clock import Allowed
 from opproof.reference_ops._problems import PROBLEMS, Problem
+from opproof.reports.check import Report
 
 #: Other draws, or renumbered matrices, by which a bound is measured beside the input itself.
 MEASURED_COPIES = 4
