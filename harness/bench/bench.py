@@ -87,7 +87,7 @@ class _Workers:
 def _measure_case(tasks: Sequence[Task], plan: Plan, desk: Session, workers: _Workers) -> Iterator[Time]:
     case, mode = Case.parse(tasks[0].case), Mode(tasks[0].mode)
     blank = Time(tasks[0].case, case.op, case.dtype, mode, "", Caches.WARM)
-    why = {r.backend: _reason_of(r.verdict, r.message) or case.wrong for r in desk.results(tasks)}
+    why = {r.backend: _reason_of(r.verdict, r.message) or "wrong call" * bool(case.wrong) for r in desk.results(tasks)}
     right = [t for t in tasks if not why[t.backend]]
     if right:
         op = op_of(case.op, tasks[0].ops)

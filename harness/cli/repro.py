@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ from opproof.core.arrays import Array, Closed, Whole
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.system import HOST_MEMORY, TIMEOUT
-from opproof.core.verdicts import Mode
+from opproof.core.verdicts import FAILED, MODES, Mode
 from opproof.harness.cli.options import MEBIBYTES, SECONDS, check_finite
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.reference import kinks
 from opproof.harness.reference.expected import expect_forward, expect_vjp
 from opproof.harness.reference.question import make_question, name_outputs
-from opproof.harness.run.plan import Selection, has_gradient, select_operators
+from opproof.harness.reference.valid_case import check_case
+from opproof.harness.reference.wrong_call import make_wrong_call
+from opproof.harness.run.plan import Selection, has_gradient, is_asked, select_operators
 from opproof.reference_ops import Op
 from opproof.reports import Result
 
@@ -37,10 +40,6 @@ def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tupl
     The two modes of some operators have data of their own; a record's are those of its mode.
     """
     import numpy as np
-
-    from opproof.cases import Case
-    from opproof.core.errors import UsageError
-    from opproof.harness.reference.valid_case import check_case
 
     parsed = check_case(Case.parse(case), folders)
     shown = mode_of(parsed, folders, mode)
@@ -82,15 +81,13 @@ def shrink_command(
 
     Exit status: 0 a failing case was shrunk (or is as small as it gets), 2 the call is wrong or the case passes.
     """
-    from opproof.cases import Case
-    from opproof.core.verdicts import FAILED, MODES
-    from opproof.harness.reference.valid_case import check_case
-    from opproof.harness.run.plan import Selection, is_asked, select_operators
     from opproof.harness.run.scheduler import Pool
     from opproof.harness.run.task import HostLimits, Task
     from opproof.harness.space.shrink import shrink
 
     given = check_case(Case.parse(case), folders)
+    if given.wrong:
+        raise UsageError(f"{given} is a wrong call, which has no smaller one; give a case without wrong=.")
     op = select_operators(Selection(ops=(given.op,), folders=folders))[0]
     options: dict[str, Any] = {
         "strict_subnormals": strict_subnormals,
@@ -126,11 +123,8 @@ def shrink_command(
 
 def _render_text(first: Result, last: Result, tried: int, invalid: int) -> str:
     lines = [last.case if last.case != first.case else f"{last.case} is as small as it gets"]
-    lines.append(
-        f"  {last.verdict} ({last.mode}), as {first.case}"
-        if last.case != first.case
-        else f"  {last.verdict} ({last.mode})"
-    )
+    as_first = f", as {first.case}" * (last.case != first.case)
+    lines.append(f"  {last.verdict} ({last.mode}){as_first}")
     if last.worst is not None:
         w = last.worst
         at = f"[{', '.join(map(str, w.index))}]" if w.index else ""
@@ -173,7 +167,7 @@ def mode_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -
     Raises UsageError where a gradient is asked for of a case that has none.
     """
     op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
-    differentiated = has_gradient(case, op)
+    differentiated = has_gradient(case, op) and not case.wrong
     if asked == Mode.GRADIENT and not differentiated:
         raise UsageError(f"{case} has no gradient: give --mode forward, or none.")
     return Mode.GRADIENT if differentiated and asked != Mode.FORWARD else Mode.FORWARD
@@ -188,10 +182,13 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
     op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     dtype = DTYPES[case.dtype]
     mode = mode_of(case, folders, asked)
-    posed = make_question(case, op, mode).case_data
+    posed = make_question(replace(case, wrong=""), op, mode).case_data
+    posed = make_wrong_call(posed, case.wrong) if case.wrong else posed
     arrays: dict[str, Array] = {
         f"input {n}": v for n, v in zip(posed.names, posed.inputs, strict=True) if v is not None
     }
+    if case.wrong:  # nothing is expected
+        return arrays
     expected = expect_forward(posed)
     names = name_outputs(op, len(expected))
     for name, e in zip(names, expected, strict=True):

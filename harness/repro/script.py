@@ -41,7 +41,9 @@ def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:
     """Programs by case id, for some failing cases of every operator; unexpected failures first."""
     folders = tuple(header.options.get("selection", {}).get("folders", ()))
     failing: dict[str, list[Result]] = {}
-    for r in sorted((r for r in results if r.verdict in FAILED), key=lambda r: bool(r.known)):
+    for r in sorted(
+        (r for r in results if r.verdict in FAILED and r.mode is not Mode.REFUSAL), key=lambda r: bool(r.known)
+    ):
         failing.setdefault(r.case, []).append(r)
     programs: dict[str, str] = {}
     taken: dict[str, int] = {}

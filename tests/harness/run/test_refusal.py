@@ -151,6 +151,18 @@ def test_an_id_says_what_is_wrong_and_has_a_mode_and_a_command_of_its_own():
     assert make_tasks(["numpy"], [Case.parse("matmul[a=7x33;b=33x5;f32]")], Selection(modes=(Mode.REFUSAL,))) == []
 
 
+def test_other_commands_say_that_it_has_no_answer(tmp_path):
+    shown = completed("show", WRONG, cwd=tmp_path)
+    assert shown.stdout.startswith(f"{WRONG}  forward\n")
+    assert "input b  shape (34, 5)" in shown.stdout
+    assert "expected" not in shown.stdout
+    made = completed("shrink", WRONG, "-b", "numpy", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "is a wrong call, which has no smaller one; give a case without wrong=." in made.stderr
+    made = completed("export", "out", "--case", WRONG, cwd=tmp_path)
+    assert "left out: 1 records, since a wrong call has no answer" in made.stdout
+
+
 # Which calls
 
 
@@ -222,7 +234,9 @@ def test_a_crash_is_a_crash_and_told_apart_in_every_report(run):
     texts = [made.stdout, *((folder / n).read_text() for n in ("out/report.md", "out/report.html", "out.xml"))]
     for text in texts:
         assert told in " ".join(text.split())
-        assert "add refusal" in text or "refusal" in text
+        assert "refusal" in text
+    page = (folder / "out" / "report.html").read_text()
+    assert "import numpy as np" not in page, "a program of the right call would say nothing"
     command = "opproof run -b ./mine.py --mode refusal --case 'add[a=7x33;b=7x33;f32;wrong=a:8x33]'"
     assert command in made.stdout
     again = completed(*command.replace("'", "").split()[1:], "--out", "again", cwd=folder)
