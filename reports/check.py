@@ -46,6 +46,7 @@ class Report:
     beyond: tuple[str, ...] = ()  # where it is wrong and no given input lies: told, and no failure
     contract: tuple[str, ...] = ()  # what is declared of the candidate, then what of it is no failure by that
     header: Header = field(default_factory=lambda: Header(opproof=""))  # which opproof judged, and by what bound
+    draws: int = 0  # of a sampler
 
     @property
     def ok(self) -> bool:
@@ -112,7 +113,8 @@ class Report:
             return f"{self.candidate} was not proved to be {self.reference}{why}"
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
         few = f"{self.partial}: in these " if self.partial else ""
-        text = f"{few}{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
+        error = f"{self.draws:,} draws" if self.draws else f"errors up to {max(units, default=0.0):.2g} units"
+        text = f"{few}{self.candidate} is {self.reference}: {count}, {error}"
         if self.otherwise:
             text += f"; not at {first_of(self.otherwise)}: see what is not judged"
         return text

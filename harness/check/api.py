@@ -18,7 +18,7 @@ from opproof.harness.check.call.reference_reply import ReferenceReply, ask_refer
 from opproof.harness.check.call.subject import Form, is_module, list_owned, name_of
 from opproof.harness.check.contract import Contract, make_contract
 from opproof.harness.check.judge.compare import compare
-from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.options import SAMPLING, CheckOptions
 from opproof.harness.check.run import check_candidate
 from opproof.harness.check.tensors import as_array, flatten_outputs, kind_of
 from opproof.harness.check.variants.inputs import names_of, take_inputs
@@ -52,6 +52,8 @@ def judge_candidate(
     declared = {f.name: wishes.pop(f.name, None) for f in fields(Contract)}
     check_bits(wishes.get("bits"))
     by_properties = isinstance(like, str) or wishes.get("properties") is not None
+    if wishes.get("probabilities") is not None and like != SAMPLING:
+        raise UsageError(f"probabilities belongs to like={SAMPLING!r}: give that.")
     if (op is None) == (like is None and not by_properties):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
     if op is not None:
@@ -94,7 +96,7 @@ def _format_retry_call(candidate: Any, like: Any, isolate: bool, wishes: dict[st
         named["modes"] = tuple(map(str, modes))
     options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
     if not is_module(like):
-        sides = {"like": like, "properties": wishes.get("properties"), "tolerance": wishes.get("tolerance")}
+        sides = {"like": like, **{k: wishes.get(k) for k in ("properties", "tolerance", "probabilities")}}
         texts = {k: name_of(v) if callable(v) else repr(v) for k, v in sides.items() if v is not None}
         by = ", ".join(f"{k}={text}" for k, text in texts.items())
         return f"opproof.check({name_of(candidate)}, {by}, inputs=..., only='{{}}'{options})"

@@ -9,6 +9,9 @@ from typing import Any
 from opproof.core.verdicts import Mode
 from opproof.harness.check.contract import Contract, Precision
 
+#: What `like` is of a candidate that draws.
+SAMPLING = "sampling"
+
 
 @dataclass(frozen=True)
 class CheckOptions:
@@ -34,3 +37,4 @@ class CheckOptions:
     again: str = ""  # the call, to be completed by the name of a variant
     properties: Callable[..., Any] | None = None  # of inputs and outputs: what should be zero, by name
     tolerance: float | None = None  # of these, where no honest answer measures it
+    probabilities: Callable[..., Any] | None = None  # of each row, by which the candidate draws

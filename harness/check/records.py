@@ -54,7 +54,7 @@ def make_records(
 
     `in_all_variants`: by mode what came in all variants. `until`: when a diagnosis is to end.
     """
-    made, case = [], _case_of(tried, sides.name)
+    made, case = [], case_of(tried.variant, sides.name)
     for mode, judgement in tried.judgements.items():
         asked = judgement.verdict in FAILED and in_all_variants is not None and not until.over
         posed = _pose_question(tried, sides, mode, until) if asked else None
@@ -97,12 +97,12 @@ _ABSENT = (
 _MAX_EVALUATION_SECONDS = 5.0
 
 
-def _case_of(tried: VariantResult, name: str) -> Case:
+def case_of(variant: Any, name: str) -> Case:
     """The case that stands for a variant in a record."""
-    tensors = tried.variant.case_data
+    tensors = variant.case_data
     floats = [t.kind for t in tensors if t.kind and not t.param] or [t.kind for t in tensors if t.kind] or ["f32"]
     shapes = tuple((_label(t.name), t.shape) for t in tensors if not t.param)
-    return Case(name, shapes, dtype=floats[0], fill=tried.variant.fill, layout=tried.variant.layout)
+    return Case(name, shapes, dtype=floats[0], fill=variant.fill, layout=variant.layout)
 
 
 def _label(name: str) -> str:
@@ -116,7 +116,7 @@ def _pose_question(tried: VariantResult, sides: Sides, mode: Mode, until: Allowe
     """
     if tried.facts is None:
         return None
-    request, reference, case = tried.facts.request, sides.reference, _case_of(tried, sides.name)
+    request, reference, case = tried.facts.request, sides.reference, case_of(tried.variant, sides.name)
     names = tuple(_label(t.name) for t in request.tensors)
     whole = replace(case, tensors=tuple((n, t.values.shape) for n, t in zip(names, request.tensors, strict=True)))
     params = _parameters_of(reference, request.rest)

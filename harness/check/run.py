@@ -31,8 +31,9 @@ from opproof.harness.check.judge.derivatives import try_derivative
 from opproof.harness.check.judge.outcome import VariantResult
 from opproof.harness.check.judge.standalone import Unwatched, make_standalone_caller
 from opproof.harness.check.option_pairs import check_each_form
-from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.options import SAMPLING, CheckOptions
 from opproof.harness.check.records import Sides, make_records
+from opproof.harness.check.sampling import check_sampler
 from opproof.harness.check.search import SearchResult, SearchSpace, VariantSearch
 from opproof.harness.check.summary import make_report
 from opproof.harness.check.tensors import CallTensor
@@ -76,6 +77,8 @@ def check_candidate(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) 
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
+    if like == SAMPLING:
+        return check_sampler(candidate, inputs, wish)
     if isinstance(like, str) or wish.properties is not None:
         return check_properties(candidate, like, inputs, wish)
     return check_each_form(

@@ -57,7 +57,7 @@ def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: S
         sides.name,
         tuple(withdraw_refuted(_add_advice(recorded, found))),
         judged,
-        (*dict.fromkeys(not_judged), *_describe_left_out(rounds.left, wish.seconds), *alike),
+        (*dict.fromkeys(not_judged), *describe_left_out(rounds.left, wish.seconds), *alike),
         first.truth.promoted if first.truth is not None else (),
         _measure_errors(sides.reference, first) if wish.eager else {},
         {result.case: one.variant.name for one, result in recorded},
@@ -99,7 +99,7 @@ def _of_no_word(found: Sequence[VariantResult]) -> list[str]:
     return [f"{first_of(names)}: nothing follows from what comes there"] if names else []
 
 
-def _describe_left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
+def describe_left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
     """What is to be said of variants that there was no time for."""
     text = f"{first_of(names)}: the time was over, give more than seconds={seconds:g}"
     return (text,) if names else ()

@@ -90,7 +90,8 @@ def check_command(
     """Judge CANDIDATE by REFERENCE, two Python files or one with both; the candidate runs in a process of its own.
 
     The reference is PyTorch: reference(*tensors) and inputs(seed, dtype), for candidate(*tensors); or KernelBench's
-    Model, get_inputs and get_init_inputs, for ModelNew. Its values and gradients in float64 are the truth.
+    Model, get_inputs and get_init_inputs, for ModelNew. Its values and gradients in float64 are the truth. Where it has
+    probabilities(*tensors) in the place of reference, the candidate is to draw by them.
 
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved, or fewer than half of the variants that
     were planned were tried in --seconds; with --accept-partial that is 0.
@@ -114,6 +115,7 @@ def check_command(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
         contract=contract, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
         eager=against is not None, only=only, properties=sides.properties, tolerance=sides.tolerance,
+        probabilities=sides.probabilities,
         again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
     report = check_candidate(sides.candidate, sides.reference, sides.inputs, wish)

@@ -67,6 +67,7 @@ def check(
     grads: Mapping[str, None] | None = None,
     properties: Callable[..., Mapping[str, Any]] | None = None,
     tolerance: float | None = None,
+    probabilities: Callable[..., Any] | None = None,
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
@@ -104,6 +105,9 @@ def check(
     on matrices of several conditions. properties: `properties(inputs, outputs)` names what should be zero of an answer;
     its bound is measured by `like`, an honest function, else by the candidate itself in float64, or is `tolerance`.
 
+    like="sampling": the candidate draws, and `probabilities`, a function of the same inputs, gives the probabilities of
+    each row along a last axis, or the values of outcomes and these. Counts of draws are tested exactly.
+
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
     """
@@ -115,6 +119,7 @@ def check(
         modes=modes, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
         inplace=inplace or None, overwrites=overwrites or None, backwards=backwards, multiple_of=multiple_of,
         sizes=sizes, signature=signature, grads=grads, properties=properties, tolerance=tolerance,
+        probabilities=probabilities,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

@@ -25,6 +25,7 @@ from opproof.harness.check.call.perform import changed_of
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.serve import load_module
 from opproof.harness.check.contract import Contract
+from opproof.harness.check.options import SAMPLING
 from opproof.harness.clock import count, count_no_more
 from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts.process import HostFault, HostProcess
@@ -46,6 +47,7 @@ class Located:
     seconds: float = 60.0  # a call may take
     withheld: Path | None = None
     evaluation: bool = False  # of a module that is not in training mode
+    sampler: bool = False  # its draws are judged
 
     @property
     def __name__(self) -> str:
@@ -126,7 +128,7 @@ def _encode_start(located: Located, reference: Reference, seed: int, *, lasts: b
         "rest": rest, "places": arguments.places, "spec": user_classes.spec_to_text(arguments.spec), "seed": seed,
         "keywords": arguments.keywords,
         "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": init,
-        "evaluation": located.evaluation, "lasts": lasts,
+        "evaluation": located.evaluation, "sampler": located.sampler, "lasts": lasts,
         "withheld": None if located.withheld is None else str(located.withheld),
     }  # fmt: skip
     return json.dumps(how)
@@ -158,6 +160,7 @@ class FilePair:
     contract: Mapping[str, Any] = field(default_factory=dict)  # the options of one, of the reference's file
     properties: Callable[..., Any] | None = None
     tolerance: float | None = None
+    probabilities: Callable[..., Any] | None = None
 
 
 def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
@@ -178,11 +181,13 @@ def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
     if not isinstance(contract, Mapping) or (unknown := [k for k in contract if k not in _OPTIONS]):
         wrong = f"has {unknown[0]!r}" if isinstance(contract, Mapping) else f"is a {type(contract).__name__}"
         raise UsageError(f"contract in {reference} {wrong}: expected a dict with some of {', '.join(_OPTIONS)}.")
-    like, properties = getattr(module, "like", None), getattr(module, "properties", None)
+    like, properties, probabilities = (getattr(module, name, None) for name in ("like", "properties", "probabilities"))
+    like = SAMPLING if like is None and probabilities is not None else like
     if like is not None or properties is not None:
         located = Located(candidate.resolve(), "candidate", withheld=withheld)
         given = [getattr(module, name, None) for name in ("reference", "inputs", "tolerance")]
-        return FilePair(given[0] if like is None else like, located, given[1], contract, properties, given[2])
+        like = given[0] if like is None else like
+        return FilePair(like, located, given[1], contract, properties, given[2], probabilities)
     if hasattr(module, "Model") and hasattr(module, "get_inputs"):
         init = tuple(getattr(module, "get_init_inputs", list)())
         torch.manual_seed(seed)
@@ -193,6 +198,6 @@ def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
         located = Located(candidate.resolve(), "candidate", withheld=withheld)
         return FilePair(module.reference, located, module.inputs, contract)
     raise UsageError(
-        f"{reference} has neither form: expected reference and inputs, like or properties, or Model, get_inputs and "
-        "get_init_inputs."
+        f"{reference} has neither form: expected reference and inputs, like, properties or probabilities, or Model, "
+        "get_inputs and get_init_inputs."
     )

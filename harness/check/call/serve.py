@@ -24,6 +24,7 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.harness.check.call.exchange import Reply
     from opproof.harness.check.call.other_calls import ReusedBuffers
     from opproof.harness.check.call.perform import perform
+    from opproof.harness.check.call.seeds import with_seed
     from opproof.harness.check.call.side_effects import SideEffect, record_methods
     from opproof.harness.check.call.subject import Lasting
 
@@ -44,6 +45,7 @@ def serve(file: str, name: str, how: str) -> None:
             made = [subject(*(wire.from_json(v, own) for v in given["init"])) for _ in range(2)]
             subject, shared = made[0], describe_shared_weights(*made)
         subject = subject.eval() if given["evaluation"] else subject
+        subject = with_seed(subject) if given["sampler"] else subject
         candidate = Lasting(with_tensors(subject), _decode_form(given, own), given["lasts"])
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
