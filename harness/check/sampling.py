@@ -34,7 +34,7 @@ from opproof.harness.check.judge.count_tests import (
     TestKey,
     describe_test,
     measure_agreement,
-    reject,
+    select_rejected,
 )
 from opproof.harness.check.options import SAMPLING, CheckOptions
 from opproof.harness.check.records import case_of
@@ -276,13 +276,13 @@ class _Check:
         """Test all that did not fail at once together; a rejected test fails if an independent series rejects it."""
         some = [series for series in self.drawn if not series.message]
         p_values = {(i, key): p for i, one in enumerate(some) for key, p in one.counts.find_p_values().items()}
-        suspected = reject(p_values, sum(one.counts.test_count for one in some), SUSPICION_LEVEL)
+        suspected = select_rejected(p_values, sum(one.counts.test_count for one in some), SUSPICION_LEVEL)
         again = dict[tuple[int, TestKey], float]()
         for i in dict.fromkeys(i for i, _ in suspected):
             second = self._draw(some[i].variant, some[i].truth, Allowed(self.wish.seconds), some[i].counts.calls)
             found = second.counts.find_p_values()
             again |= {(i, key): found.get(key, 1.0) for k, key in suspected if k == i}
-        confirmed = reject(again, len(again), CONFIRMATION_LEVEL)
+        confirmed = select_rejected(again, len(again), CONFIRMATION_LEVEL)
         confirmed.sort(key=lambda one: one[1][0] != "pairs")  # rows that depend on each other spoil the counts of all
         for i, key in confirmed:
             if not some[i].message:

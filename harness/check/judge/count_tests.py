@@ -228,7 +228,7 @@ def measure_fit(counts: Array, p: Array) -> float:
     return float(special.chdtrc(freedom, max(g, 0.0) / correction))
 
 
-def reject(p_values: Mapping[Any, float], count: int, level: float) -> list[Any]:
+def select_rejected(p_values: Mapping[Any, float], count: int, level: float) -> list[Any]:
     """The tests that Holm's procedure rejects of `count`, the surest first; those without a p-value have 1."""
     ordered = sorted(p_values, key=lambda key: p_values[key])
     rejected = []
