@@ -41,7 +41,6 @@ from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.hardening import warn_unguarded
 from opproof.harness.run.neighbours import Smallest, find_deltas, shrink_failures
 from opproof.harness.run.plan import make_tasks, scope_of, select_cases, with_known
-from opproof.harness.run.progress import show_progress
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key_of, open_results_file
 from opproof.harness.run.results.folder import with_locked_folder
@@ -55,6 +54,7 @@ from opproof.reports import Header, Result
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
 from opproof.reports._text import format_count
+from opproof.reports.progress import show_progress
 
 
 def run(settings: Settings) -> int:

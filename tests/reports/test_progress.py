@@ -13,7 +13,7 @@ import pytest
 import report_samples as samples
 from _runs import opproof
 
-from opproof.harness.run import progress as shown
+from opproof.reports import progress as shown
 from opproof.reports._kinds import ResultKind
 
 PASS = samples.result("relu[x=3,;f32]", "forward", units=0.5)
@@ -106,7 +106,7 @@ def test_a_run_tells_the_first_failing_operator_by_its_line(tmp_path, capsys):
 PROGRAM = """
 from dataclasses import replace
 import report_samples as samples
-from opproof.harness.run.progress import show_progress
+from opproof.reports.progress import show_progress
 one = samples.result("relu[x=3,;f32]", "forward", units=0.5)
 bad = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", diagnosis="a factor of 2")
 more = samples.result("exp[x=3,;f32]", "forward", verdict="WRONG_VALUE", diagnosis="a factor of 3")
