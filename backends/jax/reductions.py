@@ -55,6 +55,18 @@ def _cholesky(x: Any) -> Any:
     return jnp.linalg.cholesky(x)
 
 
+def _slogdet(x: Any) -> Any:
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        raise Unsupported("JAX's slogdet has no 16-bit floats")
+    return tuple(jnp.linalg.slogdet(x))
+
+
+def _solve(a: Any, b: Any, *, left: bool) -> Any:
+    if a.dtype in (jnp.float16, jnp.bfloat16):
+        raise Unsupported("JAX's solve has no 16-bit floats")
+    return jnp.linalg.solve(a, b) if left else jnp.linalg.solve(a.mT, b.mT).mT
+
+
 def _causal(x: Any, n_past: int) -> Any:
     return jnp.tri(x.shape[-2], x.shape[-1], n_past, dtype=bool)
 
@@ -92,4 +104,6 @@ TABLE: dict[str, Callable[..., Any]] = {
     "diag_mask_zero": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, 0),
     "solve_triangular": _solve_triangular,
     "cholesky": _cholesky,
+    "slogdet": _slogdet,
+    "solve": _solve,
 }

@@ -67,6 +67,12 @@ def _cholesky(x: Any) -> Any:
     return mx.linalg.cholesky(x)
 
 
+def _slogdet(x: Any) -> Any:
+    if x.dtype not in (mx.float32, mx.float64):
+        raise Unsupported("MLX's linalg.slogdet has no 16-bit floats")
+    return mx.linalg.slogdet(x)
+
+
 def _split_planes(y: Any, dtype: Any, norm: str) -> tuple[Any, Any]:
     if dtype != mx.float32 or norm != "backward":
         raise Unsupported("MLX's fft is of float32, and divides the inverse by n")
@@ -115,6 +121,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "hadamard": lambda x, *, scale: mx.hadamard_transform(x, scale),
     "inverse": _inverse,
     "cholesky": _cholesky,
+    "slogdet": _slogdet,
     "fft": _fft,
     "rfft": _rfft,
     "linear": _linear,
