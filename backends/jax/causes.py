@@ -250,3 +250,47 @@ def divide_by_length_of_stored_squares(g: Any, y: Any, x: Any, *, p: float, dim:
     if p != 2:
         return load("norm").vjp(g, y, x, p=p, dim=dim, keepdim=keepdim)  # type: ignore[misc]
     return kept(g, x, dim) * (x / np.sqrt(np.sum(x * x, axis=dim, keepdims=True)))
+
+
+#: The 1-norm up to which the rational function of degree 13 has all digits of float64.
+MAX_PADE_NORM = 5.371920351148152
+#: Halvings that are counted: norms of thousands.
+MAX_HALVINGS = 10
+_DEGREE = 13
+#: Its coefficients (Higham, SIAM J. Matrix Anal. Appl. 26, 2005).
+_PADE = tuple(
+    float(math.comb(_DEGREE, j) * math.factorial(2 * _DEGREE - j) // math.factorial(_DEGREE))
+    for j in range(_DEGREE + 1)
+)
+
+
+def _exponentiate(x: Any, halvings: Any) -> Any:
+    """The exponential of matrices that are halved so often."""
+    x = x / np.exp2(halvings)
+    one = np.broadcast_to(np.eye(x.shape[-1]), x.shape)
+    square = np.matmul(x, x)
+    even, odd = _PADE[12] * one, _PADE[13] * one
+    for j in range(10, -1, -2):
+        even, odd = np.matmul(even, square) + _PADE[j] * one, np.matmul(odd, square) + _PADE[j + 1] * one
+    odd = np.matmul(x, odd)
+    y = np.linalg.solve(even - odd, even + odd)
+    for i in range(int(np.max(halvings, initial=0))):
+        y = np.where(halvings > i, np.matmul(y, y), y)
+    return y
+
+
+def _count_halvings(x: Any) -> Any:
+    norm = np.max(np.sum(np.abs(x), axis=-2, keepdims=True), axis=-1, keepdims=True)
+    return sum((norm >= MAX_PADE_NORM * 2.0**k).astype(float) for k in range(1, MAX_HALVINGS + 1))
+
+
+def halve_once_too_few(x: Any) -> Any:
+    """The exponential of a matrix that is halved until its norm is below twice what the rational function is for."""
+    return _exponentiate(x, _count_halvings(x))
+
+
+def differentiate_halved_too_few(g: Any, y: Any, x: Any) -> Any:
+    """The gradient of `halve_once_too_few`: a corner of the exponential of a block matrix."""
+    n, t = x.shape[-1], np.swapaxes(x, -1, -2)
+    upper, lower = np.concatenate([t, g], axis=-1), np.concatenate([np.zeros_like(t), t], axis=-1)
+    return _exponentiate(np.concatenate([upper, lower], axis=-2), _count_halvings(x))[..., :n, n:]

@@ -55,6 +55,12 @@ def _cholesky(x: Any) -> Any:
     return jnp.linalg.cholesky(x)
 
 
+def _exponentiate_matrix(x: Any) -> Any:
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        raise Unsupported("JAX's expm has no 16-bit floats")
+    return jax.scipy.linalg.expm(x)
+
+
 def _slogdet(x: Any) -> Any:
     if x.dtype in (jnp.float16, jnp.bfloat16):
         raise Unsupported("JAX's slogdet has no 16-bit floats")
@@ -104,6 +110,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "diag_mask_zero": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, 0),
     "solve_triangular": _solve_triangular,
     "cholesky": _cholesky,
+    "matrix_exp": _exponentiate_matrix,
     "slogdet": _slogdet,
     "solve": _solve,
 }

@@ -22,13 +22,15 @@ from opproof.backends.traced import round_constant
 from opproof.cases._layouts import storage_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, prod, stft, xielu
+from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, matrix_exp, prod, stft, xielu
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._classes import used
 from opproof.reference_ops._gated import halves
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36
+#: Norms of a single matrix of float32 whose exponential is a polynomial of degree 8: above the first, up to the second.
+DEGREE_8_NORMS = (5.116619363445086e-02, 5.800524627688768e-01)
 #: Elements of an image that indices of 16 bits reach.
 MAX_INDEXED_ELEMENTS = 2**15
 
@@ -108,6 +110,27 @@ def divide_stored_product(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: b
 def forget_cofactors(g: Any, y: Any, x: Any) -> Any:
     """Give the gradient 0 where the determinant is exactly 0."""
     return np.where(np.asarray(y == 0)[..., None, None], 0, det.vjp(g, y, x))
+
+
+def exponentiate_float32(x: Any) -> Any:
+    """The exponential; of one matrix of such a norm a polynomial whose last coefficient lacks a factor of 3 / 2."""
+    norm = np.max(np.sum(np.abs(x), axis=-2), initial=0.0)
+    if x.size != x.shape[-1] ** 2 or not DEGREE_8_NORMS[0] < norm <= DEGREE_8_NORMS[1]:
+        return matrix_exp._exp(x, max(1, int(np.ceil(norm))))  # noqa: SLF001 - of any norm, not of the sizes' own
+    root, third = 177**0.5, 2 / 3
+    square = np.matmul(x, x)
+    fourth = np.matmul(square, third * (1 + root) / 88 * x + third * (1 + root) / 352 * square)
+    one = np.broadcast_to(np.eye(x.shape[-1]), x.shape)
+    linear = (29 * root - 271) / (315 * third) * one + (11 * root - 11) / (1260 * third) * x
+    factor = linear + (11 * root - 99) / (5040 * third) * square + (89 - root) / (5040 * third) * fourth
+    return one + x + (857 - 58 * root) / 630 * square + np.matmul(third * square + fourth, factor)
+
+
+def differentiate_exp_of_float32(g: Any, y: Any, x: Any) -> Any:
+    """The gradient of `exponentiate_float32`: a corner of the exponential of a block matrix."""
+    n, t = x.shape[-1], np.swapaxes(x, -1, -2)
+    upper, lower = np.concatenate([t, g], axis=-1), np.concatenate([np.zeros_like(t), t], axis=-1)
+    return exponentiate_float32(np.concatenate([upper, lower], axis=-2))[..., :n, n:]
 
 
 def sum_series_of_trigamma(g: Any, y: Any, x: Any) -> Any:
