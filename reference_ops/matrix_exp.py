@@ -16,7 +16,7 @@ SIGNATURE = "(...,n<65,n)"
 ANALYTIC = True
 TRAITS = ("long sum",)
 #: Terms of the sum: of a matrix of norm 1 the next one is below a rounding of float64.
-TERMS = 20
+_TERMS = 20
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _exp(x: Array, norm: int) -> Array:
     halvings = max(0, norm - 1).bit_length()
     small = x / 2.0**halvings
     y = term = np.broadcast_to(np.eye(x.shape[-1]), x.shape) + np.zeros_like(x)
-    for k in range(1, TERMS):
+    for k in range(1, _TERMS):
         term = np.matmul(term, small) / k
         y = y + term
     for _ in range(halvings):
