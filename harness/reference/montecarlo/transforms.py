@@ -120,10 +120,9 @@ def _off(source: Any, run: Any, value: Any, size: Any) -> Any:
 def _compute_slogdet(x: Any) -> Any:
     """The sign as it is, which no rounding changes, the logarithm with noise."""
     exact = np.linalg.slogdet(x.exact)
-    return exact._replace(
-        sign=x.source.noisy(exact.sign, np.stack([exact.sign] * x.source.runs)),
-        logabsdet=_make_factorisation_rule(lambda a: np.linalg.slogdet(a).logabsdet, _measure_elimination)(x),
-    )
+    sign = x.source.noisy(exact.sign, np.stack([exact.sign] * x.source.runs))
+    rule = _make_factorisation_rule(lambda a: np.linalg.slogdet(a).logabsdet, _measure_elimination)
+    return exact._replace(sign=sign, logabsdet=rule(x))
 
 
 def _compute_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002 - NumPy's name
