@@ -24,7 +24,7 @@ from opproof.harness.check.judge.declines import of_candidate
 from opproof.harness.check.judge.faults import find_structural_error
 from opproof.harness.check.judge.outcome import VariantResult, by_reference
 from opproof.harness.check.judge.residuals import ResidualRule
-from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.options import SAMPLING, CheckOptions
 from opproof.harness.check.records import Sides
 from opproof.harness.check.run_variant import call_three_times
 from opproof.harness.check.search import MAX_FAILING_VARIANTS, SearchResult
@@ -95,7 +95,9 @@ def _find_problem(like: Any, wish: CheckOptions) -> Problem | None:
     if wish.properties is not None or like not in PROBLEMS:
         wrong = "has properties of its own" if like in PROBLEMS else "names no problem"
         near = suggest(like, PROBLEMS if like not in PROBLEMS else ())
-        raise UsageError(f"like={like!r} {wrong}: expected one of {', '.join(sorted(PROBLEMS))}, or a function{near}")
+        raise UsageError(
+            f"like={like!r} {wrong}: expected one of {', '.join((*sorted(PROBLEMS), SAMPLING))}, or a function{near}"
+        )
     return PROBLEMS[like]
 
 

@@ -18,12 +18,11 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness import __version__
-from opproof.harness.check.call.candidates import make_callee, open_candidate
+from opproof.harness.check.call.candidates import is_symbol, make_callee, open_candidate
 from opproof.harness.check.call.exchange import CallRequest, Reply, Setting
 from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.seeds import kept_global_seeds, with_seed
-from opproof.harness.check.call.side_effects import SideEffect
 from opproof.harness.check.call.subject import Form, name_of
 from opproof.harness.check.judge.count_tests import (
     CONFIRMATION_LEVEL,
@@ -102,6 +101,8 @@ def check_sampler(candidate: Any, inputs: Any, wish: CheckOptions) -> Report:
         raise UsageError(f"like={SAMPLING!r} needs {missing}: give probabilities= and inputs=.")
     if wrong := next((name for name in _OF_VALUES if getattr(wish, name)), None):
         raise UsageError(f"{wrong} belongs to like= a function: draws are judged by their counts.")
+    if is_symbol(candidate):
+        raise UsageError(f"like={SAMPLING!r} takes no symbol of C, which has no seed: wrap it in a Python function.")
     names = names_of(subject)
     arguments, tensors, _ = take_inputs(inputs, names, wish.dtype, wish.seed)
     names, form = list(arguments.keywords or names), Form(arguments, len(tensors))
@@ -247,10 +248,11 @@ class _Check:
                 return series
             series.counts.add(draws)
             series.digests.append(_digest(reply))
-        harm = reply.harm or next((_tell_change(tensors[i].name) for i in reply.changed), None)
         self._judge_at_once(series, replace(request, seed=seeds[0]))
-        if harm is not None:
-            series.fail(harm.verdict, harm.text)
+        if reply.harm is not None:
+            series.fail(reply.harm.verdict, reply.harm.text)
+        for i in reply.changed:
+            series.fail(Verdict.INPUT_CHANGED, f"{tensors[i].name} was changed")
         return series
 
     def _judge_at_once(self, series: _Series, request: CallRequest) -> None:
@@ -331,10 +333,6 @@ def _find_fault(series: _Series, reply: Reply) -> tuple[Verdict, str] | None:
 def _digest(reply: Reply) -> int:
     """A number that tells draws apart; 0 where none came."""
     return hash(reply.outputs[0].values.tobytes()) if reply.outputs else 0
-
-
-def _tell_change(name: str) -> SideEffect:
-    return SideEffect(Verdict.INPUT_CHANGED, f"{name} was changed")
 
 
 def _list_distances(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.call.array_libraries import find_library
+from opproof.harness.check.call.subject import name_of
 
 #: Seeds are below it: what every library takes.
 _MAX_SEED = 2**31
@@ -40,8 +41,9 @@ def with_seed(candidate: Any) -> Any:
         if "mlx.core" in sys.modules:
             sys.modules["mlx.core"].random.seed(number)
         device = next((x.device for x in given if isinstance(x, torch.Tensor)), torch.device("cpu"))
+        of_cuda = torch.cuda.default_generators
         make: dict[str, Callable[[], Any]] = {
-            "generator": lambda: _find_generator(torch, device),
+            "generator": lambda: of_cuda[device.index or 0] if device.type == "cuda" else torch.default_generator,
             "seed": lambda: number,
             "key": lambda: _make_key(candidate, number),
             "rng": lambda: np.random.default_rng(number),
@@ -49,16 +51,13 @@ def with_seed(candidate: Any) -> Any:
         made = {name: make[name]() for name in taken if name in make and name not in named}
         return candidate(*given, **named, **made)
 
+    seeded.__name__ = name_of(candidate)
     return seeded
 
 
 def _make_key(candidate: Any, number: int) -> Any:
     library = find_library(candidate)
     return number if library is None else library.module.random.key(number)
-
-
-def _find_generator(torch: Any, device: Any) -> Any:
-    return torch.cuda.default_generators[device.index or 0] if device.type == "cuda" else torch.default_generator
 
 
 @contextlib.contextmanager

@@ -128,6 +128,21 @@ def test_what_came_is_looked_at_before_its_counts():
     assert "RuntimeError: no such kernel" in str(judged(make(raises)))
 
 
+def test_rows_have_laws_of_their_own_and_any_number_of_axes():
+    def by_first_row(logits, temperature):
+        return torch.multinomial(softmax(logits.float() / temperature.float()[0]), 1)
+
+    def of_rows(logits, temperature):
+        return softmax(logits / temperature)
+
+    given = [torch.zeros(6, 20).normal_(generator=torch.Generator().manual_seed(0)), torch.linspace(0.3, 2, 6)[:, None]]
+    assert not judged(some.Sampler(by_first_row, of_rows, given), "repeated rows").ok
+    for shape in ((20,), (3, 4, 20)):
+        found = judged(some.Sampler(lambda x: honest(x.reshape(-1, 20)).reshape(x.shape[:-1]), softmax, [shape]))
+        assert found.ok, found
+    assert judged(some.Sampler(torch.nn.Dropout(0.3), lambda x: some.dropout(x, 0.3), [(8, 16)])).candidate == "Dropout"
+
+
 def test_inputs_stay_what_they_are_but_where_a_contract_lets_them_be_written():
     def scaling(logits):
         return honest(logits.mul_(1.0).add_(1.0))
@@ -165,6 +180,7 @@ def test_options_that_mean_nothing_here_are_wrong_calls():
         ({"like": "sampling", "compute": "storage"}, "compute belongs to"),
         ({"like": "sampling", "only": "nothing"}, "there is no variant"),
         ({"like": softmax}, "probabilities belongs to"),
+        ({"like": "sampler"}, "probabilities belongs to"),
     ):
         with pytest.raises(UsageError, match=text):
             opproof.check(honest, probabilities=softmax, inputs=[(6, 20)], **options)
@@ -181,6 +197,11 @@ def inputs():
 _RIGHT = """def candidate(x, *, generator):
     return torch.multinomial(torch.softmax(x.float(), -1), 1, generator=generator)
 """
+
+
+def test_a_symbol_of_c_is_a_wrong_call():
+    with pytest.raises(UsageError, match="takes no symbol of C"):
+        opproof.check("c:./libmine.so:draw", like="sampling", probabilities=softmax, inputs=[(6, 20)])
 
 
 def test_files_of_a_sampler(tmp_path):
