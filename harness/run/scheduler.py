@@ -41,9 +41,10 @@ _PRELOADED = "opproof.harness.run.preload"
 
 
 def limit_threads() -> None:
-    """The parallelism is in the processes; sums stay reproducible."""
+    """The parallelism is in the processes; sums stay reproducible. Threads that wait leave the cores to others."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 class Judges(Protocol):
