@@ -240,20 +240,20 @@ def measure_array(
             return NO_STATISTICS
         rms, bias = _compute_moments(signed[places])
     rounding, leaning, moved = Rounding.UNKNOWN, 0.0, 0.0
-    if not repeated and expected.faithful and (signed.size >= MIN_DISTINCT_RESULTS or alone):
+    if not repeated and not saves_few and expected.faithful and (signed.size >= MIN_DISTINCT_RESULTS or alone):
         clear = np.abs(values) > 8 * expected.scale[counts]
         nearest = round_to(values, DTYPES[dtype])
         open_, held = (
             measure_lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values)
         )
-        if open_ is None and expected.each and not saves_few:
+        if open_ is None and expected.each:
             near = expected.scale[counts] <= MAX_SAVED_SCALE * np.abs(values)
             open_ = measure_lean(given, values, values, near, dtype)
         if open_ is None and alone:
             open_ = lean_of_slices(got, expected, comparison, dtype, alone)
         rounding, leaning = _classify_rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
-    elif not repeated and expected.leaning is not None and ((expected.each and not saves_few) or alone):
+    elif not repeated and not saves_few and expected.leaning is not None and (expected.each or alone):
         whole = np.asarray(got, dtype=np.float64)
         open_ = measure_lean_beside_factor(
             whole, expected, counts, dtype, _number_slices(values=expected.values, alone=alone)
