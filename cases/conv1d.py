@@ -39,6 +39,7 @@ STANDARD = [
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=bias:offset",
     "x=1x4099x3;weight=2x4099x2;f16,bf16",
     "x=4099x1x3;weight=2x1x2;bias=2,;fill=growing;f16,bf16",
+    "x=4x16x1;weight=2x16x2;stride=2;padding=1",  # weights that meet nothing but padding
 ]
 LAID = [
     "x=2x3x7;weight=4x3x2;layout=cropped",

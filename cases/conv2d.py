@@ -38,6 +38,7 @@ STANDARD = [
     "x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1;layout=bias:offset",
     "x=1x4099x2x2;weight=2x4099x1x2;f16,bf16",
     "x=4099x1x2x3;weight=2x1x2x2;bias=2,;fill=growing;f16,bf16",
+    "x=4x16x1x1;weight=2x16x3x3;stride=2;padding=1",  # weights that meet nothing but padding
 ]
 MIXED = mixed(
     "weight",

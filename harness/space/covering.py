@@ -13,7 +13,7 @@ import math
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +25,15 @@ from opproof.core.dtypes import FLOATS
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import find_vacuous_answers
+from opproof.harness.reference.axes import Periods, find_periods
 from opproof.harness.reference.chunks.memory_budget import MAX_UNMEASURED_ELEMENTS, TooLarge
 from opproof.harness.reference.chunks.question import count_elements, make_fitting_question
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import try_case
-from opproof.harness.space.draw import Limits, draw_case, is_allowed, with_destination
+from opproof.harness.space.draw import LARGE_FILLS, LEAST, Limits, draw_case, is_allowed, with_destination
 from opproof.harness.space.factors import Space, forms_of, make_space
-from opproof.harness.space.pairs import Choice, PairTable, pairs_of
+from opproof.harness.space.pairs import Allows, Choice, PairTable, pairs_of
 from opproof.reference_ops import Op, Trait, load, names
 
 #: Draws of sizes for one choice of levels, until one makes a case that the operator can compute.
@@ -47,18 +48,27 @@ CANDIDATES = 4
 ELEMENTS_PER_CASE = 2**13
 #: The product of a case's different sizes, of which contractions make as many products, that costs as much.
 WORK_PER_CASE = 2**15
+#: Numbers of a case whose data repeat that cost as much, beside those of a period.
+REPEATED_PER_CASE = 2**17
 #: Fills of which most numbers tie.
 TIED_FILLS = ("constant", "halves", "kink", "ties", "zeros")
 #: Numbers on kinks, times those of the calls by which each is differentiated, that cost as much.
 KINKS_PER_CASE = 2**15
 #: The most that a case of the standard level costs, in those of the smallest: few cases make up most of the cost.
 COST_AT_STANDARD = 6
+#: The most that any case costs.
+MAX_COST = 48
 FOLDER = Path(__file__).parents[2] / "cases" / "drawn"
 #: What small cases have at most: they cost as much as any.
 SMALL = Limits(elements=2**12, work=2**14)
-#: Small cases of an operator's array, and large ones.
+#: What cases of two large sizes have at most.
+TOGETHER = Limits(elements=2**19, work=2**21)
+#: The least of a large size: as many rows as a block has threads, and half of what one takes of a row.
+LARGE_SIDE = 255
+#: Cases of an operator's array: small ones, such with a size that only large ones have, and such with two large sizes.
 SMALL_CASES = 64
 LARGE_CASES = 8
+TOGETHER_CASES = 12
 #: Cases of these again with results that are strided or in place.
 DESTINATION_CASES = 5
 #: The part of these that the forms of an operator beside its first share.
@@ -80,22 +90,19 @@ def spaces_of(op: Op) -> list[Space]:
     return [make_space(op, form, floats) for form in forms_of(op)]
 
 
-def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, within: Limits | None = None) -> Cover:
+def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, covered: Allows | None = None) -> Cover:
     """At most `most` cases in which each pair of levels that can go together does, at little cost.
 
     Greedy, as AETG (Cohen et al., The AETG system, 1997): candidates grow from a pair that is still open, level by
     level; of a few the one with most new pairs per cost is taken. A pair of which no candidate can be computed is
-    given up. Pairs that are possible `within` smaller limits count as covered.
+    given up. Pairs that are `covered` elsewhere are not asked for.
     """
-    table = PairTable(
-        space.factors,
-        lambda choice: is_allowed(choice, space, limits),
-        (lambda pair: is_allowed(pair, space, within)) if within else None,
-    )
+    table = PairTable(space.factors, lambda choice: is_allowed(choice, space, limits), covered)
     rng = random.Random(f"{space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
     drawn: list[DrawnCase] = []
     while len(drawn) < most and (pair := table.pick_open(rng)) is not None:
         candidates = [d for _ in range(CANDIDATES) if (d := draw_some(table.grow(pair, rng), space, limits))]
+        candidates = [d for d in candidates if cost_of(d.case, space.op) <= MAX_COST]
         candidates.sort(key=lambda d: -table.gain_of(d.choice) / cost_of(d.case, space.op))
         best = next((d for d in candidates if is_computable(d.case, space.op)), None)
         if best is None:
@@ -142,13 +149,23 @@ def modes_of(case: Case, op: Op) -> list[Mode]:
 
 
 def cost_of(case: Case, op: Op) -> float:
-    """What a case costs, in those of the smallest."""
-    shapes = case.shapes.values()
+    """What a case costs, in those of the smallest: of data that repeat one period is judged, the rest compared."""
+    given = sum(map(math.prod, case.shapes.values()))
+    periods = _find_periods(case, op) if given > SMALL.elements else None
+    shapes = (periods.case if periods else case).shapes.values()
     sizes, elements = {n for shape in shapes for n in shape}, sum(map(math.prod, shapes))
     cost = 1 + elements / ELEMENTS_PER_CASE + math.prod(sizes) / WORK_PER_CASE
+    cost += given / REPEATED_PER_CASE if periods else 0
     if op.kinks is None or Trait.POINTWISE in op.traits or case.fill not in TIED_FILLS:
         return cost
     return cost + elements**2 / KINKS_PER_CASE
+
+
+def _find_periods(case: Case, op: Op) -> Periods | None:
+    try:
+        return find_periods(case, op)
+    except (BadInput, ValueError, LookupError):  # parameters that do not fit the shapes: no case
+        return None
 
 
 def order_by_gain(drawn: Sequence[DrawnCase], op: Op) -> list[DrawnCase]:
@@ -174,9 +191,13 @@ def make_array(op: Op) -> list[Case]:
     found: dict[Case, None] = {}
     for k, space in enumerate(spaces):
         share = 1.0 if k == 0 else SHARE_OF_OTHER_FORMS / (len(spaces) - 1)
-        for limits, within, most in ((SMALL, None, SMALL_CASES), (Limits(), SMALL, LARGE_CASES)):
-            cover = cover_pairs(space, limits, max(int(share * most), 2), within)
+        for limits, covered, most in (
+            (SMALL, None, SMALL_CASES),
+            (Limits(), lambda pair, space=space: is_allowed(pair, space, SMALL), LARGE_CASES),
+        ):
+            cover = cover_pairs(space, limits, max(int(share * most), 2), covered)
             found.update(dict.fromkeys(d.case for d in cover.cases))
+        found.update(dict.fromkeys(cover_large_sizes(space, max(int(share * TOGETHER_CASES), 2))))
     every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op)]
     return [case for case in every if says_something(case, op)]
 
@@ -195,6 +216,21 @@ def says_something(case: Case, op: Op) -> bool:
         )
     except (ValueError, LookupError, ArithmeticError, MemoryError):  # it has one mode alone
         return False
+
+
+def cover_large_sizes(space: Space, most: int) -> list[Case]:
+    """At most `most` cases in which two sizes are large together, of numbers that tell one row from another."""
+    telling = tuple(fill for fill in space.factors["fill"] if fill in LARGE_FILLS)
+    factors = {**space.factors, "fill": telling or space.factors["fill"]}
+    if "again" in factors:
+        factors["again"] = ("no",)
+    plain_space = replace(space, factors=factors)
+    cover = cover_pairs(plain_space, TOGETHER, most, _is_no_pair_of_large_sizes)
+    return [d.case for d in cover.cases if max(map(math.prod, d.case.shapes.values())) >= LARGE_SIDE**2]
+
+
+def _is_no_pair_of_large_sizes(pair: Choice) -> bool:
+    return min(LEAST.get(level, 0) if name[:5] == "size " else 0 for name, level in pair.items()) < LARGE_SIDE
 
 
 def _with_destinations(cases: Sequence[Case], op: Op) -> list[Case]:
