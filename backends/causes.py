@@ -165,35 +165,59 @@ def divide_by_stored_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any
     return unbroadcast(g / total * b, a.shape), unbroadcast(g / total * -a, b.shape)
 
 
-def _slope_of_size(g: Any, y: Any, x: Any, p: float, dim: Dim, inverse: Any) -> Any:
-    """The gradient of a norm by |x|, the power, the sum and the root differentiated one after the other."""
+def _slope_of_size(g: Any, y: Any, x: Any, p: float, dim: Dim, dtype: str = "f64") -> Any:
+    """The gradient of a norm by |x|, the power, the sum and the root differentiated one after the other.
+
+    The exponents of the root and of its slope are numbers of `dtype`.
+    """
     size, along = np.abs(x), kept(g, x, dim)
     if p == 2:
         half = along * 0.5 / kept(y, x, dim)
         return half * size + half * size
     sums = np.sum(size**p, axis=dim, keepdims=True)
-    return along * (inverse * sums ** (inverse - 1)) * (p * size ** (p - 1))
+    inverse = float(store_as(np.asarray(1 / p), dtype))
+    less = float(store_as(np.asarray(inverse - 1), dtype))
+    return along * (inverse * sums**less) * (p * size ** (p - 1))
 
 
 def halve_over_length(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
     """Differentiate the powers and the root step by step: 0 / 0 in a row of zeros, infinity times 0 at 0."""
-    return _slope_of_size(g, y, x, p, dim, 1 / p) * np.sign(x)
+    return _slope_of_size(g, y, x, p, dim) * np.sign(x)
 
 
 def halve_over_length_by_sign(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
     """Differentiate the powers and the root step by step, and |x| by a branch: infinite at 0 for p < 1."""
-    slope = _slope_of_size(g, y, x, p, dim, 1 / p)
+    slope = _slope_of_size(g, y, x, p, dim)
     return np.where(x >= 0, slope, -slope)
 
 
+def multiply_by_reciprocal(a: Any, b: Any) -> Any:
+    """Invert the divisor once, rounded, and multiply."""
+    return a * (1 / b)
+
+
+def _root_of_sum(x: Any, p: float, dim: Dim, dtype: str, *, keepdim: bool) -> Any:
+    return np.sum(np.abs(x) ** p, axis=dim, keepdims=keepdim) ** float(store_as(np.asarray(1 / p), dtype))
+
+
+def store_exponent_in_f16(x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Store 1 / p in float16, by which the sum is raised."""
+    return _root_of_sum(x, p, dim, "f16", keepdim=keepdim)
+
+
+def store_exponent_in_bf16(x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
+    """Store 1 / p in bfloat16, by which the sum is raised."""
+    return _root_of_sum(x, p, dim, "bf16", keepdim=keepdim)
+
+
 def store_exponents_in_f16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
-    """Store 1 / p in float16: a power of sums near 30,000 tells the difference."""
-    return _slope_of_size(g, y, x, p, dim, float(store_as(np.asarray(1 / p), "f16"))) * np.sign(x)
+    """Store 1 / p and 1 / p - 1 in float16: a power of sums near 30,000 tells the difference."""
+    return _slope_of_size(g, y, x, p, dim, "f16") * np.sign(x)
 
 
 def store_exponents_in_bf16(g: Any, y: Any, x: Any, *, p: float, dim: Dim, keepdim: bool) -> Any:
-    """Store 1 / p in bfloat16: a power of sums near 30,000 tells the difference."""
-    return _slope_of_size(g, y, x, p, dim, float(store_as(np.asarray(1 / p), "bf16"))) * np.sign(x)
+    """Store 1 / p and 1 / p - 1 in bfloat16: a power of sums near 30,000 tells the difference."""
+    return _slope_of_size(g, y, x, p, dim, "bf16") * np.sign(x)
 
 
 def halve_over_deviation(g: Any, y: Any, x: Any, *, dim: Dim, correction: int, keepdim: bool) -> Any:

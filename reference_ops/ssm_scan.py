@@ -90,16 +90,10 @@ def vjp(
 def torch(torch: Any, state: Any, x: Any, dt: Any, A: Any, B: Any, C: Any, ids: Any) -> Any:
     dtype, heads, tokens = x.dtype, x.shape[2], x.shape[1]
     state, x, dt, A, B, C = widened(torch, state, x, dt, A, B, C)
-    # The dual form: every output a sum over earlier tokens, their decay the exponential of the steps between.
-    step = -torch.nn.functional.logsigmoid(-dt)
-    B, C = (m.repeat_interleave(heads // m.shape[2], dim=2) for m in (B, C))
-    at = torch.arange(tokens)
-    between = (at > at[:, None]) & (at <= at[:, None, None])  # (read, written, token)
-    since = torch.einsum("rsm,nmh->nrsh", between.to(step.dtype), step)
-    seen = (at[:, None] >= at).reshape(1, tokens, tokens, 1, 1)
-    decay = torch.exp(torch.where(seen, since[..., None] * A, -torch.inf))
-    written = torch.einsum("nsh,nshp,nshd->nshpd", step, x, B)
-    first = torch.exp(torch.cumsum(step, dim=1)[..., None] * A)  # (n, read, heads, d or 1)
-    states = torch.einsum("nrshd,nshpd->nrhpd", decay.expand(*decay.shape[:-1], B.shape[-1]), written)
-    states = states + first[:, :, :, None] * state[ids][:, None]
-    return torch.einsum("nrhpd,nrhd->nrhp", states, C).to(dtype), states[:, -1].to(dtype)
+    step = -torch.nn.functional.logsigmoid(-dt)[..., None]
+    B, C = (m.repeat_interleave(heads // m.shape[2], dim=2)[..., None, :] for m in (B, C))
+    s, y = state[ids], [x[:, :0]]
+    for t in range(tokens):
+        s = torch.exp(step[:, t] * A)[..., None, :] * s + (step[:, t] * x[:, t])[..., None] * B[:, t]
+        y.append((s * C[:, t]).sum(-1)[:, None])
+    return torch.cat(y, dim=1).to(dtype), s.to(dtype)

@@ -112,11 +112,6 @@ def multiply_columns_by_identity(x: Any, **params: Any) -> Any:
     return load("col2im").forward(_fill_nan_windows(x, x.shape[1] // taps), **params)
 
 
-def multiply_by_reciprocal(a: Any, b: Any) -> Any:
-    """Invert the divisor once, rounded, and multiply."""
-    return a * (1 / b)
-
-
 def quantize_products(x: Any, scale: Any, zero_point: Any = None, *, type: str) -> Any:
     """Multiply by the reciprocal of the scale, both rounded to float32, before rounding to a code."""
     q = store_as(x * store_as(1 / codes.spread(scale, x.shape), "f32"), "f32")
@@ -127,6 +122,24 @@ def quantize_products(x: Any, scale: Any, zero_point: Any = None, *, type: str) 
 def multiply_by_stored_inverse_square(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Store b^-2, and its product with g, before a multiplies it."""
     return unbroadcast(g / b, a.shape), unbroadcast(-((g * (1 / (b * b))) * a), b.shape)
+
+
+def multiply_halves_of_gradient(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: bool) -> Any:
+    """Differentiate a tree of products of halves: each factor's gradient is made of products of the others."""
+    rows = np.reshape(x, (-1,)) if dim is None else np.moveaxis(x, dim, 0)
+    pairs, count = [], [rows.shape[0]]
+    while rows.shape[0] > 1:
+        middle = (rows.shape[0] + 1) // 2
+        first, second = rows[:middle], rows[middle:]
+        if second.shape[0] < middle:
+            second = np.concatenate([second, np.ones_like(first[:1])])
+        pairs.append((first, second))
+        rows = first * second
+        count.append(middle)
+    slope = np.reshape(g, rows.shape)
+    for (first, second), length in zip(reversed(pairs), reversed(count[:-1]), strict=True):
+        slope = np.concatenate([slope * second, slope * first])[:length]
+    return np.reshape(slope, x.shape) if dim is None else np.moveaxis(slope, 0, dim)
 
 
 def multiply_by_stored_power_of_reciprocal(g: Any, y: Any, x: Any) -> Any:

@@ -166,6 +166,12 @@ def compose_rsqrt(x: Any) -> Any:
     return apply_step(x, lambda v: 1 / np.sqrt(v), lambda g, _, y: y * y * y * g * -0.5)
 
 
+def multiply_by_reciprocal_of_gradient(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Multiply the gradient by the reciprocal, and by its square, stored in the dtype."""
+    inverse = 1 / b
+    return unbroadcast(g * inverse, a.shape), unbroadcast(-g * a * (inverse * inverse), b.shape)
+
+
 def compose_softsign(x: Any) -> Any:
     """Divide x by 1 + |x|."""
     return x / (1 + magnitude(x))

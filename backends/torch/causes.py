@@ -22,8 +22,18 @@ from opproof.backends.traced import round_constant
 from opproof.cases._layouts import storage_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.reference_ops import batch_norm, cross_entropy, det, layer_norm, matrix_exp, prod, stft, xielu
-from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops import (
+    batch_norm,
+    bce_with_logits,
+    cross_entropy,
+    det,
+    layer_norm,
+    matrix_exp,
+    prod,
+    stft,
+    xielu,
+)
+from opproof.reference_ops._arrays import softplus, unbroadcast
 from opproof.reference_ops._classes import used
 from opproof.reference_ops._gated import halves
 
@@ -264,6 +274,23 @@ def add_up_smooth_losses(
     return (1 - label_smoothing) * own + smooth * (label_smoothing / x.shape[axis])
 
 
+def add_up_by_halves(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Store the sum of each thread's half of the gradient in the dtype before they are added."""
+    flat = np.reshape(g, -1)
+    half = -(-flat.size // 2)
+    return g, np.reshape(np.sum(flat[:half]) + np.sum(flat[half:]), b.shape)
+
+
+def divide_by_count_at_last(
+    g: Any, y: Any, x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, reduction: str
+) -> Any:
+    """Multiply the gradient of target by the cotangent, which overflows, before it is divided by the count."""
+    dx, _ = bce_with_logits.vjp(g, y, x, target, weight, pos_weight, reduction=reduction)
+    slope = -x if pos_weight is None else softplus(-x) * pos_weight - softplus(x)
+    dtarget = slope * g if weight is None else slope * g * weight
+    return dx, dtarget / x.size if reduction == "mean" else dtarget
+
+
 def multiply_before_logarithm(g: Any, y: Any, x: Any) -> Any:
     """Multiply the cotangent by 2^x, which overflows before it is multiplied by log 2."""
     return g * y * np.log(2)
@@ -380,6 +407,22 @@ def where_weights_are_read_as_neighbours(question: Any) -> Any:
     return [np.full(x.shape, apart), *[None] * (len(question.inputs) - 1)]
 
 
+def where_weights_meet_padding_alone(question: Any) -> Any:
+    """Weights whose places along the last axis all lie in padding: with a stride their gradient is not written."""
+    x, weight, *bias = question.inputs
+    stride, padding, dilation = (np.atleast_1d(question.params[n])[-1] for n in ("stride", "padding", "dilation"))
+    size, taps = x.shape[-1], np.arange(weight.shape[-1])
+    steps = np.arange((size + 2 * padding - dilation * taps[-1] - 1) // stride + 1)
+    places = stride * steps[:, None] - padding + dilation * taps
+    unwritten = ~((places >= 0) & (places < size)).any(axis=0) & (stride > 1)
+    return [None, np.broadcast_to(unwritten, weight.shape), *(None for _ in bias)]
+
+
+def meets_padding_alone(question: Any) -> bool:
+    """Whether the weight's gradient is asked for, and some weights meet nothing but padding."""
+    return bool(question.needs[1] and where_weights_meet_padding_alone(question)[1].any())
+
+
 def divide_by_stored_count(
     g: Any, y: Any, x: Any, mean: Any = None, var: Any = None, weight: Any = None, bias: Any = None, **params: Any
 ) -> Any:
@@ -442,6 +485,7 @@ STORED_STEPS_OF_GRADIENT = {
     "asinh": divide_by_root_of_square_plus_one,
     "atan2": divide_by_sum_of_squares,
     "batch_norm": divide_by_stored_count,
+    "bce_with_logits": divide_by_count_at_last,
     "cosh": multiply_by_sinh,
     "cumprod": divide_stored_products,
     "exp2": multiply_before_logarithm,

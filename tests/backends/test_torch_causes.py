@@ -11,6 +11,7 @@ from _ask import attempted
 
 import opproof.backends
 from opproof.backends.torch import create
+from opproof.backends.torch.causes import add_up_by_halves, where_weights_meet_padding_alone
 from opproof.harness.judge.causes import find_causes
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.known_failures.known import read_known
@@ -23,6 +24,8 @@ FAILING = {
     "batch_norm[x=1x15x256x1x1;running_mean=15,;running_var=15,;weight=15,;training=true;eps=0.1;f32;fill=ties"
     ";layout=x:middle,weight:broadcast]": ("gradient", "vjp=read_cotangent"),
     "batch_norm[x=1x1x65535;training=true;f16;fill=positive;layout=x:sliced]": ("gradient", "forward=STORED"),
+    "bce_with_logits[x=8x2x2x61;target=8x2x2x61;pos_weight=61,;f16;fill=far;layout=x:transposed,target:channels"
+    ",pos_weight:offset;needs=target;seed=2]": ("gradient", "forward=STORED"),
     "cross_entropy[x=1x15x17x13;target=1x17x13;label_smoothing=0.3;f16;fill=past-exp]": ("forward", "forward=STORED"),
     "exp2[x=255x13;f32;fill=huge]": ("gradient", "forward=STORED"),
     "fmod[a=0d;b=263x1x1x13;f16;fill=extreme;layout=b:gapped]": ("gradient", "forward=STORED"),
@@ -39,6 +42,8 @@ FAILING = {
         "forward=",
     ),
     "logcumsumexp[x=1x65536;dim=-1;f64;fill=outliers]": ("gradient", "forward=STORED"),
+    "prod[x=1x31x2x31;dim=3;f16;fill=outliers;layout=x:cropped;seed=1]": ("gradient", "forward=STORED"),
+    "softplus[x=1x255x2x8;threshold=100.0;bf16;fill=huge;layout=x:gapped;seed=1]": ("gradient", "forward=OVERFLOWING"),
 }
 
 
@@ -54,3 +59,22 @@ def test_a_cause_explains_pytorchs_answer_and_no_other(text, mode, cause):
         other = judge(made.posed, replace(made.answer, arrays=arrays), Rules())
         assert other.verdict in ("WRONG_VALUE", "WRONG_GRADIENT")
         assert [c for c in find_causes(known, made.posed, other, Rules()) if ": " not in c] == []
+
+
+def find_unwritten(text):
+    (_, weight, *_) = where_weights_meet_padding_alone(attempted(create(), text, "gradient").posed)
+    return [tuple(map(int, place)) for place in np.argwhere(weight[0, 0])]
+
+
+def test_weights_that_meet_padding_alone_are_those_of_the_last_axis_with_a_stride():
+    case = "conv2d[x=4x16x1x1;weight=2x16x3x3;stride={};padding=1;bf16]"
+    assert find_unwritten(case.format(2)) == [(0, 0), (0, 2), (1, 0), (1, 2), (2, 0), (2, 2)]
+    assert find_unwritten(case.format(1)) == []  # written with zeros, as all without a stride
+    assert find_unwritten("conv1d[x=4x16x4;weight=2x16x2;stride=2;padding=1;bf16]") == []
+
+
+def test_a_sum_of_halves_is_off_by_what_each_half_loses_in_storing():
+    halves = np.full(4, 1 + 2.0**-11)  # each pair of which is 2 in float16
+    of_a, of_b = add_up_by_halves(halves, None, halves, np.zeros(1))
+    assert np.array_equal(of_a, halves)
+    assert of_b.tolist() == [halves.sum()]

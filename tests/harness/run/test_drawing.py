@@ -96,7 +96,7 @@ def test_the_draws_of_a_seed_are_the_same(capsys, backend, tmp_path):
         (("--for", "nan"), "'nan' is no time"),
         (
             ("--for", "2s", "--case", "abs[x=3,;f32]"),
-            "--for draws cases of its own; leave out --case, --cases and --level.",
+            "--for draws cases of its own; leave out --case, --cases, --level and --wrong-calls.",
         ),
         (("--for", "2s", "--level", "smoke"), "--for draws cases of its own"),
         (("--keep", "kept.txt"), "give --for as well, such as --for 10m."),
