@@ -85,3 +85,19 @@ def test_a_sixth_in_float16_is_no_truncation():
     posed = make_question(case, load("hardsigmoid"), Mode.FORWARD).case_data
     answer = round_to(np.clip(round_to(posed.inputs[0] + 3, f16), 0, 6) * round_to(np.float64(1 / 6), f16), f16)
     assert judge(posed, Outputs([answer.astype(np.float16)]), STORAGE).verdict == "PASS"
+
+
+@pytest.mark.parametrize("seed", ["", ";seed=1", ";seed=3"])
+def test_a_gradient_of_few_saved_results_may_lean(seed):
+    """118 different numbers of bfloat16 between a half and 1, saved by thousands of elements: each rounds for many."""
+    judgements = {}
+    for fill in ("positive", "normal"):
+        case = Case.parse(f"sigmoid[x=67x61;bf16;fill={fill}{seed}]")
+        posed = make_question(case, load("sigmoid"), Mode.GRADIENT).case_data
+        saved, cotangent = round_to(posed.outputs[0], BF16), posed.cotangents[0]
+        steps = round_to(cotangent * round_to(saved * (1 - saved), BF16), BF16)
+        truth = cotangent * posed.outputs[0] * (1 - posed.outputs[0])
+        answers = {"steps": steps, "truncated": toward_zero(truth, BF16)}
+        judgements |= {(fill, how): judge(posed, Outputs([y]), Rules()).verdict for how, y in answers.items()}
+    assert judgements["positive", "steps"] == judgements["normal", "steps"] == "PASS"
+    assert judgements["normal", "truncated"] == "WRONG_GRADIENT"
