@@ -35,6 +35,7 @@ COMMANDS = {
     "header": "Print the path of opproof.h.",
     "completion": "Print what completes opproof's words in bash, zsh or fish.",
     "selfcheck": "Let the references prove each other.",
+    "tolerance": "Measure the least atol and rtol that right kernels keep.",
     "precision": "Measure which lower precision a backend has to declare, and write it.",
 }
 

@@ -54,7 +54,7 @@ FRONT: dict[str, frozenset[str]] = {
         "alternatives array_statistics bound causes chunks gradient judgement kinks outputs periods self_oracle".split()
     ),
     "harness.known_failures": frozenset("audit causes findings known proposals".split()),
-    "harness.precision": frozenset("file measure survey".split()),
+    "harness.precision": frozenset("file measure survey tolerance".split()),
     "harness.reference": frozenset(
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
         "axes expected kinks montecarlo.array question rounded_arithmetic roundoff "

@@ -256,15 +256,15 @@ def _iter_arithmetics(kinds: _Kinds, key: str, numbers: int) -> Iterator[Rounded
 
 def _iter_results(changed: Question, how: RoundedArithmetic) -> Iterator[list[Array | None]]:
     """The results; gradients once of outputs that are right, and once of outputs in the same arithmetic."""
-    yield _evaluate_results(changed, how)
+    yield evaluate_results(changed, how)
     if changed.mode is Mode.GRADIENT:
         try:
-            yield _evaluate_results(changed, how, saves=True)
+            yield evaluate_results(changed, how, saves=True)
         except _DECLINES:  # a forward that does not bear it
             return
 
 
-def _evaluate_results(changed: Question, how: RoundedArithmetic, *, saves: bool = False) -> list[Array | None]:
+def evaluate_results(changed: Question, how: RoundedArithmetic, *, saves: bool = False) -> list[Array | None]:
     """Results as they are stored, each in its dtype; gradients of right outputs, or where `saves` of computed ones."""
     with ignore_fp_warnings():
         inputs = [v if v is None or v.dtype.kind != "f" else wrap(v, how) for v in changed.inputs]
