@@ -50,7 +50,7 @@ def forward(state: Array, x: Array, dt: Array, A: Array, B: Array, C: Array, ids
     for xt, step, bt, ct in steps(x, _softplus(dt)[..., None], _shared(B, heads), _shared(C, heads)):
         s = np.exp(step * A)[..., None, :] * s + outer(step * xt, bt)
         y.append(from_right(s, ct))
-    return stacked(y), s
+    return stacked(y) if y else np.zeros_like(x), s
 
 
 def vjp(
@@ -80,7 +80,8 @@ def vjp(
         dstep = np.sum(fading * A, axis=-1) + np.sum(xt * along, axis=-1)
         grads.append((step * along, dstep, from_left(step * xt, ds), from_left(gt, states[t + 1])))
         ds = decay[..., None, :] * ds
-    dx, dstep, dB, dC = backwards(grads)
+    empty = (np.zeros_like(x), np.zeros_like(dt), *(np.zeros((*x.shape[:3], B.shape[-1])),) * 2)
+    dx, dstep, dB, dC = backwards(grads) if grads else empty
     dstate = np.zeros_like(state)
     np.add.at(dstate, ids, ds)
     groups = B.shape[2]

@@ -8,7 +8,7 @@ import pytest
 import opproof
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.exchange import Reply
-from opproof.harness.check.run_variant import _call_three_times
+from opproof.harness.check.run_variant import call_three_times
 
 INPUTS = [(8, 9), (8, 9)]
 judged = partial(opproof.check, inputs=INPUTS, seconds=5, gradients=False, raises=False)
@@ -46,7 +46,7 @@ def test_who_gives_no_answer_is_not_asked_again(cause, calls):
         asked.append(request)
         return Reply(error="gone", cause=cause)
 
-    replies = _call_three_times(ask, SimpleNamespace(request="a"), SimpleNamespace(request="b"))
+    replies = call_three_times(ask, SimpleNamespace(request="a"), SimpleNamespace(request="b"))
     assert [r.error for r in replies] == ["gone"] * 3
     assert len(asked) == calls
 
