@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import _limits
 from opproof.cases._case import Case, Shape
-from opproof.cases._definite import definite
+from opproof.cases._definite import definite, regular
 from opproof.cases._every import EVERY, every, is_every
 from opproof.cases._fills import (
     ALIKE,
@@ -89,8 +89,9 @@ def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[s
     """Values of every tensor of `case`, each rounded to its dtype: float64, or int64 for index tensors.
 
     `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly between), to Closed
-    (floats between, on whose ends the fill "brink" sits), to "nonzero", to "definite" (symmetric matrices), to a Whole
-    (integers that are data), or to a function of raw bits and shape (the bytes of a quantised tensor).
+    (floats between, on whose ends the fill "brink" sits), to "nonzero", to "definite" (symmetric matrices), to
+    "regular" (matrices that have an inverse), to a Whole (integers that are data), or to a function of raw bits and
+    shape (the bytes of a quantised tensor).
     `variant` gives other data for the same case. An alias is the same array object.
     """
     if variant and case.fill in REPORTS:  # pinned values have no variants
@@ -220,7 +221,7 @@ def draw_stored(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     """What `draw_tensor` draws, in its own NumPy dtype; a large tensor a part at a time, where that can be."""
     dtype = DTYPES[case.dtype_of(name)].numpy
     whole = isinstance(constraint, range | Whole) or callable(constraint) or case.fill not in PIECEWISE
-    whole = whole or DTYPES[case.dtype].whole or constraint == "definite"  # a matrix is no run of numbers
+    whole = whole or DTYPES[case.dtype].whole or constraint in ("definite", "regular")  # a matrix is no run of numbers
     if whole or math.prod(shape) <= PIECE:
         values = draw_tensor(case, name, shape, constraint, salt)
         return values.astype(dtype) if values.dtype.kind == "f" else values
@@ -279,7 +280,7 @@ _MODERATE: dict[str, Callable[[Floats], Floats]] = {
 def _constrain(values: Floats, constraint: Any) -> Floats:
     if isinstance(constraint, str):
         values = np.where(np.abs(values) < 2**-4, values + np.where(values < 0, -0.5, 0.5), values)
-        return values if constraint == "nonzero" else definite(values)
+        return {"definite": definite, "regular": regular}[constraint](values) if constraint != "nonzero" else values
     low, high = constraint.within if isinstance(constraint, Closed) else constraint
     if np.isinf(low) and np.isinf(high):
         return values

@@ -86,7 +86,7 @@ WHOLE_FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 
 def confined(values: Floats, constraint: Any, dtype: Dtype) -> Floats:
     """`values` as a domain wants them: no zeros, bits moved by fewer places than there are; all others as they are."""
-    if constraint == "nonzero":
+    if constraint in ("nonzero", "regular"):
         return np.where(values == 0, 1.0, values)
     if isinstance(constraint, Whole) and constraint.places:
         return np.mod(values, 8.0 * dtype.numpy.itemsize)

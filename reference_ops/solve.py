@@ -19,7 +19,7 @@ TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"a": "nonzero"}
+    return {"a": "regular"}
 
 
 def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:

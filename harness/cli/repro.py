@@ -143,13 +143,14 @@ def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:
         f"domain of {name}: {_describe_ends(c, closed=isinstance(constraints[name], Closed))}; "
         f"{_describe_treatment(case, op)}"
         for name, c in within.items()
-        if c in ("nonzero", "definite") or (isinstance(c, tuple) and not isinstance(c, Whole))
+        if c in ("nonzero", "definite", "regular") or (isinstance(c, tuple) and not isinstance(c, Whole))
     ]
 
 
 def _describe_ends(constraint: Any, *, closed: bool) -> str:
     if isinstance(constraint, str):
-        return {"nonzero": "numbers other than 0", "definite": "symmetric positive definite matrices"}[constraint]
+        words = {"definite": "symmetric positive definite matrices", "regular": "matrices that have an inverse"}
+        return words.get(constraint, "numbers other than 0")
     low, high = constraint
     return f"from {low:g} to {high:g}" if closed else f"between {low:g} and {high:g}"
 

@@ -346,7 +346,7 @@ def replace_undefined(case: Case, op: Op, values: dict[str, Array]) -> dict[str,
 
 def _find_inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
     inside: NDArray[np.bool_] = np.isfinite(x)
-    if constraint == "nonzero":
+    if constraint in ("nonzero", "regular"):
         inside &= x != 0
     elif isinstance(constraint, Closed):
         low, high = constraint.within
