@@ -149,8 +149,8 @@ def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:
 
 def _describe_ends(constraint: Any, *, closed: bool) -> str:
     if isinstance(constraint, str):
-        words = {"definite": "symmetric positive definite matrices", "regular": "matrices that have an inverse"}
-        return words.get(constraint, "numbers other than 0")
+        named = {"definite": "symmetric positive definite", "regular": "invertible"}.get(constraint)
+        return f"{named} matrices" if named else "numbers other than 0"
     low, high = constraint
     return f"from {low:g} to {high:g}" if closed else f"between {low:g} and {high:g}"
 

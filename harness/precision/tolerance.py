@@ -143,11 +143,10 @@ def _iter_draws(posed: Question, compute: str | None, ask: Kernel | None) -> Ite
             if got is not None:
                 error = KERNEL_MARGIN * np.abs(np.asarray(got, dtype=np.float64) - want.values)
                 usual = error / KERNEL_MARGIN
-        finite = np.isfinite(want.values) & np.isfinite(error)
-        wrong = {n: make(want.values, kind) for n, make in _list_mutants(want.values.shape).items()}
+        finite, shape = np.isfinite(want.values) & np.isfinite(error), want.values.shape
+        wrong = {n: make(want.values, kind) for n, make in _list_mutants(shape).items()}
         wrong |= {n: y for n, results in lower.items() if (y := results[i]) is not None}
-        given = {n: y for n, y in wrong.items() if y.shape == want.values.shape}
-        chosen = {n: y[finite] for n, y in given.items()}
+        chosen = {n: y[finite] for n, y in wrong.items() if y.shape == shape}
         yield name, posed.dtype_of(i), ToleranceDraw(want.values[finite], error[finite], usual[finite], chosen)
 
 
