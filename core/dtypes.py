@@ -124,6 +124,14 @@ def round_to(values: Any, dtype: Dtype) -> Any:
         return np.asarray(values).astype(dtype.numpy).astype(np.float64)
 
 
+def spacing_of(values: Any, dtype: Dtype) -> Any:
+    """The distance of neighbouring numbers of a float `dtype` at the size of each value."""
+    import numpy as np
+
+    _, exponent = np.frexp(values)
+    return np.ldexp(1.0, np.maximum(exponent, dtype.min_exponent + 1) - dtype.digits)
+
+
 #: Of bits: the same call may give others, and each of its answers has to be right.
 VARY = "vary"
 #: Of rounding: towards zero.

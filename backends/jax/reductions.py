@@ -41,35 +41,35 @@ def _mul_mat_id(a: Any, b: Any, ids: Any) -> Any:
     return jnp.einsum("tumk,tuk->tum", a[ids], jnp.broadcast_to(b, (*ids.shape, b.shape[-1])))
 
 
+def _decline_16_bits(x: Any, name: str) -> None:
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        raise Unsupported(f"JAX's {name} has no 16-bit floats")
+
+
 def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular: bool) -> Any:
-    if a.dtype in (jnp.float16, jnp.bfloat16):
-        raise Unsupported("JAX's triangular_solve has no 16-bit floats")
+    _decline_16_bits(a, "triangular_solve")
     batch = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (jnp.broadcast_to(m, (*batch, *m.shape[-2:])) for m in (a, b))
     return jax.lax.linalg.triangular_solve(a, b, left_side=left, lower=not upper, unit_diagonal=unitriangular)
 
 
 def _cholesky(x: Any) -> Any:
-    if x.dtype in (jnp.float16, jnp.bfloat16):
-        raise Unsupported("JAX's cholesky has no 16-bit floats")
+    _decline_16_bits(x, "cholesky")
     return jnp.linalg.cholesky(x)
 
 
 def _exponentiate_matrix(x: Any) -> Any:
-    if x.dtype in (jnp.float16, jnp.bfloat16):
-        raise Unsupported("JAX's expm has no 16-bit floats")
+    _decline_16_bits(x, "expm")
     return jax.scipy.linalg.expm(x)
 
 
 def _slogdet(x: Any) -> Any:
-    if x.dtype in (jnp.float16, jnp.bfloat16):
-        raise Unsupported("JAX's slogdet has no 16-bit floats")
+    _decline_16_bits(x, "slogdet")
     return tuple(jnp.linalg.slogdet(x))
 
 
 def _solve(a: Any, b: Any, *, left: bool) -> Any:
-    if a.dtype in (jnp.float16, jnp.bfloat16):
-        raise Unsupported("JAX's solve has no 16-bit floats")
+    _decline_16_bits(a, "solve")
     return jnp.linalg.solve(a, b) if left else jnp.linalg.solve(a.mT, b.mT).mT
 
 

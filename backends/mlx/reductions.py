@@ -43,11 +43,15 @@ def _mul_mat_id(a: Any, b: Any, ids: Any) -> Any:
     return y.reshape(tokens, used, a.shape[1])
 
 
+def _decline_16_bits(x: Any, name: str) -> None:
+    if x.dtype not in (mx.float32, mx.float64):
+        raise Unsupported(f"MLX's {name} has no 16-bit floats")
+
+
 def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular: bool) -> Any:
     if not left or unitriangular:
         raise Unsupported("MLX's solve_triangular solves A X = B with the diagonal as it stands")
-    if a.dtype not in (mx.float32, mx.float64):
-        raise Unsupported("MLX's solve_triangular has no 16-bit floats")
+    _decline_16_bits(a, "solve_triangular")
     return mx.linalg.solve_triangular(a, b, upper=upper)
 
 
@@ -56,20 +60,17 @@ def _addmm(x: Any, a: Any, b: Any, *, beta: float, alpha: float) -> Any:
 
 
 def _inverse(x: Any) -> Any:
-    if x.dtype not in (mx.float32, mx.float64):
-        raise Unsupported("MLX's linalg.inv has no 16-bit floats")
+    _decline_16_bits(x, "linalg.inv")
     return mx.linalg.inv(x)
 
 
 def _cholesky(x: Any) -> Any:
-    if x.dtype not in (mx.float32, mx.float64):
-        raise Unsupported("MLX's linalg.cholesky has no 16-bit floats")
+    _decline_16_bits(x, "linalg.cholesky")
     return mx.linalg.cholesky(x)
 
 
 def _slogdet(x: Any) -> Any:
-    if x.dtype not in (mx.float32, mx.float64):
-        raise Unsupported("MLX's linalg.slogdet has no 16-bit floats")
+    _decline_16_bits(x, "linalg.slogdet")
     return mx.linalg.slogdet(x)
 
 

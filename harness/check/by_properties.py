@@ -152,7 +152,7 @@ class _PropertySearch:
     def _try(self, variant: Variant, ask: CallFn) -> VariantResult:
         rule = self.rule
         request, other = (CallRequest(some, seed=self.wish.seed) for some in (variant.case_data, variant.decoy_data))
-        honest = rule.answer_honestly(request)
+        honest = rule.ask_solvers(request)
         if honest and honest[0].error:
             return by_reference(variant, honest[0].error)
         replies = call_three_times(ask, *(ReferenceReply(r, Reply(), ()) for r in (request, other)))

@@ -22,7 +22,7 @@ from opproof.harness.check.call.candidates import is_symbol, make_callee, open_c
 from opproof.harness.check.call.exchange import CallRequest, Reply, Setting
 from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.call.reference import CallFn, Reference
-from opproof.harness.check.call.seeds import kept_global_seeds, with_seed
+from opproof.harness.check.call.seeds import MAX_SEED, kept_global_seeds, with_seed
 from opproof.harness.check.call.subject import Form, name_of
 from opproof.harness.check.judge.count_tests import (
     CONFIRMATION_LEVEL,
@@ -59,7 +59,6 @@ FIRST_SERIES_SHARE = 0.5
 OUTCOME_ROUNDINGS = 4.0
 #: Roundings of a number at which a row is cut, beside those of a sum of all its tokens.
 CUT_ROUNDINGS = 8.0
-_MAX_SEED = 2**31  # what every library takes
 
 
 @dataclass(frozen=True)
@@ -229,7 +228,7 @@ class _Check:
         contract, tensors = self.wish.contract, variant.case_data
         held, free = (contract.find_positions(some, tensors) for some in (contract.inplace, contract.overwrites))
         request = CallRequest(tensors, rest=variant.rest, inplace=held, overwrites=free)
-        seeds = [int(seed) for seed in self.rng.integers(_MAX_SEED, size=calls or 1 << 12)]
+        seeds = [int(seed) for seed in self.rng.integers(MAX_SEED, size=calls or 1 << 12)]
         series = _Series(variant, truth, DrawCounts(truth.laws, np.zeros(0, np.int64), ()))
         for n, seed in enumerate(seeds):
             if not calls and n >= MIN_CALLS and (allowed.over or series.counts.counts.sum() >= MAX_DRAWS):
@@ -247,7 +246,7 @@ class _Check:
                 series.fail(Verdict.WRONG_VALUE, draws)
                 return series
             series.counts.add(draws)
-            series.digests.append(_digest(reply))
+            series.digests.append(_compute_digest(reply))
         self._judge_at_once(series, replace(request, seed=seeds[0]))
         if reply.harm is not None:
             series.fail(reply.harm.verdict, reply.harm.text)
@@ -269,9 +268,9 @@ class _Check:
         if alike and telling and (alike == calls - 1 or not counts.has_shared_draws()):
             text = f"{alike + 1} of {calls} seeds give the same draws: another seed is to give others"
             series.fail(Verdict.WRONG_VALUE, text)
-        if self.wish.bits is None and _digest(self.ask(request)) != series.digests[0]:
+        if self.wish.bits is None and _compute_digest(self.ask(request)) != series.digests[0]:
             series.fail(Verdict.NOT_REPEATABLE, "the same seed gave other draws the second time")
-        if telling and _digest(self.ask(replace(request, setting=Setting.AGAIN))) == series.digests[0]:
+        if telling and _compute_digest(self.ask(replace(request, setting=Setting.AGAIN))) == series.digests[0]:
             series.fail(Verdict.WRONG_VALUE, "a second call without a new seed gives the draws of the first")
 
     def _test_counts(self) -> None:
@@ -330,7 +329,7 @@ def _find_fault(series: _Series, reply: Reply) -> tuple[Verdict, str] | None:
     return None
 
 
-def _digest(reply: Reply) -> int:
+def _compute_digest(reply: Reply) -> int:
     """A number that tells draws apart; 0 where none came."""
     return hash(reply.outputs[0].values.tobytes()) if reply.outputs else 0
 

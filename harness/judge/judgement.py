@@ -240,7 +240,7 @@ def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> t
     by_slice = by_slice and posed.case.fill in ORDINARY_FILLS and Trait.POINTWISE not in posed.op.traits
     axes = axes_of(posed.case, posed.op) if by_slice else ()
     repeated = "broadcast" in (*layouts_of(posed.case).values(), cotangent_layout(posed.case))
-    saves_few = not forward and Trait.POINTWISE in posed.op.traits and _saves_few_numbers(posed)
+    saves_few = not forward and _saves_few_numbers(posed)
 
     def measure(i: int, name: str, a: Array, e: Expected, c: Comparison) -> ArrayStatistics:
         alone = _find_independent_axes(axes, name, a)
@@ -256,9 +256,11 @@ def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> t
 
 
 def _saves_few_numbers(posed: Question) -> bool:
-    """Whether inputs, or results as they are stored, hold few different numbers: either may be what is saved."""
+    """Whether a pointwise operator's inputs, or results as stored, hold few different numbers: either may be saved."""
+    if Trait.POINTWISE not in posed.op.traits:
+        return False
     kind = DTYPES[posed.case.dtype]
-    stored = [round_to(y, kind) if y.dtype.kind == "f" else None for y in posed.outputs]
+    stored = (round_to(y, kind) for y in posed.outputs if y.dtype.kind == "f")
     return not (has_many_numbers(posed.inputs) and has_many_numbers(stored))
 
 

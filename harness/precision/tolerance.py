@@ -17,14 +17,14 @@ import numpy as np
 from opproof.backends.load import load_backend
 from opproof.cases import Case
 from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, Dtype, round_to
+from opproof.core.dtypes import DTYPES, Dtype, round_to, spacing_of
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.causes import evaluate_results
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import Question, make_question, name_outputs
-from opproof.harness.reference.rounded_arithmetic import iter_arithmetics
+from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, iter_arithmetics
 from opproof.reference_ops import Op
 
 #: What answers a question.
@@ -162,7 +162,7 @@ def _list_mutants(shape: tuple[int, ...]) -> dict[str, Callable[[Array, Dtype], 
         "zeros": lambda y, _: np.zeros_like(y),
         "× 1.01": lambda y, kind: np.asarray(round_to(y * 1.01, kind)),
         "× 1.001": lambda y, kind: np.asarray(round_to(y * 1.001, kind)),
-        "digits cut off, not rounded": _cut,
+        "digits cut off, not rounded": lambda y, kind: RoundedArithmetic(kind, kind, truncates=True).rounded(y),
     }
     if shape and shape[-1] > 1:
         lost = max(1, int(shape[-1] * LOST_TILE_PART))
@@ -173,14 +173,6 @@ def _list_mutants(shape: tuple[int, ...]) -> dict[str, Callable[[Array, Dtype], 
     return found
 
 
-def _cut(y: Array, kind: Dtype) -> Array:
-    """Each number as the next one of the dtype towards zero."""
-    stored = np.asarray(round_to(y, kind), dtype=np.float64)
-    with np.errstate(all="ignore"):
-        step = np.ldexp(2 * kind.u, np.frexp(stored)[1] - 1)
-    return np.where(np.abs(stored) > np.abs(y), stored - np.sign(stored) * step, stored)
-
-
 def _report(name: str, draws: Sequence[ToleranceDraw], kind: Dtype, given: Tolerance | None) -> ToleranceReport:
     parts = ("values", "error", "usual")
     values, error, usual = (np.concatenate([getattr(d, part).ravel() for d in draws]) for part in parts)
@@ -188,14 +180,13 @@ def _report(name: str, draws: Sequence[ToleranceDraw], kind: Dtype, given: Toler
     tolerance = given or find_least(size, error)
     with np.errstate(all="ignore"):
         relative = np.where(error > 0, error / size, 0.0)
-        step = np.ldexp(2 * kind.u, np.frexp(np.maximum(size, kind.tiny))[1] - 1)
     wrong = dict.fromkeys(n for d in draws for n in d.wrong)
     return ToleranceReport(
         name=name,
         tolerance=tolerance,
         rejected=float(np.mean(~tolerance.allows(error, values))) if values.size else 0.0,
         rtol_alone=float(np.max(relative, initial=0.0)),
-        ulp=float(np.max(error / step, initial=0.0)),
+        ulp=float(np.max(error / spacing_of(size, kind), initial=0.0)),
         nmse=float(np.sum(np.square(usual)) / max(np.sum(np.square(values)), np.finfo(float).tiny)),
         passing={n: sum(_passes(d, n, tolerance) for d in draws) for n in wrong},
         draws=len(draws),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, Dtype
+from opproof.core.dtypes import DTYPES, Dtype, spacing_of
 from opproof.harness.reference.montecarlo.array import DECIDED
 
 #: Formats by name; tf32 has f16's digits and f32's range.
@@ -75,8 +75,7 @@ def _to_format(values: Array, kind: Dtype, mode: Callable[[Array], Array]) -> Ar
     if kind.name == "f64":
         return values
     with np.errstate(all="ignore"):
-        _, exponent = np.frexp(values)
-        spacing = np.ldexp(1.0, np.maximum(exponent, kind.min_exponent + 1) - kind.digits)
+        spacing = spacing_of(values, kind)
         found = mode(values / spacing) * spacing
         found = np.where(np.isfinite(values), found, values)
         if mode is np.trunc:  # as those who cut digits off do: the largest number stays

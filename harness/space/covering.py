@@ -102,9 +102,9 @@ def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, covered: All
     drawn: list[DrawnCase] = []
     while len(drawn) < most and (pair := table.pick_open(rng)) is not None:
         candidates = [d for _ in range(CANDIDATES) if (d := draw_some(table.grow(pair, rng), space, limits))]
-        candidates = [d for d in candidates if cost_of(d.case, space.op) <= MAX_COST]
-        candidates.sort(key=lambda d: -table.gain_of(d.choice) / cost_of(d.case, space.op))
-        best = next((d for d in candidates if is_computable(d.case, space.op)), None)
+        costs = [(cost_of(d.case, space.op), d) for d in candidates]
+        costs = sorted((c for c in costs if c[0] <= MAX_COST), key=lambda c: -table.gain_of(c[1].choice) / c[0])
+        best = next((d for _, d in costs if is_computable(d.case, space.op)), None)
         if best is None:
             table.note_failure(pair)
             continue

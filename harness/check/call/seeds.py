@@ -21,7 +21,7 @@ from opproof.harness.check.call.array_libraries import find_library
 from opproof.harness.check.call.subject import name_of
 
 #: Seeds are below it: what every library takes.
-_MAX_SEED = 2**31
+MAX_SEED = 2**31
 
 
 def with_seed(candidate: Any) -> Any:
@@ -35,7 +35,7 @@ def with_seed(candidate: Any) -> Any:
     def seeded(*given: Any, **named: Any) -> Any:
         import torch
 
-        number = int(torch.randint(_MAX_SEED, ()))
+        number = int(torch.randint(MAX_SEED, ()))
         np.random.seed(number)  # noqa: NPY002 - the candidate may draw from the global one
         random.seed(number)
         if "mlx.core" in sys.modules:

@@ -66,7 +66,7 @@ class Laws:
             found[row] = np.isin(groups, groups[some])
         return found
 
-    def alternatives(self, row: int) -> list[tuple[Array, Array]]:
+    def list_alternatives(self, row: int) -> list[tuple[Array, Array]]:
         """Laws of a row, any of which is right, each with the tokens that stand for others: their sums are given."""
         groups = self._groups_of(row)
         if not self.at_border[row]:
@@ -172,7 +172,7 @@ class DrawCounts:
         """The tests of one law each: of its tokens, and of all of them; at a border by the law that fits best."""
         for row, counts in enumerate(self.counts):
             best: dict[TestKey, float] | None = None
-            for p, groups in self.laws.alternatives(row):
+            for p, groups in self.laws.list_alternatives(row):
                 merged = np.bincount(groups, counts, minlength=len(counts)).astype(np.int64)
                 of_tokens = _test_counts(merged, int(counts.sum()), p)
                 one: dict[TestKey, float] = {("row", row): measure_fit(merged, p)}

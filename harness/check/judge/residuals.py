@@ -58,7 +58,7 @@ class ResidualRule:
             assert self.properties is not None
             return _take_figures(self.properties(self.arguments.filled(given), tuple(ys)))
 
-    def answer_honestly(self, request: CallRequest) -> list[Reply]:
+    def ask_solvers(self, request: CallRequest) -> list[Reply]:
         """Honest answers in every form; of a request that no solver takes the reply that says so."""
         replies = [_round_reply(one.call_native(request)) for one in self.honest]
         return [r for r in replies if not r.error] or replies[:1]
@@ -96,7 +96,7 @@ class ResidualRule:
         floors = {n: self.problem is not None and n not in self.problem.exact for n in got}
         units = {n: np.full(np.shape(left), MIN_ROUNDINGS * rounding * floors[n]) for n, left in got.items()}
         for one in (request, *alike):
-            for reply in self.answer_honestly(one):
+            for reply in self.ask_solvers(one):
                 for name, left in self.measure(one, reply.outputs).items():
                     units[name] = np.maximum(units[name], left)
         return {name: SAFETY * unit for name, unit in units.items()}
