@@ -18,7 +18,7 @@ TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"x": "nonzero"}
+    return {"x": "regular"}
 
 
 def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
