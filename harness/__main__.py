@@ -32,6 +32,7 @@ COMMANDS = {
     "check": "Judge a file of yours by PyTorch code in another.",
     "check-backend": "Tell what is wrong with the frames of an exec backend.",
     "init": "Write a backend to begin with: one operator and its test.",
+    "skill": "Print what a coding agent has to know, as a skill.",
     "header": "Print the path of opproof.h.",
     "completion": "Print what completes opproof's words in bash, zsh or fish.",
     "selfcheck": "Let the references prove each other.",
@@ -47,7 +48,7 @@ _FILES = {
     **dict.fromkeys(("check", "capture"), "check"),
     **dict.fromkeys(("list", "support"), "list"),
     **dict.fromkeys(("export", "judge"), "vectors"),
-    **dict.fromkeys(("init", "header", "check-backend", "precision"), "backend"),
+    **dict.fromkeys(("init", "skill", "header", "check-backend", "precision"), "backend"),
     "selfcheck": "selftest",
     "completion": "options",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -169,21 +169,33 @@ class Bound:
     bound: Any  # float64
 
 
+@dataclass(frozen=True)
+class Evaluated:
+    """What a reference gives at some tensors: every output under noise, and what PyTorch itself computes."""
+
+    expected: Sequence[Expected]
+    native: ReferenceReply
+
+    @property
+    def bounds(self) -> Iterator[Any]:
+        """How far each element of every output may be off."""
+        for e, y in zip(self.expected, self.native.outputs, strict=True):
+            yield allowed(e, DTYPES[kind_of(y.dtype) or "f32"])
+
+
 def bound_of(reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None) -> Bound:
     """Of every output of `reference(*tensors)`."""
-    expected, found = _evaluate_expected(reference, tensors, dtype, compute)
-    bounds = [allowed(e, DTYPES[kind_of(y.dtype) or "f32"]) for e, y in zip(expected, found.outputs, strict=True)]
-    values = tuple(e.values for e in expected)
-    return Bound(values[0], bounds[0]) if len(values) == 1 else Bound(values, tuple(bounds))
+    found = evaluate_outputs(reference, tensors, dtype, compute)
+    values, bounds = tuple(e.values for e in found.expected), tuple(found.bounds)
+    return Bound(values[0], bounds[0]) if len(values) == 1 else Bound(values, bounds)
 
 
-def failure_message_of(actual: Any, reference: Callable[..., Any], inputs: Sequence[Any], compute: str | None) -> str:
-    """Why `actual` is not `reference(*inputs)`; empty where it is."""
-    expected, found = _evaluate_expected(reference, inputs, None, compute)
+def explain_difference(actual: Any, found: Evaluated) -> str:
+    """Why `actual` is not what the reference gives; empty where it is."""
     got = flatten_outputs(actual)
-    if len(got) != len(expected):
-        return f"{len(got)} tensors came, the reference has {len(expected)}"
-    for i, (y, e, native) in enumerate(zip(got, expected, found.outputs, strict=True)):
+    if len(got) != len(found.expected):
+        return f"{len(got)} tensors came, the reference has {len(found.expected)}"
+    for i, (y, e, native) in enumerate(zip(got, found.expected, found.native.outputs, strict=True)):
         values, dtype = as_array(y)
         if values.shape != e.values.shape:
             return f"y{i} has shape {values.shape}: expected {e.values.shape}"
@@ -203,9 +215,10 @@ def failure_message_of(actual: Any, reference: Callable[..., Any], inputs: Seque
     return ""
 
 
-def _evaluate_expected(
-    reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None
-) -> tuple[Sequence[Expected], ReferenceReply]:
+def evaluate_outputs(
+    reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None = None, compute: str | None = None
+) -> Evaluated:
+    """The outputs of `reference(*tensors)` under noise. Raises UsageError where it does not take them."""
     arguments, asked, _ = take_inputs(list(tensors), names_of(reference), dtype, 0)
     owned = list_owned(reference, dtype) if is_module(reference) else ()
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
@@ -214,7 +227,7 @@ def _evaluate_expected(
     if isinstance(found, str):
         raise UsageError(f"the reference: {found}: give tensors that it takes.")
     question = found.make_question(side.outputs(found.request), compute)
-    return compute_truth(question).outputs, found
+    return Evaluated(compute_truth(question).outputs, found)
 
 
 def device_of(candidate: Any, inputs: Any, asked: str | None) -> str:

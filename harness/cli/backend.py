@@ -1,4 +1,4 @@
-"""Commands for those who write a backend or an operator: init, header, check-backend, precision."""
+"""Commands for those who write a backend or an operator: init, skill, header, check-backend, precision."""
 
 from __future__ import annotations
 
@@ -95,6 +95,12 @@ def _write_files(files: dict[Path, str], other: str) -> None:
             path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}; give another folder.") from None
+
+
+@click.command("skill")
+def skill_command() -> None:
+    """Print a skill for coding agents: opproof skill > .claude/skills/opproof/SKILL.md, or where yours are."""
+    click.echo(_load_skeleton("skill")["SKILL.md"], nl=False)
 
 
 @click.command("header")

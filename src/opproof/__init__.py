@@ -7,6 +7,7 @@
     opproof.bound(reference, *tensors)
     opproof.assert_close(actual, like=reference, inputs=tensors)
     with opproof.capture("cases.toml"): ...
+    with opproof.dispatch("aten::_softmax", my_softmax): ...
 
 Importing it imports neither PyTorch nor NumPy.
 """
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from opproof.harness import __version__
     from opproof.harness.capture.recorder import CapturedCalls
     from opproof.harness.check.api import Bound
+    from opproof.harness.check.hooks import Accuracy, DispatchedCalls
     from opproof.reports.check import Report
 
-__all__ = ["__version__", "assert_close", "bound", "capture", "check"]
+__all__ = ["__version__", "accuracy", "assert_close", "bound", "capture", "check", "dispatch"]
 
 
 def __getattr__(name: str) -> str:
@@ -143,10 +145,35 @@ def assert_close(actual: Any, *, like: Callable[..., Any], inputs: Sequence[Any]
     worst element.
     """
     __tracebackhide__ = True
-    from opproof.harness.check.api import failure_message_of
+    from opproof.harness.check.api import evaluate_outputs, explain_difference
 
-    if text := failure_message_of(actual, like, inputs, compute):
+    if text := explain_difference(actual, evaluate_outputs(like, inputs, compute=compute)):
         raise AssertionError(text)
+
+
+def accuracy(reference: Callable[..., Any], *, compute: str | None = None) -> Accuracy:
+    """Make the accuracy check of an autotuner, which judges every configuration without a tolerance.
+
+    Helion takes it as `autotune_baseline_accuracy_check_fn=judge` beside `autotune_baseline_fn=judge.baseline`. In a
+    loop of your own call `judge.baseline(*inputs)` once, then `judge(answer)` of each candidate.
+    """
+    from opproof.harness.check.hooks import Accuracy
+
+    return Accuracy(reference, compute)
+
+
+def dispatch(
+    name: str, kernel: Callable[..., Any], *, compute: str | None = None, raises: bool = True
+) -> AbstractContextManager[DispatchedCalls]:
+    """A block in which `kernel` answers each call of an operator of PyTorch, each judged by its own inputs.
+
+    name: as PyTorch's dispatcher has it, below autograd: "aten::_softmax", "aten::add.Tensor", or an operator of
+    torch.library. The kernel has its arguments. The block's value holds `calls` and `failures`; at its end an
+    AssertionError tells the failures, unless `raises` is False. Raises UsageError where the operator is not called.
+    """
+    from opproof.harness.check.hooks import replace_operator
+
+    return replace_operator(name, kernel, compute, raises=raises)
 
 
 def capture(path: str | Path, *, data: bool = False) -> AbstractContextManager[CapturedCalls]:

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.core.errors import OpError, UsageError  # noqa: E402
-from opproof.harness.check.api import bound_of, failure_message_of, judge_candidate  # noqa: E402
+from opproof.harness.check.api import bound_of, evaluate_outputs, explain_difference, judge_candidate  # noqa: E402
 from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.run import check_candidate  # noqa: E402
 from opproof.harness.clock import Clock  # noqa: E402
@@ -270,11 +270,12 @@ def test_the_page_can_be_written(tmp_path):
 
 def test_bounds_for_asserts_of_ones_own():
     x, w = torch.randn(5, 64), torch.randn(64, 3)
-    found = bound_of(torch.matmul, (x, w), None, None)
-    assert found.values.shape == found.bound.shape == (5, 3)
-    assert failure_message_of(x @ w, torch.matmul, (x, w), None) == ""
-    assert "out of their bounds" in failure_message_of((x @ w) * 1.0001, torch.matmul, (x, w), None)
-    assert "dtype" in failure_message_of((x @ w).double(), torch.matmul, (x, w), None)
+    bound = bound_of(torch.matmul, (x, w), None, None)
+    assert bound.values.shape == bound.bound.shape == (5, 3)
+    found = evaluate_outputs(torch.matmul, (x, w))
+    assert explain_difference(x @ w, found) == ""
+    assert "out of their bounds" in explain_difference((x @ w) * 1.0001, found)
+    assert "dtype" in explain_difference((x @ w).double(), found)
 
 
 def test_bounds_hold_for_what_is_honest_and_for_nothing_else():
