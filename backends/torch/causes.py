@@ -409,18 +409,28 @@ def where_weights_are_read_as_neighbours(question: Any) -> Any:
 
 def where_weights_meet_padding_alone(question: Any) -> Any:
     """Weights whose places along the last axis all lie in padding: with a stride their gradient is not written."""
-    x, weight, *bias = question.inputs
+    _, weight, *bias = question.inputs
+    return [None, np.broadcast_to(_is_met_by_padding_alone(question), weight.shape), *(None for _ in bias)]
+
+
+def _is_met_by_padding_alone(question: Any) -> Any:
+    """Of each place of a window along the last axis, whether a stride leaves it nothing but padding."""
+    given = dict(zip(question.names, question.inputs, strict=True))
     stride, padding, dilation = (np.atleast_1d(question.params[n])[-1] for n in ("stride", "padding", "dilation"))
-    size, taps = x.shape[-1], np.arange(weight.shape[-1])
+    size, taps = given["x"].shape[-1], np.arange(given["weight"].shape[-1])
     steps = np.arange((size + 2 * padding - dilation * taps[-1] - 1) // stride + 1)
     places = stride * steps[:, None] - padding + dilation * taps
-    unwritten = ~((places >= 0) & (places < size)).any(axis=0) & (stride > 1)
-    return [None, np.broadcast_to(unwritten, weight.shape), *(None for _ in bias)]
+    return ~((places >= 0) & (places < size)).any(axis=0) & (stride > 1)
 
 
 def meets_padding_alone(question: Any) -> bool:
     """Whether the weight's gradient is asked for, and some weights meet nothing but padding."""
-    return bool(question.needs[1] and where_weights_meet_padding_alone(question)[1].any())
+    return bool(question.needs[1] and _is_met_by_padding_alone(question).any())
+
+
+def has_column_of_padding_alone(question: Any) -> bool:
+    """Whether windows are one column wide, and none lies on the image."""
+    return bool(_is_met_by_padding_alone(question).tolist() == [True])
 
 
 def divide_by_stored_count(
