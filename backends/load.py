@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distributions, entry_points
 from pathlib import Path
 from typing import Any
 
-from opproof.core.capabilities import backend_of, capability_of
+from opproof.core.capabilities import backend_of, capability_of, library_of
 from opproof.core.errors import BackendError, find_near, suggest
 from opproof.core.text import text_of
 
@@ -20,8 +20,11 @@ LIBRARIES = (".so", ".dylib", ".dll")
 
 def list_built_in() -> list[str]:
     """Names of the adapters: the folders here whose package has a function `create`; imports nothing."""
-    packages = FOLDER.glob("*/__init__.py")
-    return sorted(p.parent.name for p in packages if "\ndef create(" in p.read_text(encoding="utf-8"))
+    return sorted(p.parent.name for p in FOLDER.glob("*/__init__.py") if "\ndef create(" in _source_of(p.parent.name))
+
+
+def _source_of(name: str) -> str:
+    return (FOLDER / name / "__init__.py").read_text(encoding="utf-8")
 
 
 def list_installed() -> list[str]:
@@ -47,7 +50,7 @@ def load_backend(spec: str) -> Any:
             f"{spec} names a vector capability, which a process has from its start on: give {plain} here, or run "
             f"`opproof run -b {plain} --isa {capability_of(spec)}`."
         )
-    name, _, variant = spec.partition(":")
+    name, variant = _split_name(spec)
     if name in list_built_in():
         module = importlib.import_module(f"opproof.backends.{name}")
         return module.create(variant)
@@ -64,6 +67,23 @@ def load_backend(spec: str) -> Any:
     known = [*list_built_in(), *list_installed()]
     hint = suggest(name, known, most=3) if find_near(name, known) else f"; there are {', '.join(known)}."
     raise BackendError(f"unknown backend {spec!r}: expected a name, ./file.py, ./library.so or exec:COMMAND{hint}")
+
+
+def list_devices(spec: str) -> dict[str, str]:
+    """What to write after -b for each device of the adapter `spec`, and what it is. Raises BackendError without any."""
+    name, variant = _split_name(spec)
+    module = importlib.import_module(f"opproof.backends.{name}") if name in list_built_in() else None
+    if not hasattr(module, "list_devices"):
+        names = ", ".join(n for n in list_built_in() if "def list_devices(" in _source_of(n))
+        raise BackendError(f"{spec} is no backend that names its devices: give one of {names}.")
+    found: dict[str, str] = module.list_devices(variant)  # type: ignore[union-attr]
+    return found
+
+
+def _split_name(spec: str) -> tuple[str, str]:
+    """The name of a backend, and what stands behind it: a variant, a path, a device."""
+    name = library_of(spec)
+    return name, spec.removeprefix(name).removeprefix(":")
 
 
 def _make(loaded: Any, variant: str) -> Any:

@@ -122,6 +122,21 @@ def check_variant(backend: str, variant: str, *others: str) -> None:
     raise BackendError(f"backend {backend} has no variant {variant!r}: expected {expected}.")
 
 
+def split_device(variant: str) -> tuple[str, str | None]:
+    """What stands before the last "@" of a variant, which may be a path, and the name of a device behind it."""
+    before, at, device = variant.rpartition("@")
+    return (before, device) if at and "/" not in device else (variant, None)
+
+
+def find_device(backend: str, asked: str, there: Collection[str]) -> str:
+    """The one of the devices `there` that `asked` names, in capitals or not. Raises BackendError where none does."""
+    found = next((name for name in there if name.lower() == asked.lower()), None)
+    if found is None:
+        has = ", ".join(there)
+        raise BackendError(f"backend {backend} has no device {asked!r} on this machine; give one that it has: {has}.")
+    return found
+
+
 def how_to_install(backend: str) -> str:
     """The command that installs what an adapter needs, from the folder of a clone or from PyPI."""
     extra = backend.replace("_", "-")

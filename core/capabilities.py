@@ -7,6 +7,7 @@ names a variable and its value, where the backend itself states none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 _MARK = "+isa="
@@ -27,6 +28,11 @@ def backend_of(spec: str) -> str:
 def capability_of(spec: str) -> str:
     """The capability: avx2 of torch+isa=avx2; empty where the library chooses for itself."""
     return spec.rpartition(_MARK)[2] if _MARK in spec else ""
+
+
+def library_of(spec: str) -> str:
+    """The name before a variant or a device: ggml of ggml:/path@Vulkan0."""
+    return re.split("[:@]", backend_of(spec), maxsplit=1)[0]
 
 
 def rename_backend(spec: str, names: Mapping[str, str]) -> str:

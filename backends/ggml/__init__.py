@@ -1,7 +1,7 @@
 """ggml: the C library itself, through its graph API.
 
 `-b ggml` takes the library in the wheel of pywhispercpp, or what OPPROOF_GGML names (a libggml or a folder of them);
-`-b ggml:/path/to/lib` another build.
+`-b ggml:/path/to/lib` another build. `-b ggml@NAME` and `-b ggml:/path@NAME` compute on a device of its registry.
 Values are one forward graph; gradients come from ggml_build_backward_expand of the loss sum(y g), g our cotangent.
 """
 
@@ -27,13 +27,14 @@ from opproof.backends.ggml import (
     rows,
     shape,
 )
-from opproof.backends.ggml.graph import Device, Graph, Tensor, open_device
+from opproof.backends.ggml.devices import Device, describe_devices, open_device
+from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.library import load_library
 from opproof.backends.ggml.probe import find_refusal, read_last_words
 from opproof.backends.ggml.run import compute_gradients, differentiate, lies_over, run
 from opproof.backends.ggml.versions import describe_unknown, is_known
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
-from opproof.backends.table import function_of, join_tables, supports, write_results
+from opproof.backends.table import function_of, join_tables, split_device, supports, write_results
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Destination
 
@@ -41,16 +42,20 @@ TABLE = join_tables(pointwise, rows, order, matrix, shape, blocks, conv, pool, i
 
 
 class Ggml:
-    """ggml's CPU backend, with one thread unless it is told."""
+    """One backend of ggml, with one thread unless it is told.
 
-    name, device = "ggml", "cpu"
-    destinations = (Destination.IN_PLACE,)
+    `host` is the CPU of the same library: what a graph can be built of is asked in a fork, where no other device works.
+    """
+
+    name = "ggml"
     dtypes = ("i8", "i16", "i32")
     mixed = True
 
-    def __init__(self, device: Device, variant: str) -> None:
+    def __init__(self, device: Device, host: Device, variant: str) -> None:
         self.compute, self.rounding = precision.load_built_in("ggml", variant)
-        self._device, self.version = device, device.library.version
+        self._device, self._host, self.version = device, host, device.library.version
+        self.device = device.name.lower()
+        self.destinations = (Destination.IN_PLACE,) if device.everywhere else ()  # elsewhere tensors are copies
         self.set_threads = device.set_threads
         self._refused: dict[Any, str] = {}  # by what decides it, whether a backward pass exists: asking costs a fork
 
@@ -85,7 +90,7 @@ class Ggml:
         self._ask(op, inputs, params)
         question = (op, tuple(needs), *_describe(inputs), repr(params))
         if question not in self._refused:
-            with Graph(self._device, gradient=True) as graph:
+            with Graph(self._host, gradient=True) as graph:
                 leaves, outputs = self._forward(graph, op, inputs, params, needs)
                 self._refused[question] = find_refusal(lambda: differentiate(graph, outputs, cotangents))
         if reason := self._refused[question]:
@@ -106,7 +111,7 @@ class Ggml:
             return
         question = ("calls", op, *_describe(inputs), repr(params))
         if question not in self._refused:
-            with Graph(self._device) as graph:
+            with Graph(self._host) as graph:
                 leaves = [_make_leaf(graph, x) for x in inputs]
                 said = read_last_words(lambda: _build(graph, op, leaves, params))
             said = said if said is None else next(iter(said.strip().splitlines()[:1]), "nothing")
@@ -147,5 +152,16 @@ def _build(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapp
 
 
 def create(variant: str = "") -> Backend:
-    """The backend of the ggml at the path `variant`. Raises BackendError where none can be loaded."""
-    return Ggml(open_device(load_library(variant)), variant)
+    """The backend of the ggml at the path `variant`, on the device after its "@". Raises BackendError without one."""
+    path, name = split_device(variant)
+    library = load_library(path, registry=name is not None)
+    host = open_device(library)
+    return Ggml(host if name is None else open_device(library, name), host, variant)
+
+
+def list_devices(variant: str = "") -> dict[str, str]:
+    """What to write after -b for each device, with what it is and computes. Raises BackendError without a registry."""
+    path, _ = split_device(variant)
+    build = f":{path}" if path else ""
+    found = describe_devices(load_library(path, registry=True))
+    return {f"ggml{build}@{name}": said for name, said in found.items()}

@@ -13,7 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from opproof.backends.ggml.library import QUANTISED, TYPES, InitParams, Library
+from opproof.backends.ggml.devices import Device
+from opproof.backends.ggml.library import QUANTISED, TYPES, InitParams
 from opproof.backends.ggml.memory import Shape, fold_axes, strides_of, to_four_axes
 from opproof.backends.ggml.types import types_of
 from opproof.backends.protocol import Unsupported, short_name_of
@@ -22,7 +23,6 @@ from opproof.core.arrays import Array
 _NAMES = {number: name for name, number in (*TYPES.items(), *QUANTISED.items())}
 _NODES = 1024
 _CONTEXT = 2**20
-_LIMIT = 2**62
 
 
 @dataclass(frozen=True)
@@ -31,31 +31,6 @@ class Tensor:
 
     pointer: int
     shape: Shape
-
-
-@dataclass(frozen=True)
-class Device:
-    """ggml's CPU backend, and a buffer that spans the address space, so that any array is in it."""
-
-    library: Library
-    backend: ctypes.c_void_p
-    everywhere: ctypes.c_void_p
-
-    def set_threads(self, count: int) -> None:
-        """Compute with `count` threads from now on."""
-        self.library.function("ggml_backend_cpu_set_n_threads")(self.backend, ctypes.c_int(count))
-
-
-def open_device(library: Library) -> Device:
-    """One for the process; never closed."""
-    init = library.function("ggml_backend_cpu_init")
-    init.restype = ctypes.c_void_p
-    backend = ctypes.c_void_p(init())
-    wrap = library.function("ggml_backend_cpu_buffer_from_ptr")
-    wrap.restype = ctypes.c_void_p
-    device = Device(library, backend, ctypes.c_void_p(wrap(ctypes.c_void_p(4096), ctypes.c_size_t(_LIMIT))))
-    device.set_threads(1)
-    return device
 
 
 class Graph:
@@ -69,14 +44,15 @@ class Graph:
             self.pointer("ggml_new_graph_custom", self.context, ctypes.c_size_t(_NODES), ctypes.c_bool(gradient))
         )
         self.buffer: ctypes.c_void_p | None = None
+        self._buffers: list[ctypes.c_void_p] = []  # of leaves, on a device with memory of its own
         self.over: Tensor | None = None  # the leaf that the result is to be written over
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.buffer is not None:
-            self.library.function("ggml_backend_buffer_free")(self.buffer)
+        for buffer in (*self._buffers, *([] if self.buffer is None else [self.buffer])):
+            self.library.function("ggml_backend_buffer_free")(buffer)
         self.library.function("ggml_free")(self.context)
 
     def leaf(self, array: Array) -> Tensor:
@@ -113,8 +89,8 @@ class Graph:
         if strides is not None:
             ctypes.memmove(tensor.pointer + self.library.layout.nb, (ctypes.c_size_t * 4)(*strides), 32)
         self.arrays[tensor.pointer] = array
-        data = ctypes.c_void_p(array.__array_interface__["data"][0])
-        self.do("ggml_backend_tensor_alloc", self.device.everywhere, tensor, data)
+        buffer = self.device.allocate(tensor.pointer, array)
+        self._buffers += [] if buffer is None else [buffer]
         return tensor
 
     def integers(self, tensor: Tensor) -> Tensor:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ QUANTISED = {
     "iq4_xs": 23, "iq1_m": 29, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "nvfp4": 40, "q1_0": 41,
 }  # fmt: skip
 _ENDINGS = (".so", ".dylib", ".dll")
+#: How the names of the libraries begin, in the order in which they need each other; a wheel adds hexadecimal digits.
+_CPU = ("gomp", "ggml-base", "ggml-cpu")
+_REGISTRY = r"ggml(-[0-9a-f]{8})?\."
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,18 @@ class Library:
         """The C function, with its result untyped. Raises Unsupported where this build lacks it."""
         return _find_function(self.handles, name)
 
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    def has_type(self, name: str) -> bool:
+        """Whether this build has the type."""
+        type_name = self.function("ggml_type_name")
+        type_name.restype = ctypes.c_char_p
+        said = type_name(ctypes.c_int({**TYPES, **QUANTISED}[name])) or b""
+        return bool(said.decode().lower() == name)
+
     def has(self, name: str) -> bool:
         """Whether this build has the C function."""
         return any(hasattr(handle, name) for handle in self.handles)
@@ -61,10 +77,13 @@ class InitParams(ctypes.Structure):
     _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
 
 
-def load_library(asked: str = "") -> Library:
-    """The ggml at `asked`, or the one found, ready for use. Raises BackendError, one sentence that says what to do."""
+def load_library(asked: str = "", *, registry: bool = False) -> Library:
+    """The ggml at `asked`, or the one found, ready for use, on request with its registry of devices.
+
+    Raises BackendError, one sentence that says what to do.
+    """
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort would start gdb for each, which takes seconds
-    path, files = _find(asked)
+    path, files = _find(asked, (*_CPU, _REGISTRY) if registry else _CPU)
     try:
         handles = [ctypes.CDLL(str(f)) for f in files]  # not global: two builds in one process keep to themselves
     except OSError as error:
@@ -91,8 +110,8 @@ def _find_function(handles: Iterable[ctypes.CDLL], name: str) -> Any:
     raise Unsupported(f"this ggml has no {name}")
 
 
-def _find(asked: str) -> tuple[Path, list[Path]]:
-    """The place, and the files to load in order."""
+def _find(asked: str, kinds: Sequence[str]) -> tuple[Path, list[Path]]:
+    """The place, and the files of these kinds to load in order."""
     places = [p for p in (asked, os.environ.get("OPPROOF_GGML", "")) if p]
     if places:
         path = Path(places[0])
@@ -100,7 +119,7 @@ def _find(asked: str) -> tuple[Path, list[Path]]:
             said = f"ggml:{path}" if asked else f"OPPROOF_GGML={path}"
             raise BackendError(f"backend ggml: {said} names no file; give a libggml or the folder of its libraries.")
         if path.is_dir() or path.name.startswith("libggml-"):
-            return path, _order_libraries(path if path.is_dir() else path.parent)
+            return path, _order_libraries(path if path.is_dir() else path.parent, kinds, path)
         return path, [path]
     spec = importlib.util.find_spec("pywhispercpp")
     if spec is None or spec.origin is None:
@@ -109,16 +128,15 @@ def _find(asked: str) -> tuple[Path, list[Path]]:
         )
     package = Path(spec.origin).parent
     for folder in (package.parent / "pywhispercpp.libs", package / ".dylibs", package.parent):
-        if folder.is_dir() and (files := _order_libraries(folder)):
+        if folder.is_dir() and (files := _order_libraries(folder, kinds)):
             return folder, files
     raise BackendError(f"backend ggml: no libggml beside {package}; set OPPROOF_GGML to a libggml or its folder.")
 
 
-def _order_libraries(folder: Path) -> list[Path]:
-    """The libraries of a folder in the order in which they need each other; one file of each."""
-    found = sorted(p for p in folder.iterdir() if any(e in p.name for e in _ENDINGS))
-    kinds = ("libgomp", "libggml-base", "libggml-cpu")
-    first = [next((p for p in found if p.name.startswith((k, k[3:]))), None) for k in kinds]
+def _order_libraries(folder: Path, kinds: Sequence[str], asked: Path | None = None) -> list[Path]:
+    """The libraries of a folder in the order of `kinds`; one file of each, `asked` before others."""
+    found = sorted((p for p in folder.iterdir() if any(e in p.name for e in _ENDINGS)), key=lambda p: (p != asked, p))
+    first = [next((p for p in found if re.match(f"(lib)?{kind}", p.name)), None) for kind in kinds]
     return [p for p in first if p is not None]
 
 

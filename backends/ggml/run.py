@@ -71,17 +71,13 @@ def compute_gradients(g: Graph, inputs: Sequence[Tensor | None]) -> list[Array |
 def read(g: Graph, tensor: Tensor) -> Array:
     """The tensor's values as a new array, cut to the shape in which NumPy sees it."""
     sizes, strides = g.sizes(tensor.pointer), g.strides(tensor.pointer)
-    nbytes = g.library.function("ggml_nbytes")
-    nbytes.restype = ctypes.c_size_t
     quantised = g.type(tensor) in QUANTISED
     dtype = np.dtype(np.uint8) if quantised else dtype_of(g.type(tensor))
     if 0 in sizes:
         return np.zeros(tensor.shape, dtype)
-    memory = (ctypes.c_char * nbytes(ctypes.c_void_p(tensor.pointer))).from_address(
-        g.pointer("ggml_get_data", ctypes.c_void_p(tensor.pointer))
-    )
+    memory = g.device.read(tensor.pointer)
     if quantised:
-        return np.frombuffer(memory, np.uint8).copy().reshape(tensor.shape)
+        return memory.copy().reshape(tensor.shape)
     view: Array = np.ndarray(tuple(reversed(sizes)), dtype, memory, strides=tuple(reversed(strides)))
     return view.copy().reshape(tensor.shape)
 
@@ -109,7 +105,8 @@ def _compute(g: Graph) -> None:
 
 def _look_behind(g: Graph, buffer: ctypes.c_void_p) -> None:
     """Raise BackendFailed where the poison between tensors, or in the last one, was written."""
-    base, size = (g.pointer(f"ggml_backend_buffer_get_{what}", buffer) for what in ("base", "size"))
+    base, memory = g.device.read_buffer(buffer)
+    size = memory.size
     free = np.ones(size, np.bool_)
     pointer = g.pointer("ggml_get_first_tensor", g.context)
     while following := g.pointer("ggml_get_next_tensor", g.context, ctypes.c_void_p(pointer)):
@@ -117,7 +114,6 @@ def _look_behind(g: Graph, buffer: ctypes.c_void_p) -> None:
         if base <= data < base + size:
             free[data - base : data - base + nbytes] = False
         pointer = following
-    memory: Array = np.ndarray((size,), np.uint8, memoryview((ctypes.c_char * size).from_address(base)))
     if written := int(np.count_nonzero(memory[free] != _POISON)):
         raise BackendFailed(f"ggml wrote {written} bytes behind the end of a tensor")
 
@@ -132,4 +128,6 @@ def _check(g: Graph) -> None:
         if not supports(g.device.backend, node):
             describe = g.library.function("ggml_op_desc")
             describe.restype = ctypes.c_char_p
-            raise Unsupported(f"ggml's CPU backend says that it does not support this {describe(node).decode()}")
+            raise Unsupported(
+                f"ggml's {g.device.name} backend says that it does not support this {describe(node).decode()}"
+            )

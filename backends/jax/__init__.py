@@ -1,12 +1,14 @@
-"""jax: JAX on the CPU, each operator by JAX's own function, gradients by jax.vjp.
+"""jax: JAX, each operator by JAX's own function, gradients by jax.vjp.
 
 `-b jax` compiles each call as one program, as jax.jit does; `-b jax:eager` runs it operation by operation.
-float64 is computed with jax_enable_x64 set, everything else without it. XLA compiles anew for every shape,
-parameter and dtype, and that is nearly all the time of a run (docs/reference/backends/jax.md).
+Both compute on the CPU; `-b jax:gpu` compiles for the first GPU. float64 is computed with jax_enable_x64 set,
+everything else without it. XLA compiles anew for every shape, parameter and dtype, and that is nearly all the time of a
+run (docs/reference/backends/jax.md).
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +22,7 @@ from opproof.backends.protocol import Backend, Unsupported, short_name_of
 from opproof.backends.table import (
     Table,
     check_variant,
+    find_device,
     function_of,
     import_library,
     join_tables,
@@ -50,19 +53,20 @@ LAST = 3
 class Jax:
     """JAX's functions, compiled call by call or run eagerly."""
 
-    name, device = "jax", "cpu"
+    name = "jax"
     dtypes = DECLARED
     mixed = True
 
     def __init__(self, jax: Any, table: Table, variant: str) -> None:
         self.compute, self.rounding = precision.load_built_in("jax", variant)
         self._compiled = variant != "eager"
+        self.device = "gpu" if variant == "gpu" else "cpu"
         self._jax, self.table, self.version = jax, table, str(jax.__version__)
         flags = os.environ.get(
             "XLA_FLAGS", ""
         )  # which a capability adds to: of a flag that comes twice the last counts
         stated = {name: {"XLA_FLAGS": f"{flags} --xla_cpu_max_isa={isa}".strip()} for name, isa in LEVELS.items()}
-        self.capabilities = select_possible(stated)
+        self.capabilities = select_possible(stated) if self.device == "cpu" else {}
         self._last: dict[str, Callable[..., Any]] = {}
         self._made = 0
 
@@ -136,11 +140,27 @@ def _with_stored_results(function: Callable[..., Any], op: str, inputs: Sequence
     return stored
 
 
-def create(variant: str = "") -> Backend:
-    """JAX on the CPU, compiled ("" or "jit") or "eager". Raises BackendError where it is not installed."""
-    check_variant("jax", variant, "jit", "eager")
+def list_devices(_: str = "") -> dict[str, str]:
+    """What to write after -b for each platform that JAX finds, and its devices."""
     jax = import_library("jax", "jax", "JAX")
-    jax.config.update("jax_platforms", "cpu")
+    found = {"jax": ", ".join(str(device) for device in jax.devices("cpu"))}
+    with contextlib.suppress(RuntimeError):  # by which JAX says that it finds none
+        found["jax:gpu"] = ", ".join(f"{device} ({device.device_kind})" for device in jax.devices("gpu"))
+    return found
+
+
+def create(variant: str = "") -> Backend:
+    """JAX on the CPU, compiled ("" or "jit") or "eager", or compiled for a "gpu".
+
+    Raises BackendError where it is not installed, or finds no GPU.
+    """
+    check_variant("jax", variant, "jit", "eager", "gpu")
+    jax = import_library("jax", "jax", "JAX")
+    if variant == "gpu":
+        find_device("jax", "gpu", ["gpu"] if "jax:gpu" in list_devices() else ["cpu"])
+        jax.config.update("jax_default_device", jax.devices("gpu")[0])
+    else:
+        jax.config.update("jax_platforms", "cpu")
     from opproof.backends.jax import conv, integers, moves, nn, pointwise, pool, quantised, reductions
 
     return Jax(jax, join_tables(pointwise, reductions, moves, nn, conv, pool, quantised, integers), variant)

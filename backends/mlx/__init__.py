@@ -1,7 +1,8 @@
-"""mlx: Apple's MLX on the CPU, each operator by MLX's own function, gradients by mx.vjp.
+"""mlx: Apple's MLX, each operator by MLX's own function, gradients by mx.vjp.
 
-`-b mlx` runs operation by operation; `-b mlx:compile` lets mlx.nn compile its activations, which on a CPU calls
-a C++ compiler for each (seconds). MLX reads arrays laid out row by row: other layouts are copied on the way in.
+`-b mlx` runs operation by operation on the CPU, `-b mlx:gpu` on a GPU; `-b mlx:compile` lets mlx.nn compile its
+activations, which on a CPU calls a C++ compiler for each (seconds). MLX reads arrays laid out row by row: other layouts
+are copied on the way in.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
-from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, pull_back, supports
+from opproof.backends.table import (
+    Table,
+    check_variant,
+    find_device,
+    function_of,
+    import_library,
+    join_tables,
+    pull_back,
+    supports,
+)
 from opproof.core.arrays import Array
 from opproof.core.tuples import tuple_of
 
@@ -27,13 +37,14 @@ DECLINES = (
 
 
 class Mlx:
-    """MLX's functions on its CPU device."""
+    """MLX's functions on one device."""
 
-    name, device = "mlx", "cpu"
+    name = "mlx"
     dtypes = ("i8", "i16", "i32", "u8")
 
     def __init__(self, mx: Any, table: Table, variant: str) -> None:
         self.compute, self.rounding = precision.load_built_in("mlx", variant)
+        self.device = "gpu" if variant == "gpu" else "cpu"
         self._mx, self.table, self.version = mx, table, str(mx.__version__)
         self._types = {"f64": mx.float64, "f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16, "i64": mx.int64}
         self._types |= {"i8": mx.int8, "i16": mx.int16, "i32": mx.int32, "u8": mx.uint8}
@@ -85,12 +96,24 @@ def _with_declines() -> Iterator[None]:
         raise
 
 
-def create(variant: str = "") -> Backend:
-    """MLX on the CPU, op by op ("") or with its activations compiled ("compile"). Raises BackendError without MLX."""
-    check_variant("mlx", variant, "compile")
+def list_devices(_: str = "") -> dict[str, str]:
+    """What to write after -b for each device that MLX finds, and what it is."""
     mx = import_library("mlx.core", "mlx", "MLX")
-    mx.set_default_device(mx.cpu)
-    if not variant:
+    found = {f"mlx:{name}" if name == "gpu" else "mlx": getattr(mx, name) for name in ("cpu", "gpu")}
+    return {spec: str(mx.Device(kind)) for spec, kind in found.items() if mx.is_available(mx.Device(kind))}
+
+
+def create(variant: str = "") -> Backend:
+    """MLX op by op on the CPU ("") or on a "gpu", or with its activations compiled ("compile").
+
+    Raises BackendError where it is not installed, or finds no GPU.
+    """
+    check_variant("mlx", variant, "compile", "gpu")
+    mx = import_library("mlx.core", "mlx", "MLX")
+    if variant == "gpu":
+        find_device("mlx", "gpu", ["gpu"] if "mlx:gpu" in list_devices() else ["cpu"])
+    mx.set_default_device(mx.gpu if variant == "gpu" else mx.cpu)
+    if variant != "compile":
         mx.disable_compile()
     from opproof.backends.mlx import losses, moves, nn, pointwise, reductions, windows
 

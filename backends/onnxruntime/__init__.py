@@ -1,9 +1,10 @@
-"""onnxruntime: ONNX Runtime's CPU provider, each operator as a model of ONNX's own operator; values only.
+"""onnxruntime: ONNX Runtime, each operator as a model of ONNX's own operator; values only.
 
-ONNX Runtime's CPU build computes no gradients: in gradient mode every case is UNSUPPORTED. A model is made and
-optimised for each operator, shapes, dtypes and parameters, with the default optimisations, and one thread unless it is
-told another number; the last session is kept, since a case is called three times in a row. Inputs are read where they
-lie if they are laid out row by row; other layouts are copied on the way in.
+`-b onnxruntime` takes the CPU provider, `-b onnxruntime@CUDA` another one, which may leave nothing to the CPU's: what
+it has no kernel for is declined. ONNX Runtime's CPU build computes no gradients: in gradient mode every case is
+UNSUPPORTED. A model is made and optimised for each operator, shapes, dtypes and parameters, with the default
+optimisations, and one thread unless it is told another number; the last session is kept, since a case is called three
+times in a row. Inputs are read where they lie if they are laid out row by row; other layouts are copied on the way in.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
-from opproof.backends.table import check_variant, import_library, join_tables, supports
+from opproof.backends.table import check_variant, find_device, import_library, join_tables, split_device, supports
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED
 
+PROVIDER = "ExecutionProvider"  # how the names of all providers end
+
 #: What ONNX Runtime says where it has no kernel.
 DECLINES = (
+    "fallback to CPU EP has been explicitly disabled",  # of another provider,
     "Could not find an implementation",
     "Failed to find kernel",
     "data type is not supported",
@@ -40,12 +44,12 @@ DRAWS = frozenset({"dropout"})
 
 
 class OnnxRuntime:
-    """Models of one operator, run by ONNX Runtime's CPU provider."""
+    """Models of one operator, run by one provider of ONNX Runtime."""
 
-    name, device = "onnxruntime", "cpu"
+    name = "onnxruntime"
     dtypes = DECLARED
 
-    def __init__(self, ort: Any) -> None:
+    def __init__(self, ort: Any, provider: str = "CPU") -> None:
         from opproof.backends.onnx import integers, model, quantised
 
         self._ort, self._models, self.table = ort, model, {**model.load_tables(), **join_tables(quantised, integers)}
@@ -54,6 +58,9 @@ class OnnxRuntime:
         self._options = ort.SessionOptions()
         self._options.intra_op_num_threads = self._options.inter_op_num_threads = 1
         self._options.log_severity_level = 4  # an error is raised as well as logged
+        self.device, self._provider = provider.lower(), f"{provider}{PROVIDER}"
+        if provider != "CPU":
+            self._options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
         self._last: tuple[str, Any] | None = None
 
     def set_threads(self, count: int) -> None:
@@ -77,7 +84,7 @@ class OnnxRuntime:
         if self._last is None or self._last[0] != key or op in DRAWS:
             self._last = None
             model = self._models.build(self.table, op, inputs, params)
-            self._last = (key, self._ort.InferenceSession(model, self._options, providers=["CPUExecutionProvider"]))
+            self._last = (key, self._ort.InferenceSession(model, self._options, providers=[self._provider]))
         return self._last[1]
 
     def _value(self, array: Array, kind: str | None) -> Any:
@@ -106,11 +113,23 @@ def _with_declines() -> Iterator[None]:
         raise Unsupported(f"ONNX Runtime: {words}") from None
 
 
+def list_devices(_: str = "") -> dict[str, str]:
+    """What to write after -b for each provider of this build of ONNX Runtime."""
+    ort = import_library("onnxruntime", "onnxruntime", "onnxruntime")
+    names = [name.removesuffix(PROVIDER) for name in ort.get_available_providers()]
+    return {f"onnxruntime@{name}": f"{name}{PROVIDER}" for name in names}
+
+
 def create(variant: str = "") -> Backend:
-    """ONNX Runtime on the CPU. Raises BackendError where it or onnx is not installed."""
-    check_variant("onnxruntime", variant)
+    """ONNX Runtime's CPU provider, or the one after the "@". Raises BackendError where it or onnx is not installed."""
+    plain, provider = split_device(variant)
+    check_variant("onnxruntime", plain)
     import_library("onnx", "onnxruntime", "onnx")  # the models are made with it
-    return OnnxRuntime(import_library("onnxruntime", "onnxruntime", "onnxruntime"))
+    ort = import_library("onnxruntime", "onnxruntime", "onnxruntime")
+    if provider is None:
+        return OnnxRuntime(ort)
+    names = [spec.partition("@")[2] for spec in list_devices()]
+    return OnnxRuntime(ort, find_device("onnxruntime", provider.removesuffix(PROVIDER), names))
 
 
 def _to_numpy(y: Any, own: Mapping[str, np.dtype[Any]]) -> Array:

@@ -1,9 +1,9 @@
-"""openvino: OpenVINO's CPU plugin, fed with the models of backends/onnx; values only.
+"""openvino: OpenVINO's plugin for one device, fed with the models of backends/onnx; values only.
 
 `-b openvino` sets the hint INFERENCE_PRECISION_HINT to f32, so that a model of float32 is computed in it on every CPU;
 `-b openvino:default` leaves the choice to OpenVINO, which takes bfloat16 where the CPU has instructions for it, and
-`-b openvino:bf16` asks for that. The last model is kept, since a case is called three times in a row. One thread unless
-it is told. OpenVINO computes no gradients.
+`-b openvino:bf16` asks for that. `-b openvino@GPU` computes on another device than the CPU. The last model is kept,
+since a case is called three times in a row. One thread unless it is told. OpenVINO computes no gradients.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.capabilities import select_possible
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
-from opproof.backends.table import check_variant, import_library, supports
+from opproof.backends.table import check_variant, find_device, import_library, split_device, supports
 from opproof.core.arrays import Array
 
 #: Its own kernels read one variable and its oneDNN the other: both have to say the same, or kernels find none to follow
@@ -38,27 +38,30 @@ DECLINES = (
 
 
 class OpenVino:
-    """Models of one operator, compiled by OpenVINO's CPU plugin."""
+    """Models of one operator, compiled by OpenVINO's plugin for one device."""
 
-    name, device = "openvino", "cpu"
+    name = "openvino"
 
-    def __init__(self, openvino: Any, variant: str) -> None:
+    def __init__(self, openvino: Any, variant: str, device: str = "CPU") -> None:
         from opproof.backends.onnx import model
 
         self._ov, self._models, self.table = openvino, model, model.load_tables()
         del self.table["dropout"]  # it is taken out of a model, with its input where nothing is left
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
-        self.capabilities = select_possible(CAPABILITIES)
+        self.device, self._device = device.lower(), device
+        self.capabilities = select_possible(CAPABILITIES) if device == "CPU" else {}
         self.compute, self.rounding = precision.load_built_in("openvino", variant)
-        self._config: dict[str, Any] = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
+        self._config: dict[str, Any] = {"NUM_STREAMS": 1}
+        if device == "CPU":
+            self._config["INFERENCE_NUM_THREADS"] = 1
         if variant != "default":
             self._config["INFERENCE_PRECISION_HINT"] = variant or "f32"
         self._last: tuple[str, Any] | None = None
 
     def set_threads(self, count: int) -> None:
         """Compute with `count` threads from now on."""
-        if count != self._config["INFERENCE_NUM_THREADS"]:
+        if count != self._config.get("INFERENCE_NUM_THREADS", count):
             self._config["INFERENCE_NUM_THREADS"], self._last = count, None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
@@ -78,7 +81,7 @@ class OpenVino:
         if self._last is None or self._last[0] != key:
             self._last = None
             model = self._core.read_model(self._models.build(self.table, op, inputs, params))
-            compiled = self._core.compile_model(model, "CPU", self._config)
+            compiled = self._core.compile_model(model, self._device, self._config)
             self._last = (key, compiled.create_infer_request())
         return self._last[1]
 
@@ -107,8 +110,23 @@ def _with_declines() -> Iterator[None]:
         raise Unsupported(f"OpenVINO: {lines[0].strip()}") from None
 
 
+def list_devices(_: str = "") -> dict[str, str]:
+    """What to write after -b for each device that OpenVINO finds, and what it is."""
+    core = import_library("openvino", "openvino", "openvino").Core()
+    return {f"openvino@{name}": str(core.get_property(name, "FULL_DEVICE_NAME")) for name in core.available_devices}
+
+
 def create(variant: str = "") -> Backend:
-    """OpenVINO in f32 (""), in bf16, or as it chooses. Raises BackendError where it or onnx is not installed."""
-    check_variant("openvino", variant, "default", "bf16")
+    """OpenVINO in f32 (""), in bf16, or as it chooses, on the CPU or the device after the "@".
+
+    Raises BackendError where it or onnx is not installed, or it finds no such device.
+    """
+    plain, device = split_device(variant)
+    check_variant("openvino", plain, "default", "bf16")
     import_library("onnx", "openvino", "onnx")  # the models are made with it
-    return OpenVino(import_library("openvino", "openvino", "openvino"), variant)
+    openvino = import_library("openvino", "openvino", "openvino")
+    if device is None:
+        return OpenVino(openvino, plain)
+    return OpenVino(
+        openvino, plain, find_device("openvino", device, [spec.partition("@")[2] for spec in list_devices()])
+    )

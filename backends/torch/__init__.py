@@ -1,7 +1,8 @@
 """torch: PyTorch's operators through the references' PyTorch twins, gradients by autograd.
 
-`-b torch` runs on the CPU, `-b torch:cuda` on a GPU. Results in place are those of PyTorch's `op_`, with autograd
-through them; strided ones those of its `out=`, which has no gradient.
+`-b torch` runs on the CPU, `-b torch:cuda`, `torch:mps` and `torch:xpu` on a GPU. `-b torch:inductor` has PyTorch's
+compiler compile each call for the CPU, with its gradient, which takes seconds. Results in place are those of PyTorch's
+`op_`, with autograd through them; strided ones those of its `out=`, which has no gradient.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ from typing import Any
 from opproof.backends import precision
 from opproof.backends.capabilities import select_possible
 from opproof.backends.protocol import Backend, Unsupported
-from opproof.backends.table import check_variant, import_library, like_of, write_results
+from opproof.backends.table import check_variant, find_device, import_library, like_of, write_results
 from opproof.backends.torch import integers, mixed, quantised
 from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, find_over_first
 from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED
-from opproof.core.errors import BackendError
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Destination
 from opproof.reference_ops import load
@@ -42,7 +42,6 @@ NATIVE: dict[str, Callable[..., Any]] = {
     **integers.NATIVE,
 }
 
-
 #: ATen has three levels of its own; what oneDNN has between them it is told alone. `sse4` is ATen's word default.
 CAPABILITIES = {
     "sse4": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"},
@@ -51,6 +50,7 @@ CAPABILITIES = {
     "avx512_bf16": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"},
 }
 
+GPUS = ("cuda", "mps", "xpu")  # names of devices and of the modules that speak of them
 
 #: Dtypes that NumPy has not, by the name that ml_dtypes and PyTorch both give them: integers of their size.
 FOREIGN = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
@@ -192,16 +192,39 @@ def place_of(array: Array | None, arrays: Sequence[Array | None]) -> int | None:
     return next((i for i, a in enumerate(arrays) if a is not None and a is array), None)
 
 
-def create(variant: str = "") -> Backend:
-    """PyTorch on "cpu" (also ""), or "cuda". Raises BackendError where it is not installed or has no such device."""
-    check_variant("torch", variant, "cpu", "cuda")
+def list_devices(_: str = "") -> dict[str, str]:
+    """What to write after -b for each device that PyTorch finds, and what it is."""
     torch = import_library("torch", "torch", "PyTorch")
-    device = "cuda" if variant == "cuda" else "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
-        raise BackendError("backend torch:cuda: this PyTorch sees no CUDA device; use -b torch, or a CUDA build.")
+    found = {"torch:cpu": str(torch.backends.cpu.get_cpu_capability())}
+    for name in GPUS:
+        if _is_available(torch, name):
+            module = getattr(torch, name)
+            found[f"torch:{name}"] = module.get_device_name() if hasattr(module, "get_device_name") else "a GPU"
+    return found
+
+
+def _is_available(torch: Any, name: str) -> bool:
+    """Whether PyTorch finds such a GPU; an older one does not know every kind."""
+    module = getattr(torch, name, None)
+    return module is not None and bool(module.is_available())
+
+
+def create(variant: str = "") -> Backend:
+    """PyTorch on the CPU ("", "cpu"), compiled for it ("inductor"), or on a GPU.
+
+    Raises BackendError where it is not installed, has no such device, or no compiler of C++.
+    """
+    check_variant("torch", variant, "cpu", "inductor", *GPUS)
+    torch = import_library("torch", "torch", "PyTorch")
     torch.set_num_threads(1)
+    if variant == "inductor":
+        from opproof.backends.torch.compiled import Inductor
+
+        return Inductor(torch)
+    if variant in GPUS:
+        find_device("torch", variant, [spec.partition(":")[2] for spec in list_devices()])
     _leave_the_compiler_out(torch)
-    return Torch(torch, device, variant)
+    return Torch(torch, variant or "cpu", variant)
 
 
 def _leave_the_compiler_out(torch: Any) -> None:

@@ -68,8 +68,6 @@ def _load_skeleton(kind: str) -> dict[str, str]:
 
 def _make_operator(name: str) -> dict[Path, str]:
     """The files of an operator in this clone. Raises UsageError where it is none, or the name cannot be one."""
-    from opproof.core.errors import UsageError
-
     if not name.isidentifier() or name != name.lower() or name.startswith("_"):
         raise UsageError(f"{name!r} is no name of an operator: use small letters, digits and underscores.")
     for folder in _OF_OPERATOR.values():
@@ -82,8 +80,6 @@ def _make_operator(name: str) -> dict[Path, str]:
 
 def _write_files(files: dict[Path, str], other: str) -> None:
     """Write all files, or none where one is there already. Raises UsageError, which asks for another of `other`."""
-    from opproof.core.errors import UsageError
-
     taken = [path for path in files if path.exists()]
     folder = (taken or list(files))[0].parent
     if taken:
@@ -107,7 +103,6 @@ def skill_command() -> None:
 def header_command() -> None:
     """Print the path of opproof.h: cc -I"$(dirname "$(opproof header)")" ..."""
     from importlib.util import find_spec
-    from pathlib import Path
 
     spec = find_spec("opproof.backends")
     assert spec is not None
@@ -124,7 +119,6 @@ def check_backend_command(*, spec: str, op: str, timeout: float) -> int:
 
     Exit status: 0 it speaks the protocol, 1 it does not, 2 the call is wrong.
     """
-    from opproof.core.errors import UsageError
     from opproof.harness.run.hosts.exec_dialogues import Command, check
     from opproof.reference_ops import load as load_op
 
@@ -218,8 +212,9 @@ def _find_target(backend: str, out: Path | None) -> Path:
     """The file to write. Raises UsageError where nobody said which, BackendError where it is bad."""
     from opproof.backends import precision
     from opproof.backends.load import list_built_in
+    from opproof.core.capabilities import library_of
 
-    name = backend.partition(":")[0]
+    name = library_of(backend)
     if out is None and name not in list_built_in():
         raise UsageError(f"{backend} is no adapter of opproof's, so --write needs the file: give --out precision.toml.")
     target = precision.path_of(name) if out is None else out

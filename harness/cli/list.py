@@ -17,6 +17,7 @@ from opproof.core.verdicts import RUN_LEVELS
 from opproof.harness.cli.options import Choice, split_values
 from opproof.reference_ops import Op, load, names
 from opproof.reference_ops._elsewhere import equivalents, names_by_operator
+from opproof.reference_ops._op import summary
 from opproof.reports import Result
 
 
@@ -32,8 +33,6 @@ def list_ops(*, as_json: bool) -> None:
     if as_json:
         _print(facts_of_operators(), as_json=True)
         return
-    from opproof.reference_ops._op import names, summary
-
     _print([{"op": n, "summary": summary(n)} for n in names()], as_json=False)
 
 
@@ -72,12 +71,16 @@ def list_models(*, as_json: bool) -> None:
 
 
 @list_command.command("backends")
+@click.option("-b", "--backend", default="", help="The devices of this one, with what they are and support.")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
-def list_backends(*, as_json: bool) -> None:
+def list_backends(*, backend: str, as_json: bool) -> None:
     """Backends that -b knows by name, and what of them is not installed."""
-    from opproof.backends.load import find_missing, list_built_in, list_installed
+    from opproof.backends.load import find_missing, list_built_in, list_devices, list_installed
     from opproof.backends.table import how_to_install
 
+    if backend:
+        _print([{"backend": spec, "is": said} for spec, said in list_devices(backend).items()], as_json=as_json)
+        return
     rows = []
     for name in list_built_in():
         needed = f"; needs {', '.join(find_missing(name))}: {how_to_install(name)}" if find_missing(name) else ""

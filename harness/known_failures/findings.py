@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from enum import IntEnum
 from pathlib import Path
 
 import opproof.backends
-from opproof.core.capabilities import backend_of
+from opproof.core.capabilities import library_of
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, OPEN, Verdict
 from opproof.harness.known_failures.known import Known, read_known
@@ -181,7 +180,7 @@ LEDGERS = Path(opproof.backends.__file__).parent
 
 def ledger_of(spec: str) -> Path | None:
     """The ledger that comes with the library of a built-in backend, whichever variant `spec` is."""
-    path = LEDGERS / re.split("[:@]", backend_of(spec), maxsplit=1)[0] / "known.toml"
+    path = LEDGERS / library_of(spec) / "known.toml"
     return path if path.is_file() else None
 
 
