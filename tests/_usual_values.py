@@ -47,10 +47,18 @@ _ASKING_WHY = frozenset(
         "test_wild",
     )
 )
+#: Whose subject is what two threads find of each other: each question is asked as often as a processor can.
+_ASKING_TWO_THREADS = frozenset(("test_what_calls_share", "test_blocks_run_with_all_that_is_tried"))
 #: Whose subject is how a program calls that is not opproof; each starts one, which imports PyTorch.
 _ASKING_ALONE = frozenset(("test_where_nobody_judges", "test_blocks_run_with_all_that_is_tried"))
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
+
+
+def meet_briefly(monkeypatch):
+    """Of calls in which threads may meet, one each for a hundredth of a second: a check has twenty, of 50 ms."""
+    monkeypatch.setattr("opproof.harness.check.judge.final_pass._MEETING_CALLS", 2)
+    monkeypatch.setattr("opproof.harness.check.call.other_calls._SEARCH_SECONDS", 0.01)
 
 
 def leave_out(names, monkeypatch):
@@ -62,6 +70,8 @@ def leave_out(names, monkeypatch):
         monkeypatch.setattr("opproof.harness.check.judge.final_pass.find_advisories", lambda *_, **__: ())
     if not names & _ASKING_AGAIN:
         monkeypatch.setattr("opproof.harness.check.judge.final_pass.FinalPass._list_questions", lambda *_, **__: ())
+    if not names & _ASKING_TWO_THREADS:
+        meet_briefly(monkeypatch)
     if not names & _ASKING_ALONE:
         monkeypatch.setattr("opproof.harness.check.judge.final_pass.by_script", lambda made, _: made)
     if not names & _ASKING_WHY:

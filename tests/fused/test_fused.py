@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from _deep import deep, few
-from _usual_values import leave_out
+from _usual_values import leave_out, meet_briefly
 
 pytest.importorskip("torch")
 
@@ -40,12 +40,13 @@ VARIED = ("rope_attention", "int4_matmul", "adamw")
 
 
 @pytest.mark.parametrize(("name", "i", "dtype"), RIGHT)
-def test_right_candidates_pass(name, i, dtype, request):
+def test_right_candidates_pass(name, i, dtype, request, monkeypatch):
     problem = PROBLEMS[name]
     # Other values and layouts in f32, where bounds are the sharpest.
     beyond = dtype == "f32" and (name in ONCE_FAILED or (i == 0 and name in VARIED))
     if not beyond:
         request.getfixturevalue("usual_values")
+    meet_briefly(monkeypatch)
     report = judged(problem, problem.right[i], dtype, beyond=beyond, seconds=1.0)
     assert report.ok, report
 
@@ -61,6 +62,7 @@ def test_right_candidates_pass_whatever_the_values(name):
 
 @pytest.mark.parametrize("name", few(["add_rms_norm", "gating", "selective_scan"], 2))
 def test_right_candidates_pass_in_other_sizes(name, monkeypatch):
+    meet_briefly(monkeypatch)
     # Minutes of a scan's steps.
     monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", variant._NEW[:4])
