@@ -79,14 +79,30 @@ def run(library, cases, out, defect="", timeout=30):
     return done.returncode, {(r["case"], r["mode"]): r for r in records}
 
 
-def judge(library, cases, defect, timeout):
-    """The same where the host alone is told of the defect, and this file's tests share what starts judges."""
-    backend = add_capability(str(library), f"OPPROOF_DEFECT={defect}")
-    tasks = [Task(backend, case, mode) for case in cases for mode in (FORWARD, GRADIENT)]
-    with Pool(HostLimits(2, float(timeout), 600 * 2**20)) as pool:
-        records = list(pool.run(tasks))
-    assert len(records) == len(tasks)
-    return status_of(records), {(r.case, r.mode): r for r in records}
+#: Seconds for a call, of defects that hang and of all others.
+TIMEOUTS = {True: 2.0, False: 30.0}
+
+
+@pytest.fixture(scope="module")
+def judged(broken):
+    """Records by defect: all are judged together, each host is told of one, and what starts judges is shared."""
+    tasks = {True: [], False: []}
+    for defect, (_, cases) in CASES.items():
+        backend = add_capability(str(broken), f"OPPROOF_DEFECT={defect}")
+        asked = [*cases, *others(defect)]
+        tasks[TABLE[defect][1] == "TIMEOUT"] += [Task(backend, c, mode) for c in asked for mode in (FORWARD, GRADIENT)]
+    found = {defect: [] for defect in CASES}
+    for hangs, some in tasks.items():
+        with Pool(HostLimits(2, TIMEOUTS[hangs], 600 * 2**20)) as pool:
+            for record in pool.run(some):
+                found[record.backend.rpartition("OPPROOF_DEFECT=")[2]].append(record)
+    return found
+
+
+def others(defect):
+    """What must pass beside it."""
+    operators = TABLE[defect][0].replace("other sums", "add, mul, sum").split(", ")
+    return [c for c in OTHERS if c.partition("[")[0] not in operators and c not in CASES[defect][1]]
 
 
 def test_the_readme_lists_every_defect():
@@ -100,17 +116,16 @@ def test_nothing_is_planted_unless_asked_for(broken, tmp_path):
 
 
 @pytest.mark.parametrize("defect", CASES)
-def test_defect(broken, defect):
-    ops, verdict = TABLE[defect]
+def test_defect(judged, defect):
     mode, cases = CASES[defect]
-    others = [c for c in OTHERS if c.partition("[")[0] not in ops.replace("other sums", "add, mul, sum").split(", ")]
-    others = [c for c in others if c not in cases]
-    status, records = judge(broken, [*cases, *others], defect, timeout=2 if verdict == "TIMEOUT" else 30)
-    assert {c: records[c, mode].verdict for c in cases} == dict.fromkeys(cases, verdict)
-    beside = {key: r.verdict for key, r in records.items() if key[0] in others}
-    assert beside == dict.fromkeys(beside, "PASS")
-    assert len(beside) >= 2 * 3
-    assert status == (0 if verdict == "PASS" else 1)
+    verdict, beside = TABLE[defect][1], others(defect)
+    records = {(r.case, r.mode): r.verdict for r in judged[defect]}
+    assert len(records) == len(judged[defect]) == 2 * len({*cases, *beside})
+    assert {c: records[c, mode] for c in cases} == dict.fromkeys(cases, verdict)
+    passed = {key: v for key, v in records.items() if key[0] in beside}
+    assert passed == dict.fromkeys(passed, "PASS")
+    assert len(passed) >= 2 * 3
+    assert status_of(judged[defect]) == (0 if verdict == "PASS" else 1)
 
 
 def test_a_broken_library_loses_only_its_own_cases(broken, tmp_path):
