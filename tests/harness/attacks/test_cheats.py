@@ -16,8 +16,8 @@ from opproof.core.verdicts import Verdict
 from opproof.reports import read_results
 
 FOLDER = Path(__file__).parents[3] / "examples" / "cheats"
-#: The judged call is not the first of all in either: of what a cheat keeps the verdict would depend on it.
-CASES = ("softmax[x=7x1023;dim=-1;f32;seed=1]", "softmax[x=7x1023;dim=-1;f32;seed=2]")
+#: One is enough: what a cheat keeps of a call shows where it is asked again, alone and after others.
+CASES = ("softmax[x=7x1023;dim=-1;f32;seed=2]",)
 
 #: What must also be said.
 REASONS = {
