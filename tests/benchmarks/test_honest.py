@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from _c_build import header_folder, needs_cc
+from _deep import few
 from _runs import completed
 
 from opproof.backends.c.library import load
@@ -30,12 +31,24 @@ def libraries(tmp_path_factory):
     return {variant: folder / f"honest-{variant}.so" for variant in VARIANTS}
 
 
-@pytest.fixture(scope="module")
-def records(libraries, tmp_path_factory):
+@pytest.fixture(scope="module", params=few(["1/3", "1/1"]))
+def records(request, libraries, tmp_path_factory):
     """Of a run with all of them, for which what is expected is worked out once."""
     folder = tmp_path_factory.mktemp("run")
     backends = [word for variant in VARIANTS for word in ("-b", libraries[variant])]
-    options = ("--level", "smoke", "--dtype", "f32,f16,bf16", "-j", 1, "--quiet", "--out", "out")
+    options = (
+        "--level",
+        "smoke",
+        "--dtype",
+        "f32,f16,bf16",
+        "--shard",
+        request.param,
+        "-j",
+        1,
+        "--quiet",
+        "--out",
+        "out",
+    )
     done = completed("run", *backends, *options, cwd=folder)
     assert done.returncode == 0, done.stdout
     return read_results(folder / "out")[1]
@@ -46,7 +59,7 @@ def test_no_failure(records, libraries, variant):
     results = [r for r in records if r.backend == str(libraries[variant])]
     assert {r.verdict for r in results} <= {Verdict.PASS, Verdict.UNSUPPORTED}
     passed = [r for r in results if r.verdict is Verdict.PASS]
-    assert len({r.op for r in passed}) >= 110
+    assert len({r.op for r in passed}) >= 70
     assert {r.dtype for r in passed} == {"f32", "f16", "bf16"}
 
 
