@@ -16,6 +16,8 @@ from opproof.reports import terminal
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._record import Header, Result
 from opproof.reports._text import format_count
+from opproof.reports.bench.record import Interval
+from opproof.reports.bench.table import format_duration
 
 #: The name of the inputs as given.
 GIVEN = "as given"
@@ -23,6 +25,31 @@ GIVEN = "as given"
 _TOO_WIDE = re.compile(r"zeros|[\d.]+ times")
 #: So many variants of one kind are named.
 MAX_NAMED_VARIANTS = 4
+
+
+@dataclass(frozen=True)
+class SideTime:
+    """The time of one call of the candidate, or of PyTorch beside it, and the error of what came."""
+
+    side: str  # "candidate", "eager" or "torch.compile"
+    mode: str
+    interval: Interval
+    units: float | None  # the largest
+    rms: float | None  # of all elements, in units
+
+    def compare_with(self, other: SideTime) -> str:
+        """How fast this one is beside another, and how far off each is."""
+        ratio = other.interval.median / self.interval.median
+        speed = f"{ratio:.2g} × as fast as" if ratio >= 1 else f"{1 / ratio:.2g} × as slow as"
+        rms = [one.rms for one in (self, other) if one.rms is not None]
+        far = f"; {rms[0]:.2g} units RMS where it has {rms[1]:.2g}" if len(rms) > 1 else ""
+        return f"{speed} {other.side}, {self.duration} and {other.duration}{far}"
+
+    @property
+    def duration(self) -> str:
+        """The median, and where it lies with 95 %."""
+        low, middle, high = map(format_duration, (self.interval.low, self.interval.median, self.interval.high))
+        return f"{middle} ({low} to {high})"
 
 
 @dataclass(frozen=True)
@@ -35,7 +62,7 @@ class Report:
     tried: tuple[str, ...] = ()  # variants that were judged
     not_judged: tuple[str, ...] = ()  # what was not, each with its reason
     promoted: tuple[str, ...] = ()  # lines at which the reference left float64
-    eager: dict[str, Any] = field(default_factory=dict)  # PyTorch's own error by mode, in the same units
+    times: tuple[SideTime, ...] = ()  # of the candidate and of PyTorch, by mode, where they were asked for
     variants: dict[str, str] = field(default_factory=dict)  # the variant of a case
     left: int = 0  # variants, or cases, that there was no time for
     asked: int = 0  # those that were tried, judged or declined
@@ -120,6 +147,13 @@ class Report:
         return text
 
     @property
+    def speeds(self) -> list[str]:
+        """How fast the candidate is beside each side of PyTorch in each mode, with both errors."""
+        own = {t.mode: t for t in self.times if t.side == "candidate"}
+        others = [t for t in self.times if t.side != "candidate" and t.mode in own]
+        return [f"{t.mode}: {own[t.mode].compare_with(t)}" for t in others]
+
+    @property
     def no_evidence(self) -> str:
         """How many records prove nothing, and why the first does; empty where all do."""
         some = [r for r in self.results if result_kind_of(r) is ResultKind.NO_EVIDENCE]
@@ -158,7 +192,7 @@ class Report:
         notes += [f"beyond the inputs given, and a failure with beyond=True: {text}" for text in self.beyond]
         notes += [f"advisory: {text}" for text in self.said_advisories]
         notes += [f"not float64 in the reference, promoted: {line}" for line in self.promoted]
-        notes += [f"PyTorch's own {mode}: {units} units" for mode, units in self.eager.items()]
+        notes += [f"time: {text}" for text in self.speeds]
         notes += [f"{self.partial}: there was no time for the others"] * bool(self.partial)
         return "\n\n".join([self.sentence, *shown, *more, "\n".join(notes)]).rstrip()
 
@@ -193,8 +227,12 @@ class Report:
         }
         if self.advise:
             document["advisories"] = [text[:200] for text in self.advisories[:5]]
-        if self.eager:
-            document["eager_units"] = self.eager
+        if self.times:
+            document["times"] = [
+                {"side": t.side, "mode": str(t.mode), "seconds": t.interval.median, "low": t.interval.low,
+                 "high": t.interval.high, "units": t.units, "rms": t.rms}
+                for t in self.times
+            ]  # fmt: skip
         if failing and worst is not None:
             document["smallest"] = {
                 "case": worst.case[:300],
@@ -214,7 +252,7 @@ class Report:
                 },
             }  # fmt: skip
         document = {key: _convert_to_json(value) for key, value in document.items()}
-        for key in ("promoted", "advisories", "beyond", "not_judged", "tried", "eager_units", "contract"):
+        for key in ("promoted", "advisories", "beyond", "not_judged", "tried", "times", "contract"):
             if len(json.dumps(document)) > limit:
                 document.pop(key, None)
         return json.dumps(document)

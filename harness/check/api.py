@@ -39,6 +39,7 @@ _OF_LIKE = {
     "reuses_outputs": "of the operator {!r} every result is copied at once",
     "beyond": "the cases of the operator {!r} are all given",
     "advise": "of the operator {!r} nothing is tried beside its cases",
+    "time": "of the operator {!r} `opproof bench` measures the time",
 }  # fmt: skip
 _DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None, "bits": None}
 

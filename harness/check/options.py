@@ -29,7 +29,7 @@ class CheckOptions:
     device: str = "cpu"
     neighbours: bool = True
     last: bool = False  # what is asked last is asked though no neighbours are tried
-    eager: bool = False
+    time: bool = False  # beside eager and compiled PyTorch, with the error of each
     beyond: bool = False  # what is wrong where no given input lies is a failure
     advise: bool = False  # what is no failure is tried and said too
     modes: tuple[Mode, ...] = ()  # beside values and gradients

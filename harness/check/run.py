@@ -37,6 +37,7 @@ from opproof.harness.check.sampling import check_sampler
 from opproof.harness.check.search import SearchResult, SearchSpace, VariantSearch
 from opproof.harness.check.summary import make_report
 from opproof.harness.check.tensors import CallTensor
+from opproof.harness.check.times import measure_times
 from opproof.harness.check.triage.beyond_inputs import find_ranges
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.arguments import (
@@ -109,7 +110,7 @@ def _check_in_evaluation_mode(candidate: Any, like: Any, inputs: Any, wish: Chec
 
 def _check_given_inputs(candidate: Any, like: Any, inputs: Any, wish: CheckOptions, name: str) -> Report:
     """The report on the inputs as given and nothing beside them, by a name of their own."""
-    return _compare_sides(candidate, like, inputs, replace(wish, neighbours=False, eager=False), name=name)
+    return _compare_sides(candidate, like, inputs, replace(wish, neighbours=False, time=False), name=name)
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,8 @@ def _run_search(
     """Search under the contract; a program that knows of none is not asked where it lets anything be written."""
     calls = ContractedCalls(ask, wish.contract)
     found = VariantSearch(reference, calls, space, wish).run(None if wish.contract.writes else alone)
-    return replace(found, notes=tuple(calls.notes))
+    times = measure_times(calls, reference, found.tried[0]) if wish.time else ()
+    return replace(found, notes=tuple(calls.notes), times=times)
 
 
 def _add_modes(

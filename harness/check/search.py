@@ -50,6 +50,7 @@ from opproof.harness.check.variants.sizes import list_given_sizes, list_sizes
 from opproof.harness.check.variants.variant import Pair, Variant, by_turns
 from opproof.harness.clock import ENDLESS, Allowed, Clock
 from opproof.harness.reference.torch.arithmetic import OutOfTime
+from opproof.reports.check import SideTime
 
 #: Variants that fail before no other is tried.
 MAX_FAILING_VARIANTS = 4
@@ -84,6 +85,7 @@ class SearchResult:
     asked: int = 0
     advisories: tuple[str, ...] = ()  # what is no failure, and may be said
     notes: tuple[str, ...] = ()  # what is no failure by the contract, and told
+    times: tuple[SideTime, ...] = ()  # of the candidate and of PyTorch, where they are asked for
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TypeAlias
 
 from opproof.core.verdicts import FAILED, MODES, WRONG, Verdict
 from opproof.harness import __version__
-from opproof.harness.check.call.exchange import ReplyTensor
-from opproof.harness.check.call.perform import perform
-from opproof.harness.check.call.reference import Reference
-from opproof.harness.check.call.subject import as_call, in_dtype
-from opproof.harness.check.judge.compare import compare
 from opproof.harness.check.judge.outcome import DeclinedBy, VariantResult
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.records import Sides, make_records, tensors_of
 from opproof.harness.check.search import SearchResult
-from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.triage.precision import by_rule
 from opproof.harness.clock import Allowed
 from opproof.harness.judge.array_statistics import CONSTANTS
-from opproof.harness.reference.question import Expected
 from opproof.reports import Header, Result
 from opproof.reports.advice import withdraw_refuted
 from opproof.reports.check import Report, first_of
@@ -59,7 +50,7 @@ def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: S
         judged,
         (*dict.fromkeys(not_judged), *describe_left_out(rounds.left, wish.seconds), *alike),
         first.truth.promoted if first.truth is not None else (),
-        _measure_errors(sides.reference, first) if wish.eager else {},
+        rounds.times,
         {result.case: one.variant.name for one, result in recorded},
         len(rounds.left),
         rounds.asked,
@@ -140,41 +131,3 @@ def _add_advice(recorded: Sequence[Recorded], found: Sequence[VariantResult]) ->
     if by_far or by_rule(results, (j for one in found for j in one.judgements.values())):
         return results
     return [replace(r, message="; ".join(filter(None, (r.message, advice)))) for r, advice in advised]
-
-
-def _measure_errors(reference: Reference, tried: VariantResult) -> dict[str, Any]:
-    """The largest error of eager and of compiled PyTorch, values and gradients, in units; None where it fails."""
-    if tried.facts is None or tried.truth is None:
-        return {}
-    found: dict[str, Any] = {}
-    eager = tried.facts.reply
-    found["eager forward"] = _find_largest_error(eager.outputs, tried.truth.outputs)
-    if eager.gradients:
-        found["eager gradient"] = _find_largest_error(eager.gradients, tried.truth.gradients)
-    compiled = _call_compiled(reference, tried)
-    if compiled is not None:
-        found["compiled forward"] = _find_largest_error(compiled, tried.truth.outputs)
-    return found
-
-
-def _call_compiled(reference: Reference, tried: VariantResult) -> Sequence[ReplyTensor] | None:
-    import torch
-
-    assert tried.facts is not None
-    request = tried.facts.request
-    subject = in_dtype(reference.subject, request.tensors)
-    try:
-        call = as_call(torch.compile(subject), reference.form)
-    except Exception:  # a compiler that does not even load: eager PyTorch is measured without it
-        return None
-    reply = perform(call, request)
-    return None if reply.error else reply.outputs
-
-
-def _find_largest_error(got: Sequence[ReplyTensor | None], expected: Sequence[Expected | None]) -> float | None:
-    largest = 0.0
-    for y, e in zip(got, expected, strict=True):
-        if y is None or e is None or y.values.shape != e.values.shape or not y.values.size:
-            continue
-        largest = max(largest, float(np.max(compare(y.values, e, kind_of(y.dtype) or "f32").units)))
-    return round(largest, 3)

@@ -71,7 +71,7 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
 @click.option("--only", default=None, metavar="VARIANT", help="Try one variant alone, by the report's name of it.")
 @click.option("--compute", default=None, metavar="PRECISION", help="Declare a lower precision: storage, tf32, f16.")
-@click.option("--against", type=click.Choice(["eager"]), default=None, help="Measure PyTorch's own error too.")
+@click.option("--time", is_flag=True, help="Measure time and error beside eager and compiled PyTorch.")
 @click.option("--reuses-outputs", is_flag=True, help="Declare that the next call overwrites what this one returned.")
 @click.option("--bits", type=click.Choice([VARY]), default=None, help="Declare that they differ from call to call.")
 @click.option("--beyond", is_flag=True, help="Fail too where inputs leave the range of all that were given.")
@@ -84,7 +84,7 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 def check_command(
     *, reference: Path, candidate: Path | None, dtype: str | None, seconds: float, seed: int, only: str | None,
     compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
-    against: str | None, values_only: bool, accept_partial: bool, as_json: bool, html: Path | None,
+    time: bool, values_only: bool, accept_partial: bool, as_json: bool, html: Path | None,
     **declared: Any,
 ) -> int:  # fmt: skip
     """Judge CANDIDATE by REFERENCE, two Python files or one with both; the candidate runs in a process of its own.
@@ -114,7 +114,7 @@ def check_command(
     wish = CheckOptions(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
         contract=contract, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
-        eager=against is not None, only=only, properties=sides.properties, tolerance=sides.tolerance,
+        time=time, only=only, properties=sides.properties, tolerance=sides.tolerance,
         probabilities=sides.probabilities,
         again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip

@@ -60,6 +60,7 @@ def check(
     bits: str | None = None,
     beyond: bool = False,
     advise: bool = False,
+    time: bool = False,
     inplace: Sequence[str] = (),
     overwrites: Sequence[str] = (),
     backwards: int | None = None,
@@ -94,7 +95,8 @@ def check(
     make a sum; then each of several answers has to be right. beyond: what is wrong is a
     failure too where an input leaves the range of all that were given, as below 0 of one that is positive in each
     draw; else the report has it in `beyond`. advise: say too where the candidate answers otherwise and
-    is not wrong, as for NaN; the report keeps it in `advisories`.
+    is not wrong, as for NaN; the report keeps it in `advisories`. time: the inputs as given are timed too, beside eager
+    and compiled PyTorch, with the error of each: the report's `times`.
 
     A contract says what the candidate promises otherwise than PyTorch's functional operators, and is tested as said.
     inplace: the named arguments hold the results afterwards, in the order of outputs, and nothing else changes.
@@ -118,7 +120,7 @@ def check(
     report = judge_candidate(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
-        modes=modes, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
+        modes=modes, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise, time=time,
         inplace=inplace or None, overwrites=overwrites or None, backwards=backwards, multiple_of=multiple_of,
         sizes=sizes, signature=signature, grads=grads, properties=properties, tolerance=tolerance,
         probabilities=probabilities,

@@ -71,6 +71,7 @@ class CallRequest:
     one: tuple[int, ...] = ()  # positions of tensors that are one object, all of one kind and value
     inplace: tuple[int, ...] = ()  # positions of tensors that are to hold the outputs, in their order
     overwrites: tuple[int, ...] = ()  # positions of those that may hold anything afterwards; -1: the cotangents
+    repeats: int = 0  # calls that are timed and not looked at, where there are any
 
     @property
     def plain(self) -> CallRequest:

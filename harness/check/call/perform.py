@@ -71,6 +71,8 @@ def perform(call: Call, request: CallRequest, pull: Pull | None = None, kept: Re
     pull = given.pull(pull)
 
     def asked(one: CallRequest) -> Reply:
+        if one.repeats:
+            return _repeat_calls(given, one, pull)
         reply = _call_many_times(given, one, pull) if meet else _perform_call(given, one, pull, kept)
         harm = watched.left or reply.harm or given.find_harm()
         return reply if reply.error else replace(reply, harm=harm)
@@ -170,6 +172,28 @@ def _call_many_times(call: Call, request: CallRequest, pull: Pull | None) -> Rep
     except BaseException as error:
         return Reply(error=_take_first_line(error))
     return Reply(outputs=outputs, gradients=gradients, left=tuple(as_array(t)[0] for t in tensors))
+
+
+def _repeat_calls(call: Call, request: CallRequest, pull: Pull | None) -> Reply:
+    """Make the calls of a block that is timed, each with its backward where gradients are asked for."""
+    import torch
+
+    wanted = bool(request.cotangents) and pull is None
+    tensors, gs = _make_tensors(torch, request, None, Fences(Fence.NONE), wanted=wanted), list[Any]()
+    try:
+        with torch.random.fork_rng(devices=[]), autograd(torch, request.setting, wanted=wanted):
+            for _ in range(request.repeats):
+                raw = flatten_outputs(call(tensors))
+                if request.cotangents:
+                    gs = gs or _make_cotangents(torch, raw, request)
+                    _compute_gradients(torch, raw, tensors, request, gs, pull)
+            if request.device != "cpu":
+                torch.accelerator.synchronize()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return Reply(error=_take_first_line(error))
+    return Reply()
 
 
 def _make_tensors(

@@ -52,7 +52,7 @@ def _read_exactly(stream: IO[bytes], count: int) -> bytes:
 #: What a request and a reply have beside tensors, and what makes it of JSON.
 _OF_REQUEST: dict[str, Callable[[Any], Any]] = {
     "needs": tuple, "after": tuple, "one": tuple, "inplace": tuple, "overwrites": tuple,
-    "seed": int, "device": str, "layout": str, "unseen": bool,
+    "seed": int, "repeats": int, "device": str, "layout": str, "unseen": bool,
     "before": BeforeBackward, "setting": Setting, "fence": Fence,
 }  # fmt: skip
 _OF_REPLY: dict[str, Callable[[Any], Any]] = {

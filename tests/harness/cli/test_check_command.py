@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 
 from opproof.core.errors import UsageError
 from opproof.harness.__main__ import cli
+from opproof.harness.check import times
 
 #: Of tests that are about neither other sizes nor other calls.
 usual = pytest.mark.usefixtures("usual_values")
@@ -95,12 +96,20 @@ def test_the_form_of_kernelbench(tmp_path, factor, status):
 
 
 @usual
-def test_the_error_of_eager_is_told(tmp_path, monkeypatch):
+def test_time_and_error_are_told_beside_eager(tmp_path, monkeypatch):
     import torch
 
-    monkeypatch.setattr(torch, "compile", lambda f: f)  # takes half a minute
-    _, output = checked(tmp_path, REFERENCE, RIGHT, "--against", "eager", "--json")
-    assert 0 < json.loads(output)["eager_units"]["eager forward"] < 16
+    monkeypatch.setattr(torch, "compile", refuse)  # takes half a minute
+    monkeypatch.setattr(times, "_BUDGET", 0.01)  # precision that a figure wants takes seconds
+    _, output = checked(tmp_path, REFERENCE, RIGHT, "--time", "--json")
+    own, eager, *_ = json.loads(output)["times"]
+    assert (own["side"], eager["side"], own["mode"]) == ("candidate", "eager", "forward")
+    assert 0 < eager["rms"] <= eager["units"] < 16
+    assert 0 < own["low"] <= own["seconds"] <= own["high"]
+
+
+def refuse(function):
+    raise RuntimeError(f"no compiler for {function}")
 
 
 @usual
