@@ -23,8 +23,8 @@ import torch
 import opproof
 
 sys.path.insert(0, str(Path(__file__).parent / "fused_kernels"))
-for _family in ("activations", "norms", "attention", "sequences", "routing", "losses", "products", "decisions"):
-    importlib.import_module(f"fused_{_family}")
+for _file in sorted((Path(__file__).parent / "fused_kernels").glob("fused_*.py")):
+    importlib.import_module(_file.stem)
 _KERNEL = importlib.import_module("fused_kernel")
 KERNELS: dict[str, Any] = _KERNEL.KERNELS
 BF16: str = _KERNEL.BF16
@@ -35,15 +35,15 @@ Kernel = Any
 FACTORS = {"f32": 1.01, BF16: 1.05}
 
 
-def make_candidate(kernel: Kernel, dtype: str) -> Callable[..., Any]:
-    """The kernel as `check` calls it."""
+def make_candidate(kernel: Kernel, dtype: str, **defect: str) -> Callable[..., Any]:
+    """The kernel as `check` calls it; its wrong twin where a defect is named."""
     narrow = dtype == BF16
 
     def store(x: Any) -> Any:
         return x.bfloat16().float() if narrow else x
 
     def candidate(*tensors: Any) -> Any:
-        return _finish(kernel.run(store, *_widen(tensors)), tensors)
+        return _finish(kernel.run(store, *_widen(tensors), **defect), tensors)
 
     candidate.__name__ = kernel.run.__name__
     return candidate
@@ -102,6 +102,8 @@ def make_twins(kernel: Kernel, dtype: str) -> Iterator[tuple[str, Callable[..., 
         kept[:] = kept or [right(*tensors)]
         return kept[0]
 
+    for defect in kernel.defects:
+        yield defect, make_candidate(kernel, dtype, defect=defect)
     factor = FACTORS[dtype]
     yield f"{factor:g} too large", lambda *t: _of_first(lambda y: y * factor)(right(*t))
     yield "the last element lost", lambda *t: _of_first(_lose_tail)(right(*t))

@@ -15,23 +15,29 @@ BF16 = "bf16, storage"
 
 @dataclass(frozen=True)
 class Kernel:
-    """An honest candidate: `run(s, *tensors)` computes what `like(*tensors)` does, in float32 between its stores."""
+    """An honest candidate: `run(s, *tensors)` computes what `like(*tensors)` does, in float32 between its stores.
+
+    Where it has `defects`, `run(s, *tensors, defect)` is its wrong twin.
+    """
 
     like: Callable[..., Any]
     inputs: Any
     run: Callable[..., Any]
     dtypes: tuple[str, ...] = ("f32", BF16)
     options: dict[str, Any] = field(default_factory=dict)
+    defects: tuple[str, ...] = ()
 
 
 KERNELS: dict[str, Kernel] = {}
 
 
-def honest(like: Callable[..., Any], inputs: Any, *dtypes: str, **options: Any) -> Callable[[Any], Any]:
-    """Enter a function as an honest way of computing `like`."""
+def honest(
+    like: Callable[..., Any], inputs: Any, *dtypes: str, defects: Sequence[str] = (), **options: Any
+) -> Callable[[Any], Any]:
+    """Enter a function as an honest way of computing `like`; `options` are those of `check`."""
 
     def enter(run: Callable[..., Any]) -> Callable[..., Any]:
-        KERNELS[run.__name__] = Kernel(like, inputs, run, dtypes or ("f32", BF16), options)
+        KERNELS[run.__name__] = Kernel(like, inputs, run, dtypes or ("f32", BF16), options, tuple(defects))
         return run
 
     return enter

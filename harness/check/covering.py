@@ -17,7 +17,7 @@ from opproof.harness.check.judge.outcome import VariantResult
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.variants.array import CallSpace
 from opproof.harness.check.variants.axes import SizeAxis, find_axes
-from opproof.harness.check.variants.sizes import Place, apply_size, is_too_large, make_rare_size, places_of, shapes_of
+from opproof.harness.check.variants.sizes import Place, make_rare_size, places_of, shapes_of
 from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.clock import Allowed, Clock
 from opproof.harness.space.pairs import Choice
@@ -123,7 +123,6 @@ def generate_multiples(found: Iterable[VariantResult], inputs: CallSpace) -> Ite
     for n, m in sorted(seen):
         for new in (n * k // 4 for k in _FOURTHS if n * k % (4 * m) == 0):
             size = make_rare_size({n: new}, {n: places_of(n, given)})
-            both = None if is_too_large(given, apply_size(given, size)) else inputs.resize(size.new, {})
-            if both is not None:
+            if (both := inputs.resize(size.new, {})) is not None:
                 name = f"{size.name} (a multiple of {m})"
                 yield Variant(name, "normal", "contiguous", *both, group=name, rare=True)

@@ -20,14 +20,13 @@ from opproof.harness.check.variants.axes import SizeAxis
 from opproof.harness.check.variants.fills import generate_fills
 from opproof.harness.check.variants.integer_inputs import find_free_places
 from opproof.harness.check.variants.properties import Property, find_whole_numbers, restore_properties
-from opproof.harness.check.variants.sizes import Place, Size, join_draws
+from opproof.harness.check.variants.sizes import MAX_ELEMENTS, Place, Size, is_too_large, join_draws, shapes_of
 from opproof.harness.check.variants.variant import LAYOUTS, Pair, Variant, apply_layout_to, has_layout, keep_properties
 from opproof.harness.space.pairs import Allows, Choice, Factors, PairTable, Triple, choose_levels, triples_of
 
 #: The level of what is as given.
 GIVEN = "as given"
-#: Elements of all tensors together, and the product of the sizes that vary.
-_MAX_ELEMENTS = 1_100_000
+#: The product of the sizes that vary.
 _MAX_WORK = 1 << 22
 #: Those of small variants, which cost little more than any; the pairs that these cannot have are few.
 _SMALL_ELEMENTS = 1 << 13
@@ -138,7 +137,7 @@ class CallSpace:
     def _limits(self) -> dict[bool, tuple[int, int]]:
         """Elements and work that a variant may have, where it is small and where not: those given at least."""
         own = sum(t.values.size for t in self.given), self.count_work(dict.fromkeys(self.sizes, GIVEN))
-        small, large = (_SMALL_ELEMENTS, _SMALL_WORK), (_MAX_ELEMENTS, _MAX_WORK)
+        small, large = (_SMALL_ELEMENTS, _SMALL_WORK), (MAX_ELEMENTS, _MAX_WORK)
         return {k: (max(own[0], n), max(own[1], m)) for k, (n, m) in ((True, small), (False, large))}
 
     def count_elements(self, choice: Choice) -> int:
@@ -186,10 +185,9 @@ class CallSpace:
         return 1 + self.count_elements(choice) / _ELEMENTS_PER_CALL + self.count_work(choice) / _WORK_PER_CALL
 
     def cover(self, seed: int) -> Iterator[Choice]:
-        """Choices in which all pairs of levels stand together that can; small ones, in one layout
-        first, and large ones take as long by turns.
+        """Choices in which all pairs of levels stand together that can; small ones and large ones by turns.
 
-        Sizes of one class stand for one another, but beside the usual layouts of all tensors.
+        Sizes of one class stand for one another, but beside the usual layouts of all tensors, which come first.
         """
         small = partial(self.allows, small=True)
         alike = {name: levels for name, levels in self.factors.items() if not name.startswith("layout ")}
@@ -282,9 +280,11 @@ class CallSpace:
         return [] if level == GIVEN else list(axis.resize(int(level)).items())
 
     def resize(self, new: Mapping[Place, int], choice: Choice, draws: Pair | None = None) -> Pair | None:
-        """Two draws at other sizes, each filled from the other; None where they cannot be brought there."""
+        """Two draws at other sizes, each filled from the other; None where they cannot be, or would fill the memory."""
         one, more = draws or self.pairs[0]
-        if any(len(draw[i].shape) <= a or not draw[i].values.size for draw in (one, more) for i, a in new):
+        if is_too_large(shapes_of(one), new) or any(
+            len(draw[i].shape) <= a or not draw[i].values.size for draw in (one, more) for i, a in new
+        ):
             return None
         asked, other = self._change(one, more, new, choice), self._change(more, one, new, choice)
         return None if asked is None or other is None else (asked, other)

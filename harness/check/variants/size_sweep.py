@@ -59,7 +59,7 @@ def generate_swept_sizes(given: Sequence[CallTensor], named: frozenset[float]) -
             ]
         )
     some = filter(None, chain.from_iterable(zip_longest(*along)))
-    return (size for size in some if not is_too_large(shapes, apply_size(shapes, size)))
+    return (size for size in some if not is_too_large(shapes, size.new))
 
 
 def generate_swept_numbers(pair: Pair, rest: Sequence[object], names: Sequence[str]) -> Iterator[Variant]:

@@ -52,7 +52,7 @@ _NAMED_SIZES = range(4, 257)
 #: So many such sizes.
 _MAX_SIZES_ABOUT_NAMED = 6
 #: A larger size has so many elements at most, or so many times those given.
-_MAX_ELEMENTS = 1 << 20
+MAX_ELEMENTS = 1_100_000
 _MAX_GROWTH = 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
 _MIN_DERIVED_SIZE = 16
@@ -118,7 +118,7 @@ def list_sizes(tensors: Sequence[CallTensor], named: frozenset[float], *, parted
         made += [make_rare_size({n: m}, places) for n, m in news]
         made += _list_parted([t.name for t in tensors], shapes, {n: places[n] for n in found}, ragged) if parted else []
         made += [make_rare_size({n: _LARGE_BATCH}, {n: places_of(n, shapes)}) for n in find_batch(shapes)]
-    made += [s for s in _list_larger(found, used, places) if not is_too_large(shapes, apply_size(shapes, s))]
+    made += [s for s in _list_larger(found, used, places) if not is_too_large(shapes, s.new)]
     return [*chain.from_iterable((s, *_add_related(s, shapes, fixed)) for s in made)]
 
 
@@ -126,7 +126,7 @@ def list_given_sizes(tensors: Sequence[CallTensor], pairs: Sequence[tuple[int, i
     """Sizes as others that somebody names, those for which there is time."""
     shapes = shapes_of(tensors)
     made = [Size(f"{n} as {m}", f"{n} as {m}", dict.fromkeys(places_of(n, shapes), m)) for n, m in pairs]
-    return [size for size in made if not is_too_large(shapes, apply_size(shapes, size))]
+    return [size for size in made if not is_too_large(shapes, size.new)]
 
 
 def _add_related(size: Size, shapes: Sequence[tuple[int, ...]], fixed: Collection[int]) -> list[Size]:
@@ -137,7 +137,7 @@ def _add_related(size: Size, shapes: Sequence[tuple[int, ...]], fixed: Collectio
     together = keep_relations(new, {n for s in shapes for n in s} - {*fixed})
     places = {n: places_of(n, shapes) for n in together}
     one = replace(size, name=text_of(together), new=_at(places, together), rare=True, instead=size.name)
-    return [one] if together and not is_too_large(shapes, apply_size(shapes, one)) else []
+    return [one] if together and not is_too_large(shapes, one.new) else []
 
 
 def shapes_of(tensors: Sequence[CallTensor]) -> list[tuple[int, ...]]:
@@ -223,9 +223,10 @@ def make_rare_size(
     return Size(text, text, _at(places, new), late=late, rare=True)
 
 
-def is_too_large(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> bool:
-    """Whether tensors of these shapes have more elements than there is time for."""
-    return sum(map(math.prod, after)) > max(_MAX_ELEMENTS, _MAX_GROWTH * sum(map(math.prod, before)))
+def is_too_large(shapes: Sequence[tuple[int, ...]], new: Mapping[Place, int]) -> bool:
+    """Whether tensors of these shapes have, with new sizes, more elements than there is time for."""
+    count = sum(math.prod(new.get((i, a), n) for a, n in enumerate(s)) for i, s in enumerate(shapes))
+    return count > max(MAX_ELEMENTS, _MAX_GROWTH * sum(map(math.prod, shapes)))
 
 
 def apply_size(shapes: Sequence[tuple[int, ...]], size: Size) -> list[tuple[int, ...]]:

@@ -20,6 +20,7 @@ from opproof.harness.check.variants.sizes import (
     is_too_large,
     keep_relations,
     make_alike_sizes,
+    places_of,
     shapes_of,
     text_of,
 )
@@ -205,8 +206,7 @@ def _list_sizes(tensors: Sequence[CallTensor]) -> tuple[list[tuple[int, int]], l
     sizes = list(dict.fromkeys(n for s in shapes for n in s if n > 1))
 
     def fits(old: int, new: int) -> bool:
-        after = [tuple(new if m == old else m for m in s) for s in shapes]
-        return new != old and new not in sizes and not is_too_large(shapes, after)
+        return new != old and new not in sizes and not is_too_large(shapes, dict.fromkeys(places_of(old, shapes), new))
 
     ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
     others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
@@ -221,7 +221,7 @@ def _change_size(data: Sequence[CallTensor], decoy: Sequence[CallTensor], old: i
     yield _with(data, decoy, {old: new}, rare=rare)
     shapes = shapes_of(data)
     together = keep_relations({old: new}, {n for s in shapes for n in s})
-    if together and not is_too_large(shapes, [tuple(together.get(n, n) for n in s) for s in shapes]):
+    if together and not is_too_large(shapes, {p: m for n, m in together.items() for p in places_of(n, shapes)}):
         yield _with(data, decoy, together, rare=True, instead=f"{old} as {new}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from itertools import islice
 
@@ -186,6 +187,16 @@ def axes(like, candidate=None):
     inputs, ask = CallSpace([tuple(pair)], [()], ()), of_one(candidate or like).call_native
     array = ArrayOfCheck(of_one(like), ask, CheckOptions(), inputs, frozenset(), sized=True, by_shape=True)
     return [(axis.old, axis.square, axis.most) for axis in array.space.axes]
+
+
+def test_sizes_that_follow_one_another_make_no_tensor_of_gigabytes():
+    shapes = ((2, 3, 5, 8), (5, 4))
+    draws = [tuple(take_tensor(f"x{i}", torch.randn(s).numpy()) for i, s in enumerate(shapes)) for _ in range(2)]
+    axis = SizeAxis("2", 2, ((0, 0),), related={(i, a): n for i, s in enumerate(shapes) for a, n in enumerate(s)})
+    space = CallSpace([tuple(draws)], [(), ()], ())
+    assert [t.shape for t in space.resize(axis.resize(6), {})[0]] == [(6, 7, 13, 24), (13, 12)]
+    assert math.prod(axis.resize(128)[0, a] for a in range(4)) > 2**30, "a tensor of 17 GB"
+    assert space.resize(axis.resize(128), {}) is None
 
 
 def test_how_work_grows_along_an_axis_is_measured():
