@@ -18,6 +18,27 @@ _ASKING = frozenset(
         "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
     )
 )
+#: Files, and single tests, whose subject is what larger sizes show.
+_ASKING_SIZES = frozenset(
+    (
+        "sizes",
+        "test_rare_whole_numbers",
+        "test_decided_otherwise",
+        "test_one_tensor_far_off",
+        "test_optional_tensors",
+        "test_two_conditions",
+        "test_singular",
+        "test_heads_of_queries_twice_those_of_keys",
+        "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
+        "test_a_kernel_for_rows_of_one_block",
+        "test_what_is_off_by_little_where_inputs_seldom_are",
+        "test_a_kernel_for_rows_of_a_large_block",
+        "test_a_kernel_of_one_tile_each_way",
+        "test_a_variant_that_takes_too_long_is_ended",
+        "test_an_axis_that_is_told_by_its_size",
+        "test_a_row_that_is_shorter_than_a_window",
+    )
+)
 _ASKING_FOR_NAN = frozenset(
     (
         "test_other_callers",
@@ -85,17 +106,23 @@ def leave_out(names, monkeypatch):
             monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
         return
     monkeypatch.setattr("opproof.harness.check.search.find_differing", lambda *_: ())
+    if not names & _ASKING_SIZES:
+        leave_out_sizes(monkeypatch)
     if names & _ASKING:
         return
     monkeypatch.setattr("opproof.harness.check.variants.generate.generate_rare_fills", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.generate.generate_missing_labels", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.generate.generate_empty_groups", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.generate.round_to_blocks", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
+
+
+def leave_out_sizes(monkeypatch):
+    """No larger sizes: of rows of a thousand each answer is judged in as many elements."""
     monkeypatch.setattr("opproof.harness.check.variants.sizes.LARGER", ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes._MAX_SIZES_OF_A_KIND", 0)
     monkeypatch.setattr("opproof.harness.check.variants.sizes._LARGER_ALONE", ())
     monkeypatch.setattr("opproof.harness.check.variants.sizes._list_larger", lambda *_: [])
-    monkeypatch.setattr("opproof.harness.check.run.generate_judged_draws", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.variants.variant._NEW", _USUAL)
     for place in ("sizes", "variant"):
         monkeypatch.setattr(f"opproof.harness.check.variants.{place}.SIZES_BELOW_WINDOWS", ())

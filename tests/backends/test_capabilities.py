@@ -29,6 +29,11 @@ def stated(name):
     return capabilities_of(name, HostLimits(1, 60.0, 2**33))
 
 
+def ends_of(some):
+    """The first and the last of what is stated, each in a process of its own: what is set in two is no constant."""
+    return [*some.items()][:: max(len(some) - 1, 1)]
+
+
 def printed(program, variables):
     """What a program of Python says, with these variables in its environment."""
     command = [sys.executable, "-c", program]
@@ -64,7 +69,7 @@ def test_torch_and_its_onednn_have_the_level_they_are_told():
         "torch.mkldnn_convolution(x, w, None, (0, 0), (1, 1), (1, 1), 1)\n"
         "print('level', torch.backends.cpu.get_cpu_capability())"
     )
-    for name, variables in stated("torch").items():
+    for name, variables in ends_of(stated("torch")):
         said = printed(program, {**variables, "ONEDNN_VERBOSE": "1"})
         assert f"level {levels[name]}\n" in said
         used = re.search(r"exec,cpu,convolution,\S*?(sse41|avx2|avx512)", said)
@@ -78,7 +83,7 @@ def test_onednn_has_the_level_it_is_told():
         "import numpy as np; from opproof.backends.load import load_backend; b = load_backend('onednn')\n"
         "y = [np.zeros((4, 33), 'f4')]; b.forward_into('exp', [np.ones((4, 33), 'f4')], {}, y)"
     )
-    for name, variables in stated("onednn").items():
+    for name, variables in ends_of(stated("onednn")):
         said = printed(program, {**variables, "ONEDNN_VERBOSE": "1"})
         used = re.search(r"exec,cpu,eltwise,jit:(\w+)", said)
         assert used is not None, said
@@ -114,7 +119,7 @@ def test_jax_compiles_for_the_level_it_is_told(tmp_path):
         "jax.jit(lambda x: jnp.tanh(x) * x + jnp.exp(x))(jnp.ones((1024,)))"
     )
     some = stated("jax")
-    for name in ("sse4", "avx", "avx2", "avx512"):
+    for name in ("sse4", "avx2", "avx512"):
         if name not in some:
             continue
         folder = tmp_path / name
@@ -167,7 +172,7 @@ def test_tinygrad_compiles_for_the_level_it_is_told(tmp_path):
     spy = tmp_path / "clang"
     spy.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nexec {shutil.which("clang")} "$@"\n')
     spy.chmod(0o755)
-    for variables in stated("tinygrad").values():
+    for _, variables in ends_of(stated("tinygrad")):
         (tmp_path / "calls").write_text("")
         printed(program, {**variables, "CC": str(spy), "CACHELEVEL": "0"})
         told = {w for w in (tmp_path / "calls").read_text().split() if w.startswith("-march=")}

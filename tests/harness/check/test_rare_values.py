@@ -301,7 +301,7 @@ def test_a_variant_that_takes_too_long_is_ended(monkeypatch):
 
     monkeypatch.setattr("opproof.harness.check.judge.budget.Pace.seconds", lambda *_: 0.0)
     start = time.monotonic()
-    report = opproof.check(steps, like=steps, inputs=inputs_of(2, 20), gradients=False, raises=False, seconds=4)
+    report = opproof.check(steps, like=steps, inputs=inputs_of(2, 20), gradients=False, raises=False, seconds=2)
     assert report.ok
     assert any("20 as 1100" in text for text in report.not_judged)
     assert time.monotonic() - start < 60  # to the end it would take minutes

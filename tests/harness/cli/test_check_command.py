@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from _deep import deep, few
 from click.testing import CliRunner
 
 pytest.importorskip("torch")
@@ -88,7 +89,7 @@ def test_a_wrong_one_fails_in_one_short_document(tmp_path, body, cause):
 
 
 @usual
-@pytest.mark.parametrize(("factor", "status"), [("1.0", 0), ("1.02", 1)])
+@pytest.mark.parametrize(("factor", "status"), few([("1.0", 0), ("1.02", 1)]))
 def test_the_form_of_kernelbench(tmp_path, factor, status):
     model = MODEL.replace("Model(", "ModelNew(").replace("return torch.tanh", f"return {factor} * torch.tanh")
     found, output = checked(tmp_path, MODEL, model)
@@ -163,7 +164,7 @@ IMPORTED = "    from reference import reference\n    return reference(x, w)"
 
 
 @usual
-@pytest.mark.parametrize("body", [IMPORTED, OPENED, LINKED], ids=["imported", "opened", "linked"])
+@pytest.mark.parametrize("body", [IMPORTED, OPENED, deep(LINKED)], ids=["imported", "opened", "linked"])
 def test_the_reference_answers_for_no_candidate(tmp_path, body):
     status, output = checked(tmp_path, REFERENCE, HEAD + "def candidate(x, w):\n" + body)
     assert status == 1, output
@@ -215,7 +216,6 @@ def test_a_module_that_is_wrong_in_evaluation_mode_alone(tmp_path):
     status, output = checked(tmp_path, MODEL, NEW)
     assert status == 1
     assert "in evaluation mode" in output
-    assert checked(tmp_path, MODEL, NEW.replace("1.1", "1"))[0] == 0
     again = checked(tmp_path, MODEL, NEW, "--only", "in evaluation mode")
     assert again[0] == 1
 
