@@ -20,8 +20,6 @@ from opproof.reports.bench.record import Roofline
 
 @dataclass(frozen=True)
 class CallCost:
-    """Of one call."""
-
     bytes: int  # of all inputs and cotangents, read once, and all results, written once
     flops: int  # of the reference as it is written; a transcendental function is one
 

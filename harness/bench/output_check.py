@@ -81,7 +81,6 @@ def _by(stored: StoredArray, op: Op, chance: Random) -> int:
 
 
 def _poison_of(wanted: Wanted) -> bytes:
-    """An element of poison."""
     word = np.empty(wanted.dtype.itemsize, np.uint8)
     poison(word, wanted.dtype)
     return word.tobytes()

@@ -66,7 +66,6 @@ class Worker:
 
     @property
     def pid(self) -> str:
-        """Of the process."""
         return str(self._process.pid)
 
     @property

@@ -157,7 +157,6 @@ def complete_backends(ctx: click.Context, param: click.Parameter, incomplete: st
 
 
 def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Operators, the last of a list."""
     from opproof.reference_ops._op import names
 
     del ctx, param
@@ -165,7 +164,6 @@ def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: s
 
 
 def complete_dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Dtypes, the last of a list."""
     del ctx, param
     from opproof.core.dtypes import DTYPES
 

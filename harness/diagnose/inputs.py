@@ -25,8 +25,6 @@ _MAX_REEVALUATED_ELEMENTS = 2**14
 
 @dataclass(frozen=True)
 class TensorRef:
-    """Which tensor of a call it is."""
-
     kind: str  # "inputs" or "cotangents"
     which: int
     name: str

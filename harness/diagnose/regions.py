@@ -118,7 +118,6 @@ def extend_mask(w: WrongTensor, label: str, said: str, mask: Mask) -> Iterator[R
 
 
 def list_float_inputs(w: WrongTensor) -> list[tuple[str, Array]]:
-    """The inputs of floats, by name."""
     return [(str(n), v) for n, v in zip(w.names, w.inputs, strict=True) if v is not None and v.dtype.kind == "f"]
 
 

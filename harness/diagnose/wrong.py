@@ -46,17 +46,14 @@ class WrongTensor:
 
     @property
     def case(self) -> Case:
-        """The case."""
         return self.posed.case
 
     @property
     def dtype(self) -> str:
-        """That of the tensor."""
         return self.posed.dtype_of(self.which)
 
     @property
     def op(self) -> Op:
-        """Its operator."""
         return self.posed.op
 
     @property
@@ -71,7 +68,6 @@ class WrongTensor:
 
     @property
     def names(self) -> tuple[str | None, ...]:
-        """Names of the inputs."""
         return self.posed.names
 
     @property

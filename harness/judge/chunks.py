@@ -258,11 +258,9 @@ class LargeAnswer:
 
     @property
     def shapes(self) -> Mapping[str, Shape]:
-        """Shapes of the results."""
         return {name: a.shape for name, a in self.arrays.items()}
 
     def dtype_of(self, name: str) -> str:
-        """The dtype of the result `name`."""
         return self.posed.dtype_of(self.names.index(name))
 
     def in_float64(self, block: Block) -> int:

@@ -272,7 +272,6 @@ class Known:
 
     @property
     def globs(self) -> tuple[str, ...]:
-        """All patterns."""
         return self.patterns or ((self.pattern,) if self.pattern else ())
 
     @property

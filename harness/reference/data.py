@@ -197,7 +197,6 @@ def measure_kink_distances(case: Case, op: Op, values: dict[str, Array]) -> Arra
 
 
 def order_arguments(case: Case, op: Op, values: dict[str, Array]) -> list[Array | None]:
-    """Values as positional arguments."""
     return [None if name is None else values[name] for name in list_arguments(case, op)]
 
 

@@ -288,7 +288,6 @@ def _keep_evaluated(old: Question, new: Question) -> Question:
 
 
 def name_outputs(op: Op, count: int) -> list[str]:
-    """Names of `count` outputs."""
     return list(op.outputs) if len(op.outputs) == count else [f"y{i}" for i in range(count)]
 
 

@@ -170,7 +170,6 @@ def explain_killed(text: str, memory: int) -> str:
 
 
 def count_input_bytes(case: Case) -> int:
-    """Bytes of all input tensors."""
     shapes = case.shapes.items()
     return sum(math.prod(shape) * np.dtype(DTYPES[case.dtype_of(name)].numpy).itemsize for name, shape in shapes)
 

@@ -215,7 +215,6 @@ def shard_of(case: str, mode: str, count: int) -> int:
 
 
 def scope_of(selection: Selection) -> Extent:
-    """What the selection tries."""
     if (
         selection.keyword
         or selection.dtypes

@@ -39,11 +39,9 @@ class JaxArrays:
         return found.astype(np.int64) if found.dtype == np.int32 else found
 
     def is_array(self, value: Any) -> bool:
-        """Whether the value is an array of JAX."""
         return isinstance(value, self.module.Array)
 
     def pull(self, function: Floats, inputs: list[Any], cotangents: list[Any]) -> Sequence[Any]:
-        """The gradients of `function`."""
         found: Sequence[Any] = self.module.vjp(function, *inputs)[1](cotangents)
         return found
 
@@ -76,16 +74,13 @@ class MlxArrays:
         return found.astype(np.int64) if found.dtype in (np.int32, np.uint32) else found
 
     def is_array(self, value: Any) -> bool:
-        """Whether the value is an array of MLX."""
         return isinstance(value, self.module.array)
 
     def pull(self, function: Floats, inputs: list[Any], cotangents: list[Any]) -> Sequence[Any]:
-        """The gradients of `function`."""
         found: Sequence[Any] = self.module.vjp(function, inputs, cotangents)[1]
         return found
 
     def apply_settings(self, arrays: Sequence[Any]) -> AbstractContextManager[Any]:
-        """No settings."""
         del arrays
         return nullcontext()
 

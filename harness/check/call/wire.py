@@ -62,7 +62,6 @@ _OF_REPLY: dict[str, Callable[[Any], Any]] = {
 
 
 def write_request(stream: IO[bytes], request: CallRequest) -> None:
-    """A request."""
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     rest = None if request.rest is None else [to_json(v) for v in request.rest]
     header = {"tensors": tensors, "rest": rest, **{name: getattr(request, name) for name in _OF_REQUEST}}
@@ -83,7 +82,6 @@ def read_request(stream: IO[bytes], own: Mapping[str, Any] = MappingProxyType({}
 
 
 def write_reply(stream: IO[bytes], reply: Reply) -> None:
-    """A reply."""
     both = (*reply.outputs, *reply.gradients)
     header = {
         "outputs": len(reply.outputs),

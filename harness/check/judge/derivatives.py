@@ -60,7 +60,6 @@ class Derivative:
 
 
 def _push_tangents(of: Derivative, call: Call, tensors: Sequence[Any]) -> list[Any]:
-    """Tangents of the outputs."""
     import torch
     from torch.autograd import forward_ad
 

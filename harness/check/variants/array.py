@@ -73,7 +73,6 @@ class CallSpace:
 
     @property
     def given(self) -> tuple[CallTensor, ...]:
-        """The inputs as given."""
         return self.pairs[0][0]
 
     @cached_property

@@ -23,7 +23,6 @@ Region = tuple[slice, ...]
 
 
 def make_whole_block(axes: Sequence[Axis]) -> Block:
-    """The block of all slices."""
     return tuple((0, axis.extent) for axis in axes)
 
 

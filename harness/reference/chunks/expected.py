@@ -106,7 +106,6 @@ class _Sum:
         self._last: Expected | None = None
 
     def add(self, part: Expected, place: Region) -> None:
-        """Add what is expected of one part."""
         self._values[place] += part.values
         self._squares[place] += np.square(part.values)
         self._scales[place] += np.square(part.scale)

@@ -284,7 +284,6 @@ def _make_store(question: TorchQuestion, dtype: Dtype, unit: float) -> NarrowSto
 
 
 def _amplitude_of_store(question: TorchQuestion, dtype: Dtype, unit: float) -> float:
-    """Amplitude of one store of this dtype."""
     return unit * dtype.u * (ONE_STORE_RMS if compute_roundoff(dtype, question.strictest) < dtype.u else 1.0)
 
 

@@ -29,7 +29,6 @@ def differentiate_sigmoid(noise: Arithmetic, func: Any, g: Any, y: Any) -> Any:
 
 
 def compute_silu(noise: Arithmetic, func: Any, x: Any) -> Any:
-    """Silu."""
     del noise, func
     return x * x.sigmoid()
 
@@ -182,25 +181,21 @@ def _parse_moments_call(x: Any, args: Any, options: dict[str, Any]) -> tuple[Any
 
 
 def compute_var(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    """Var."""
     del noise, func
     return _parse_moments_call(x, args, options)[0]
 
 
 def compute_var_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    """var_mean."""
     del noise, func
     return _parse_moments_call(x, args, options)
 
 
 def compute_std(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    """Std."""
     del noise, func
     return _parse_moments_call(x, args, options)[0].sqrt()
 
 
 def compute_std_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    """std_mean."""
     del noise, func
     variance, mean = _parse_moments_call(x, args, options)
     return variance.sqrt(), mean

@@ -62,7 +62,6 @@ def _reshape_to_rows(x: Any) -> Any:
 
 
 def _cotangent_of_rows(g: Any, rows: Any, reduction: int = _REDUCTION_MEAN) -> Any:
-    """The cotangent of each row."""
     return (g / rows.shape[0] if reduction == _REDUCTION_MEAN else g).reshape(-1, 1)
 
 

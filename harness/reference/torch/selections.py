@@ -44,13 +44,11 @@ def bound_from_above(noise: Arithmetic, func: Any, x: Any, high: Any) -> Any:
 
 
 def compute_relu(noise: Arithmetic, func: Any, x: Any) -> Any:
-    """Relu."""
     del func
     return x.masked_fill(noise.decide("relu", lambda: x <= 0), 0.0)
 
 
 def compute_hardtanh(noise: Arithmetic, func: Any, x: Any, low: Any = -1, high: Any = 1) -> Any:
-    """Hardtanh."""
     return bound_values(noise, func, x, low, high)
 
 
@@ -61,7 +59,6 @@ def split_mantissa(noise: Arithmetic, func: Any, x: Any) -> tuple[Any, Any]:
 
 
 def compute_absolute(noise: Arithmetic, func: Any, x: Any) -> Any:
-    """Abs."""
     if x.is_complex():
         return noise.rounded(func(x))
     return x * noise.decide("sign", lambda: noise.torch.where(x < 0, -1.0, 1.0))

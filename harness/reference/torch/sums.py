@@ -53,7 +53,6 @@ def sum_one_by_one(x: Any, axes: Sequence[int]) -> Any:
 
 
 def sum_elements(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
-    """Sum."""
     del func, options
     axes = axes_of(x, dim)
     y = x.sum(axes, keepdim=keepdim)
@@ -86,7 +85,6 @@ def sum_without_nan(
 def multiply_elements(
     noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any
 ) -> Any:
-    """Prod."""
     del options
     y = func(x) if dim is None else x.prod(dim, keepdim=keepdim)
     terms = count(x, axes_of(x, dim))
@@ -133,7 +131,6 @@ def add_outer_product(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, *, b
 
 
 def accumulate_sum(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
-    """Cumsum."""
     del func, options
     y = x.cumsum(dim)
 
@@ -145,7 +142,6 @@ def accumulate_sum(noise: Arithmetic, func: Any, x: Any, dim: int, **options: An
 
 
 def accumulate_product(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
-    """Cumprod."""
     del func, options
     y = x.cumprod(dim)
     return noise.summed(y, noise.size("cumprod", lambda: y.abs() * (_count_along(noise, x, dim) - 1).sqrt()))

@@ -40,7 +40,6 @@ def describe_backend(order: Order, spec: str) -> ChunkRecords:
 
 
 def judge_chunk(order: Order, chunk: Chunk) -> ChunkRecords:
-    """The records of a chunk."""
     name, refusal = _check_worker(order)
     try:
         at = store_uploads(order.files)
@@ -118,7 +117,6 @@ class Chunk:
 
     @property
     def cases(self) -> list[tuple[Task, ...]]:
-        """The tasks of each case."""
         return list(by_case(self.tasks))
 
 

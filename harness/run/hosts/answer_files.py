@@ -45,8 +45,6 @@ class Identity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AnswerFiles(Host):
-    """Answers in files."""
-
     def __init__(self, exported: Manifest, answers: Path, identity: Identity) -> None:
         self._answers, self._identity = answers, identity
         self._records = {(r.case, r.mode): r for r in exported.records}

@@ -245,14 +245,12 @@ class Command:
         return self._started().support(op, dtype, "forward", {}, []).reason
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        """The outputs."""
         return self._asked(lambda host: host.forward(op, inputs, params, self.timeout))
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        """The gradients."""
         return self._asked(lambda host: host.vjp(op, inputs, params, cotangents, needs, self.timeout))
 
     def last_line(self) -> str:
