@@ -35,7 +35,7 @@ APART = ("test_fused.py",)
 
 #: Files that take longest come first, the longest ahead: what is begun last is short.
 FIRST = (
-    *("test_fused.py", "test_report_browser.py", "test_cluster.py", "test_attacks_on_the_cluster.py"),
+    *("test_fused.py", "test_array.py", "test_report_browser.py", "test_cluster.py", "test_attacks_on_the_cluster.py"),
     *("test_where_nobody_judges.py", "test_honest_backends.py", "test_fault_drill.py", "test_check_command.py"),
     *("test_honest.py", "test_other_circumstances.py", "test_pytest_plugin.py", "test_cheats.py", "test_defects.py"),
     *("test_docs_of_check.py", "test_planted_defects.py", "test_init.py", "test_capabilities.py", "test_selfcheck.py"),
