@@ -112,7 +112,10 @@ def test_the_star_is_checked():
     assert found["opproof.reports"] is False
 
 
-HEAVY = ("torch", "jax", "mlx", "onnx", "onnxruntime", "openvino", "tinygrad", "autograd", "warp", "tvm_ffi", "gguf")
+HEAVY = (
+    "torch", "jax", "mlx", "onnx", "onnxruntime", "openvino", "tinygrad", "autograd", "candle", "warp", "tvm_ffi",
+    "gguf",
+)  # fmt: skip
 
 
 def early_frameworks(package, path, imported):

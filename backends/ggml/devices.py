@@ -7,7 +7,8 @@ has memory of its own: tensors are copied there and back.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,7 @@ class Device:
     def allocate(self, tensor: int, array: Array) -> ctypes.c_void_p | None:
         """Give a new tensor the memory of `array`, or a buffer on the device with a copy of it, which is returned."""
         place = ctypes.c_void_p(array.__array_interface__["data"][0])
-        function = self.library.function
+        function = self._function
         if self.everywhere is not None:
             function("ggml_backend_tensor_alloc")(self.everywhere, ctypes.c_void_p(tensor), place)
             return None
@@ -69,23 +70,40 @@ class Device:
             place = self._pointer("ggml_get_data", ctypes.c_void_p(tensor)).value
             return np.ndarray((nbytes,), np.uint8, memoryview((ctypes.c_char * nbytes).from_address(place or 0)))
         found = np.empty(nbytes, np.uint8)
-        self.library.function("ggml_backend_tensor_get")(
+        self._function("ggml_backend_tensor_get")(
             ctypes.c_void_p(tensor), ctypes.c_void_p(found.ctypes.data), *map(ctypes.c_size_t, (0, nbytes))
         )
         return found
 
+    def fill_buffer(self, buffer: ctypes.c_void_p, byte: int) -> None:
+        """Write `byte` everywhere by a copy: ggml_backend_buffer_clear of Vulkan writes three bytes of 0 between."""
+        with self._whole(buffer) as tensor:
+            size = self._size(tensor)
+            filled = np.full(size, byte, np.uint8)
+            self._function("ggml_backend_tensor_set")(
+                ctypes.c_void_p(tensor), ctypes.c_void_p(filled.ctypes.data), *map(ctypes.c_size_t, (0, size))
+            )
+
     def read_buffer(self, buffer: ctypes.c_void_p) -> tuple[int, Array]:
         """Where a buffer begins, in the numbers of ggml_get_data, and its bytes."""
+        with self._whole(buffer) as tensor:
+            return self._pointer("ggml_get_data", ctypes.c_void_p(tensor)).value or 0, self.read(tensor)
+
+    @contextmanager
+    def _whole(self, buffer: ctypes.c_void_p) -> Iterator[int]:
+        """A tensor of bytes that is the whole of a buffer."""
         base, size = (self._pointer(f"ggml_backend_buffer_get_{what}", buffer).value or 0 for what in ("base", "size"))
         context = _make_context(self.library)
         tensor = self._pointer("ggml_new_tensor_1d", context, ctypes.c_int(TYPES["i8"]), ctypes.c_int64(size))
-        self.library.function("ggml_backend_tensor_alloc")(buffer, tensor, ctypes.c_void_p(base))
-        found = self.read(tensor.value or 0)
-        self.library.function("ggml_free")(context)
-        return base, found
+        self._function("ggml_backend_tensor_alloc")(buffer, tensor, ctypes.c_void_p(base))
+        yield tensor.value or 0
+        self._function("ggml_free")(context)
 
     def _size(self, tensor: int) -> int:
         return self._pointer("ggml_nbytes", ctypes.c_void_p(tensor)).value or 0
+
+    def _function(self, name: str) -> Any:
+        return self.library.function(name)
 
     def _pointer(self, name: str, *args: Any) -> ctypes.c_void_p:
         return _call_pointer(self.library, name, *args)

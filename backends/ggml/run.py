@@ -94,7 +94,7 @@ def _compute(g: Graph) -> None:
     g.buffer = ctypes.c_void_p(allocate(g.context, g.device.backend))
     if not g.buffer:
         raise MemoryError("ggml_backend_alloc_ctx_tensors gave no memory")
-    g.library.function("ggml_backend_buffer_clear")(g.buffer, ctypes.c_uint8(_POISON))
+    g.device.fill_buffer(g.buffer, _POISON)
     if g.gradient:
         g.do("ggml_graph_reset", g.graph)
     status = g.library.function("ggml_backend_graph_compute")(g.device.backend, g.graph)

@@ -18,6 +18,9 @@ VALUES = {"forward": "WRONG_VALUE", "gradient": "UNSUPPORTED"}  # of libraries w
 #: Another function in a backend's table: the backend, the operator, the function, a case, its verdicts.
 CHANGED = [
     ("autograd", "logsumexp", "lambda x, **p: right(1.01 * x, **p)", "logsumexp[x=7x33;dim=-1;f32]", BOTH),
+    ("candle", "softmax", "lambda x, *, dim: right(x, dim=0)", "softmax[x=4x7;dim=1;f32]", VALUES),
+    ("candle", "amax", "lambda x, **p: right(x.abs(), **p)", "amax[x=7x33;dim=-1;f32]", VALUES),
+    ("candle", "tanh", "lambda x: right(x.to_dtype('f16')).to_dtype('f32')", "tanh[x=7x33;f32]", VALUES),
     ("jax", "softmax", "lambda x, *, dim: right(x, dim=0)", "softmax[x=4x7;dim=1;f32]", BOTH),
     ("mlx", "layer_norm", "lambda *xs, eps, **p: right(*xs, eps=1e-6, **p)",
      "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32]", BOTH),
@@ -97,14 +100,15 @@ def test_a_broken_twin_is_found(tmp_path, backend, text, case, verdicts):
     {
         "aidge": "aidge",
         "autograd": "autograd or autograd:each",
-        "jax": "jax, jax:jit or jax:eager",
-        "mlx": "mlx or mlx:compile",
+        "candle": "candle",
+        "jax": "jax, jax:jit, jax:eager or jax:gpu",
+        "mlx": "mlx, mlx:compile or mlx:gpu",
         "numpy": "numpy",
         "onednn": "onednn or onednn:plain",
         "onnxruntime": "onnxruntime",
         "openvino": "openvino, openvino:default or openvino:bf16",
         "tinygrad": "tinygrad, tinygrad:x86 or tinygrad:python",
-        "torch": "torch, torch:cpu or torch:cuda",
+        "torch": "torch, torch:cpu, torch:inductor, torch:cuda, torch:mps or torch:xpu",
         "warp": "warp",
     }.items(),
 )
@@ -121,6 +125,7 @@ def test_an_unknown_variant(backend, expected):
         ("aidge", "aidge_backend_cpu"),
         ("aidge", "aidge_core"),
         ("autograd", "autograd"),
+        ("candle", "candle"),
         ("jax", "jax"),
         ("mlx", "mlx.core"),
         ("onnxruntime", "onnx"),
