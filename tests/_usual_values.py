@@ -22,7 +22,6 @@ _ASKING = frozenset(
 _ASKING_SIZES = frozenset(
     (
         "sizes",
-        "test_rare_whole_numbers",
         "test_decided_otherwise",
         "test_one_tensor_far_off",
         "test_optional_tensors",
@@ -37,6 +36,9 @@ _ASKING_SIZES = frozenset(
         "test_a_variant_that_takes_too_long_is_ended",
         "test_an_axis_that_is_told_by_its_size",
         "test_a_row_that_is_shorter_than_a_window",
+        "test_a_row_that_is_one_longer_than_the_window",
+        "test_a_size_of_one_tensor_alone_is_told_and_is_no_failure",
+        "test_a_size_that_several_tensors_share_is_told_where_two_of_them_have_another",
     )
 )
 _ASKING_FOR_NAN = frozenset(
