@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from opproof.core.capabilities import library_of
 from opproof.core.errors import BackendError
 
 X = np.linspace(-3, 3, 24, dtype=np.float32).reshape(4, 6)
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ggml_devices" / "build_vulkan.py"
 NOWHERE = "on this machine; give one that it has: "
 
 
@@ -192,3 +194,19 @@ def test_a_folder_without_a_registry_is_told(ggml, tmp_path):
     plain = dataclasses.replace(ggml._device.library, handles=())
     with pytest.raises(BackendError, match=r"has no registry of devices \(this ggml has no ggml_backend_dev_count\); "):
         describe_devices(plain)
+
+
+def test_vulkan_headers_without_layer_settings_are_enough():
+    spec = importlib.util.spec_from_file_location("build_vulkan", EXAMPLE)
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    code = (
+        "    std::vector<vk::LayerSettingEXT> settings = {\n    };\n"
+        "    vk::LayerSettingsCreateInfoEXT layer_setting_info(settings);\n"
+        "    vk::InstanceCreateInfo info(flags, &app_info, layers, extensions, &layer_setting_info);\n"
+    )
+    guarded = build.guard_layer_settings(code)
+    plain = [line for line in guarded.splitlines() if not line.startswith("#")]
+    assert "".join(plain).count("layer_setting_info") == code.count("layer_setting_info")
+    assert guarded.count("#ifdef VK_EXT_layer_settings\n") == guarded.count("#endif\n") == 2
+    assert guarded.index("#else") > guarded.index("layer_setting_info(settings)")

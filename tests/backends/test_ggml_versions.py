@@ -56,11 +56,16 @@ def build():
     """Makes the adapter of the wheel's library, which says that it is of another version."""
     pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
     from opproof.backends.ggml import Ggml
-    from opproof.backends.ggml.graph import open_device
+    from opproof.backends.ggml.devices import open_device
     from opproof.backends.ggml.library import load_library
 
     device = open_device(load_library())
-    return lambda version: Ggml(replace(device, library=replace(device.library, version=version)), "")
+
+    def make(version):
+        other = replace(device, library=replace(device.library, version=version))
+        return Ggml(other, other, "")
+
+    return make
 
 
 def recurrent(tokens=3, heads=2, d=4):
