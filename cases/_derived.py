@@ -138,9 +138,14 @@ def of_cotangents(case: Case) -> bool:
 
 
 def _of_cotangents(plain: list[Case]) -> Iterator[Case]:
-    """The first case, of three axes or more if any and not along the first, with cotangents that are broadcast."""
+    """The first case, of three axes or more if any and not along the first, with cotangents that are broadcast.
+
+    Losses that are not reduced are summed, and so get one number for all.
+    """
     for case in sorted(plain, key=_hides)[:1]:
         yield replace(case, layout=f"{COTANGENT}:broadcast")
+    for case in [c for c in plain if c.kwargs.get("reduction") == "none"][:1]:
+        yield replace(case, layout=f"{COTANGENT}:expanded")
 
 
 def _hides(case: Case) -> tuple[bool, bool, bool]:

@@ -30,6 +30,7 @@ def laid_dim(rest: str = "") -> list[str]:
         join("x=3x5x9;dim=-1", rest, "layout=cropped"),
         join("x=2x3x9x5;dim=1", rest, "layout=cropped"),
         join("x=3x2x2x3x2;dim=0", rest, "f32;layout=cropped"),
+        join("x=2x3x2x5x4;dim=-2", rest, "f32;fill=positive"),
     ]
 
 

@@ -12,6 +12,7 @@
     cropped      the first rows of matrices with two rows more: rows as contiguous, the axes before them further apart
     offset       contiguous, one element into its storage
     broadcast    stride 0 along the first axis (so all its slices are equal)
+    expanded     stride 0 along all axes, of cotangents alone: those of a sum over everything
 
 A case's `layout=` names one for all its tensors, or one per tensor: `a:transposed,b:sliced`. Cotangents lie as all
 tensors do where that is said of all, or as `cotangent:broadcast` says; they are broadcast only where that is said.
@@ -136,6 +137,10 @@ def _broadcast(shape: Shape) -> Storage:
     return Storage(_size(shape[1:]) if shape[0] else 0, 0, (0, *row_major(shape[1:])))
 
 
+def _expanded(shape: Shape) -> Storage:
+    return Storage(min(_size(shape), 1), 0, (0,) * len(shape))
+
+
 LAYOUTS = {
     "contiguous": _contiguous,
     "transposed": _transposed,
@@ -151,6 +156,8 @@ LAYOUTS = {
     "broadcast": _broadcast,
 }
 
+#: The layouts of cotangents.
+COTANGENT_LAYOUTS = {**LAYOUTS, "expanded": _expanded}
 
 #: By which `layout=` names the cotangents of all outputs.
 COTANGENT = "cotangent"
@@ -165,10 +172,11 @@ def layouts_of(case: Case) -> dict[str, str]:
     for tensor in given:
         if tensor not in (*shapes, COTANGENT, ""):
             raise CaseError(f"layout={case.layout} in {case}: no tensor {tensor!r}; there are {', '.join(shapes)}.")
-    for layout in given.values():
-        if layout not in LAYOUTS:
+    for tensor, layout in given.items():
+        known = COTANGENT_LAYOUTS if tensor == COTANGENT else LAYOUTS
+        if layout not in known:
             raise CaseError(
-                f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}{suggest(layout, LAYOUTS)}"
+                f"unknown layout {layout!r} in {case}: expected one of {', '.join(known)}{suggest(layout, known)}"
             )
     return {name: given.get(name, given.get("", "contiguous")) for name in shapes}
 
@@ -206,4 +214,4 @@ def _given(case: Case) -> dict[str, str]:
 @functools.lru_cache(maxsize=4096)
 def storage_of(shape: Shape, layout: str) -> Storage:
     """Where the elements of a tensor of `shape` lie under `layout`."""
-    return LAYOUTS[layout](shape)
+    return COTANGENT_LAYOUTS[layout](shape)

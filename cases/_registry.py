@@ -20,7 +20,7 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     WITHOUT = {"extreme": "why"}              rules for which no row could show anything, and why;
                                               "past exp f16": a rule that is owed in each dtype, in that one
 
-An operator's covering array (harness/space/covering.py) stands in cases/drawn/<op>.txt, a case in each line: what is
+An operator's covering array (benchmarks/arrays.py) stands in cases/drawn/<op>.txt, a case in each line: what is
 cheap belongs to the standard level, what stands after an empty line to full.
 
 A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes

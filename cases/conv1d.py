@@ -64,6 +64,8 @@ LONG, LONGEST = lengths(
 )
 LONG += lengths("x=1x1x{n};weight=1x1x{n}", upto=1025)[0]
 SHAPES = [
+    # past a block of 256 cells, of several images in groups
+    "x=2x4x260;weight=6x2x257;groups=2;f32",
     "x=2x3x11;weight=1x3x3;bias=1,",
     "x=2x1x9;weight=5x1x3;bias=5,",
     "x=2x3x4;weight=4x3x5;padding=2",

@@ -57,5 +57,8 @@ WITHOUT = {
     "NaN, inf": "of 32 numbers in a block some are special, and no result is finite",
 }
 SHAPES = [
+    # whole blocks and no whole tile: of rows, of columns, of what is added up
+    _row("q4_0", "17", 160, 67, "f32"),
+    _row("q8_0", "2x33", 224, 70, "f32"),
     *(_row(quant, "3", BLOCKS[quant][0], 5, "f32;fill=small-scales") for quant in SCALED),
 ]

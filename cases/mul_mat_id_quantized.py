@@ -67,5 +67,8 @@ WITHOUT = {
     "NaN, inf": "of 32 numbers in a block some are special, and no result is finite",
 }
 SHAPES = [
+    # whole blocks and no whole tile: of rows, of columns, of what is added up
+    _row("q4_0", 3, 67, 160, "17x2", "17x2", "f32"),
+    _row("q8_0", 2, 70, 224, "33x1", "33x2", "f32"),
     *(_row(quant, 2, 5, BLOCKS[quant][0], "2x2", "2x2", "f32;fill=small-scales") for quant in SCALED),
 ]

@@ -53,3 +53,8 @@ WITHOUT = {
     "given twice": "one operand is of floats, the other of bytes",
     "NaN, inf": "of 32 numbers in a block some are special, and no result is finite",
 }
+SHAPES = [
+    # whole blocks and no whole tile: of rows, of columns, of what is added up
+    _row("q4_0", 17, 67, 160, "f32"),
+    _row("q8_0", 33, 70, 224, "f32"),
+]

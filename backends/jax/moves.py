@@ -64,7 +64,8 @@ def _set_rows(x: Any, source: Any, indices: Any) -> Any:
 
 
 def _slice(x: Any, *, dim: int, start: int, end: int | None, step: int) -> Any:
-    return jax.lax.slice_in_dim(x, *slice(start, end).indices(x.shape[dim])[:2], stride=step, axis=dim)
+    first, last, _ = slice(start, end).indices(x.shape[dim])
+    return jax.lax.slice_in_dim(x, first, max(first, last), stride=step, axis=dim)
 
 
 def _sort(x: Any, *, dim: int, descending: bool) -> Any:

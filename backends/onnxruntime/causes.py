@@ -179,6 +179,20 @@ def round_factors_of_moments(
 round_attributes = {"addmm": round_factors_of_product, "batch_norm_training": round_factors_of_moments}
 
 
+def sum_windows_on_the_way(x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+    """Add what comes into a window to the sum of the last one, and take off what leaves it, in float32."""
+    narrow, factor = np.asarray(x, np.float32), np.float32(np.float32(alpha) / np.float32(size))
+    padded = np.pad(narrow * narrow, [(0, 0), ((size - 1) // 2, size // 2), *[(0, 0)] * (x.ndim - 2)])
+    total: Any = np.full_like(narrow[:, 0], k)
+    for j in range(size):
+        total = total + factor * padded[:, j]
+    totals = [total]
+    for j in range(1, x.shape[1]):
+        total = total + factor * padded[:, j + size - 1] - factor * padded[:, j - 1]
+        totals.append(total)
+    return x / np.stack(totals, axis=1).astype(x.dtype) ** beta
+
+
 def add_step_in_float32(*, start: float, end: float, step: float) -> Any:
     """Add the step to what was last, in float32."""
     count = int(np.ceil((end - start) / step))

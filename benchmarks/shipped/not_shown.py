@@ -45,6 +45,8 @@ APART = [
     Apart("logcumsumexp", "pytorch/pytorch/issues/196705", "a JVP loses a term", "forward-mode derivatives"),
     Apart("adaptive_avg_pool2d", "pytorch/pytorch/issues/180956", "fused with a sum: a padded stride",
           "a fusion of several operators is for opproof check"),
+    Apart("scatter_add", "flagos-ai/FlagGems/pull/3545", "an index smaller than its source is counted in its shape",
+          "its index is as large as its source"),
     Apart("mul", "pytorch/pytorch/issues/188792", "the first call of several threads is less precise",
           "a race at the start of a process"),
 ]  # fmt: skip
@@ -55,11 +57,24 @@ MISSED = {
         "tinygrad/tinygrad/issues/12296",
     ): "no case has so many ties: their shares lie where float16 ends, and zeros would pass for them",
     ("argmax", "ml-explore/mlx/pull/4292"): "a definition in use: NaN is left out",
+    (
+        "instance_norm",
+        "pytorch/pytorch/pull/178123",
+    ): "the squares of a kernel in float32 may overflow, as those of most do",
+    ("softmax", "ml-explore/mlx/issues/1467"): "a definition in use: a row of -inf alone gives zeros",
     ("tanh", "sonos/tract/pull/2633"): "4 units, which any formula may be off",
     ("grid_sample", "pytorch/pytorch/issues/23925"): "at the border two derivatives meet, and no case lies on it",
 }
 
 MENDED = {
+    ("sum", "pytorch/pytorch/issues/132732"),
+    ("embedding", "ggml-org/llama.cpp/pull/15882"),
+    ("cross_entropy", "ROCm/TransformerEngine/pull/623"),
+    ("matmul_quantized", "ggml-org/llama.cpp/pull/8311"),
+    ("mul_mat_id_quantized", "ml-explore/mlx/pull/4009"),
+    ("conv1d", "pytorch/pytorch/issues/129207"),
+    ("conv1d", "modular/modular/issues/6129"),
+    ("conv2d", "pytorch/pytorch/issues/188335"),
     ("mul", "ikawrakow/ik_llama.cpp/pull/2072"),
     ("bitwise_xor", "pytorch/pytorch/issues/145203"),
     ("cumsum", "ml-explore/mlx/pull/4139"),

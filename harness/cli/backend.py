@@ -30,7 +30,7 @@ _OF_OPERATOR = {"reference.py": "reference_ops", "cases.py": "cases"}
 #: What to type once an operator has its formula and its rows.
 _CHECKS = """\
 opproof selfcheck -o {name}      # NumPy = PyTorch, vjp = autograd = differences = complex step
-python -m opproof.harness.space.covering {name}  # its covering array: cases/drawn/{name}.txt
+python benchmarks/arrays.py {name}  # its covering array: cases/drawn/{name}.txt
 opproof run -b numpy -o {name}   # no case may be VACUOUS
 opproof run -b torch -o {name}
 python benchmarks/mutation -o {name}  # no mutant survives

@@ -239,7 +239,9 @@ def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> t
     by_slice = not forward or rules.declared == "storage"
     by_slice = by_slice and posed.case.fill in ORDINARY_FILLS and Trait.POINTWISE not in posed.op.traits
     axes = axes_of(posed.case, posed.op) if by_slice else ()
-    repeated = "broadcast" in (*layouts_of(posed.case).values(), cotangent_layout(posed.case))
+    repeated = not {"broadcast", "expanded"}.isdisjoint(
+        (*layouts_of(posed.case).values(), cotangent_layout(posed.case))
+    )
     saves_few = not forward and _saves_few_numbers(posed)
 
     def measure(i: int, name: str, a: Array, e: Expected, c: Comparison) -> ArrayStatistics:

@@ -279,7 +279,7 @@ def _make_ones(shapes: Sequence[Shape | None]) -> list[Array | None]:
 
 def _may_repeat(case: Case) -> bool:
     listed = is_every(case.fill) or is_stored(case.fill) or case.fill in REPORTS or case.fill in _LISTED
-    return not listed and "broadcast" not in case.layout
+    return not listed and "broadcast" not in case.layout and "expanded" not in case.layout
 
 
 #: An axis, its period and how many slices are joined.

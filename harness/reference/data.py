@@ -215,7 +215,8 @@ def find_differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> l
 def cotangents_of(case: Case, outputs: Sequence[Array], variant: int = 0) -> list[Array | None]:
     """A random cotangent in the shape of each of `outputs`, rounded to the case's dtype; None for one not of floats.
 
-    A broadcast layout repeats its first slice: that of a sum along the first axis has a stride of 0 there. Beside zeros
+    A broadcast layout repeats its first slice: that of a sum along the first axis has a stride of 0 there. One that is
+    expanded repeats its first number. Beside zeros
     among the inputs every third row, or element of a vector, is 0: of a loss that leaves rows out, most are.
     """
     drawn = [
@@ -224,10 +225,10 @@ def cotangents_of(case: Case, outputs: Sequence[Array], variant: int = 0) -> lis
     ]
     if case.fill == ZEROS_FILL:
         drawn = [g if g is None else _with_rows_of_zeros(g) for g in drawn]
-    if cotangent_layout(case) == "broadcast":
+    if (layout := cotangent_layout(case)) in ("broadcast", "expanded"):
         for g in drawn:
-            if g is not None and g.ndim:
-                g[...] = g[:1]
+            if g is not None and g.size and g.ndim:
+                g[...] = g[:1] if layout == "broadcast" else g.flat[0]
     return drawn
 
 

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from opproof.cases import Case
-from opproof.harness.space.covering import DrawnCase, cost_of, draw_some, is_computable, spaces_of
+from opproof.harness.space.cost import DrawnCase, cost_of, draw_some, is_computable, spaces_of
 from opproof.harness.space.draw import Limits, is_allowed, with_destination
 from opproof.harness.space.factors import Space
 from opproof.harness.space.pairs import Triple, choose_levels, triples_of

@@ -6,23 +6,24 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from arrays import (
+    COST_AT_STANDARD,
+    COST_OF_LONG,
+    cover_long_axes,
+    cover_pairs,
+    is_at_standard,
+    long_axes,
+    make_array,
+    says_something,
+    write_rows,
+)
 
-from opproof.cases import Case
+from opproof.cases import Case, cases_of
 from opproof.cases._registry import DRAWN, drawn_cases
 from opproof.core.errors import OpError
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
-from opproof.harness.space.covering import (
-    COST_AT_STANDARD,
-    SMALL,
-    cost_of,
-    cover_pairs,
-    is_computable,
-    make_array,
-    says_something,
-    spaces_of,
-    write_rows,
-)
+from opproof.harness.space.cost import SMALL, cost_of, is_computable, spaces_of
 from opproof.harness.space.draw import Limits, draw_case, is_allowed
 from opproof.harness.space.factors import evaluate_size, forms_of
 from opproof.harness.space.pairs import pairs_of
@@ -112,7 +113,7 @@ def test_an_array_has_every_pair_that_can_be():
 
 @pytest.mark.parametrize("name", ["neg", "bmm"])
 def test_the_arrays_are_what_this_version_makes(name):
-    """Where factors or levels change, run `python -m opproof.harness.space.covering`."""
+    """Where factors or levels change, run `python benchmarks/arrays.py`."""
     assert (DRAWN / f"{name}.txt").read_text(encoding="utf-8") == write_rows(make_array(load(name)), load(name))
 
 
@@ -120,18 +121,22 @@ def test_costly_cases_of_an_array_belong_to_the_level_full():
     op = load("bmm")
     standard, full = (drawn_cases("bmm", level) for level in ("standard", "full"))
     assert standard == full[: len(standard)]
-    assert {cost_of(c, op) > COST_AT_STANDARD for c in full[len(standard) :]} == {True}
-    assert {cost_of(c, op) > COST_AT_STANDARD for c in standard} == {False}
+    assert {is_at_standard(c, op) for c in full[len(standard) :]} == {False}
+    assert {is_at_standard(c, op) for c in standard} == {True}
+    assert {cost_of(c, op) > COST_AT_STANDARD for c in standard if not long_axes(c)} == {False}
+    assert max(cost_of(c, op) for c in standard) <= COST_OF_LONG
 
 
-def test_numbers_on_kinks_cost_a_call_each_where_elements_hang_together():
-    op = load("max_pool2d")
-    usual, tied = (
-        cost_of(Case.parse(f"max_pool2d[x=1x1x64x64;kernel_size=2;f32;fill={f}]"), op) for f in ("normal", "ties")
-    )
-    assert usual < COST_AT_STANDARD < 500 < tied
-    relu = load("relu")
-    assert len({cost_of(Case.parse(f"relu[x=64x64;f32;fill={f}]"), relu) for f in ("normal", "kink")}) == 1
+def test_each_axis_is_past_sixteen_bits_in_a_case_of_the_standard_level_that_pays_for_it():
+    for name in ("embedding", "conv1d", "softmax"):
+        op = load(name)
+        listed = [case for case in cases_of(name) if case.dtype != "f64"]
+        had = {long_axes(case) for case in listed}
+        assert cover_long_axes(spaces_of(op)[0], listed) == []
+        assert len(had) > 3, had
+    drawn = cover_long_axes(spaces_of(load("embedding"))[0], [])
+    assert {("indices", -1)} in [set(long_axes(case)) for case in drawn]
+    assert {is_at_standard(case, load("embedding")) for case in drawn} == {True}
 
 
 @pytest.mark.parametrize("name", ["softmax", "rope", "conv2d", "matmul_quantized", "scaled_dot_product_attention"])

@@ -1,10 +1,12 @@
 """Covering arrays: few cases in which every pair of levels of any two factors stands together.
 
+    python benchmarks/arrays.py [OPERATOR ...]
+
 What tells most for its cost comes first. No library does that: covertable and allpairspy hold constraints for pairs
 but not for whole rows (of covertable's 317 rows for rms_norm 194 are no cases), and neither weighs cost.
 
 The arrays that come with opproof lie in cases/drawn, as a run cannot wait for them. They are made once for a version of
-the suite: `python -m opproof.harness.space.covering` writes those of the operators named, or of all.
+the suite: this writes those of the operators named, or of all.
 """
 
 from __future__ import annotations
@@ -12,55 +14,43 @@ from __future__ import annotations
 import math
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
-from opproof.cases import Case, cases_of
-from opproof.cases._fills import NOT_FINITE
-from opproof.cases._registry import listed_cases
-from opproof.core.dtypes import FLOATS
-from opproof.core.errors import BadInput
+from opproof.cases import Case
+from opproof.cases._registry import DRAWN, DTYPES_BY_DEFAULT, listed_cases
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.judgement import find_vacuous_answers
-from opproof.harness.reference.axes import Periods, find_periods
-from opproof.harness.reference.chunks.memory_budget import MAX_UNMEASURED_ELEMENTS, TooLarge
-from opproof.harness.reference.chunks.question import count_elements, make_fitting_question
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import try_case
-from opproof.harness.space.draw import LARGE_FILLS, LEAST, Limits, draw_case, is_allowed, with_destination
-from opproof.harness.space.factors import Space, forms_of, make_space
-from opproof.harness.space.pairs import Allows, Choice, PairTable, pairs_of
-from opproof.reference_ops import Op, Trait, load, names
+from opproof.harness.space.cost import (
+    MEMORY_BYTES,
+    SMALL,
+    DrawnCase,
+    cost_of,
+    draw_some,
+    is_computable,
+    modes_of,
+    spaces_of,
+)
+from opproof.harness.space.draw import LARGE_FILLS, LEAST, Limits, is_allowed, with_destination
+from opproof.harness.space.factors import ABSENT, Space
+from opproof.harness.space.pairs import Allows, Choice, PairTable, choose_levels, pairs_of
+from opproof.reference_ops import Op, load, names
 
-#: Draws of sizes for one choice of levels, until one makes a case that the operator can compute.
-DRAWS = 4
 #: More cases than any space has.
 NO_LIMIT = 10**6
-#: Bytes that the reference may take for a case: few inputs may have many results.
-MEMORY_BYTES = 2**28
 #: Candidates of which one is taken.
 CANDIDATES = 4
-#: Numbers of a case that cost as much as all that a case costs however small it is.
-ELEMENTS_PER_CASE = 2**13
-#: The product of a case's different sizes, of which contractions make as many products, that costs as much.
-WORK_PER_CASE = 2**15
-#: Numbers of a case whose data repeat that cost as much, beside those of a period.
-REPEATED_PER_CASE = 2**17
-#: Fills of which most numbers tie.
-TIED_FILLS = ("constant", "halves", "kink", "ties", "zeros")
-#: Numbers on kinks, times those of the calls by which each is differentiated, that cost as much.
-KINKS_PER_CASE = 2**15
 #: The most that a case of the standard level costs, in those of the smallest: few cases make up most of the cost.
 COST_AT_STANDARD = 6
+#: The same of cases with an axis that 16 bits do not count.
+COST_OF_LONG = 24
 #: The most that any case costs.
 MAX_COST = 48
-FOLDER = Path(__file__).parents[2] / "cases" / "drawn"
-#: What small cases have at most: they cost as much as any.
-SMALL = Limits(elements=2**12, work=2**14)
 #: What cases of two large sizes have at most.
 TOGETHER = Limits(elements=2**19, work=2**21)
 #: The least of a large size: as many rows as a block has threads, and half of what one takes of a row.
@@ -69,25 +59,12 @@ LARGE_SIDE = 255
 SMALL_CASES = 64
 LARGE_CASES = 8
 TOGETHER_CASES = 12
+#: Draws of which a case with a long axis is the cheapest.
+LONG_TRIES = 192
 #: Cases of these again with results that are strided or in place.
 DESTINATION_CASES = 5
 #: The part of these that the forms of an operator beside its first share.
 SHARE_OF_OTHER_FORMS = 0.4
-
-
-@dataclass(frozen=True)
-class DrawnCase:
-    """A case of a space, and the levels that it has."""
-
-    case: Case
-    choice: Choice
-
-
-def spaces_of(op: Op) -> list[Space]:
-    """The space of each form of an operator; none where its tensors have no signature."""
-    rows = listed_cases(op.name) or cases_of(op.name, "standard", op.rows)
-    floats = [case for case in rows if case.dtype in FLOATS] or rows
-    return [make_space(op, form, floats) for form in forms_of(op)]
 
 
 def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, covered: Allows | None = None) -> Cover:
@@ -121,53 +98,6 @@ class Cover:
     given_up: int
 
 
-def draw_some(choice: Choice, space: Space, limits: Limits) -> DrawnCase | None:
-    """A case of these levels; None where no draw of sizes makes one."""
-    rng = random.Random(f"{space.op.name} {sorted(choice.items())}")  # noqa: S311 - draws, no secrets
-    for _ in range(DRAWS):
-        case = draw_case(choice, space, rng, limits)
-        if case is not None:
-            return DrawnCase(case, choice)
-    return None
-
-
-def is_computable(case: Case, op: Op) -> bool:
-    """Whether the reference can compute the case in little memory, and a judge has room for it."""
-    try:
-        made = sum(y.size for y in try_case(case, op, MEMORY_BYTES))
-        if count_elements(case) + made >= MAX_UNMEASURED_ELEMENTS:  # a judge has room for fewer
-            for mode in modes_of(case, op):
-                make_fitting_question(case, op, mode)
-    except (BadInput, TooLarge):
-        return False
-    return True
-
-
-def modes_of(case: Case, op: Op) -> list[Mode]:
-    """The modes in which the case is judged."""
-    return [Mode.FORWARD] + [Mode.GRADIENT] * (op.vjp is not None and case.fill not in NOT_FINITE)
-
-
-def cost_of(case: Case, op: Op) -> float:
-    """What a case costs, in those of the smallest: of data that repeat one period is judged, the rest compared."""
-    given = sum(map(math.prod, case.shapes.values()))
-    periods = _find_periods(case, op) if given > SMALL.elements else None
-    shapes = (periods.case if periods else case).shapes.values()
-    sizes, elements = {n for shape in shapes for n in shape}, sum(map(math.prod, shapes))
-    cost = 1 + elements / ELEMENTS_PER_CASE + math.prod(sizes) / WORK_PER_CASE
-    cost += given / REPEATED_PER_CASE if periods else 0
-    if op.kinks is None or Trait.POINTWISE in op.traits or case.fill not in TIED_FILLS:
-        return cost
-    return cost + elements**2 / KINKS_PER_CASE
-
-
-def _find_periods(case: Case, op: Op) -> Periods | None:
-    try:
-        return find_periods(case, op)
-    except (BadInput, ValueError, LookupError):  # parameters that do not fit the shapes: no case
-        return None
-
-
 def order_by_gain(drawn: Sequence[DrawnCase], op: Op) -> list[DrawnCase]:
     """The cases in the order of new pairs per cost, those that add none left out."""
     number: dict[object, int] = {}
@@ -189,6 +119,7 @@ def make_array(op: Op) -> list[Case]:
     """The cases of an operator's array: small ones, then those with sizes that only large ones have."""
     spaces = spaces_of(op)
     found: dict[Case, None] = {}
+    long: dict[Case, None] = {}
     for k, space in enumerate(spaces):
         share = 1.0 if k == 0 else SHARE_OF_OTHER_FORMS / (len(spaces) - 1)
         for limits, covered, most in (
@@ -198,18 +129,83 @@ def make_array(op: Op) -> list[Case]:
             cover = cover_pairs(space, limits, max(int(share * most), 2), covered)
             found.update(dict.fromkeys(d.case for d in cover.cases))
         found.update(dict.fromkeys(cover_large_sizes(space, max(int(share * TOGETHER_CASES), 2))))
-    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op)]
+        before = [*listed_cases(op.name), *(c for c in found if is_at_standard(c, op)), *long]
+        long.update(dict.fromkeys(cover_long_axes(space, before)))
+    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op), *long]
     return [case for case in every if says_something(case, op)]
 
 
-def says_something(case: Case, op: Op) -> bool:
+def cover_long_axes(space: Space, before: Iterable[Case]) -> list[Case]:
+    """A case for each axis that none of the cases `before` has past 16 bits, in f32, its other sizes few."""
+    rng = random.Random(f"long {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
+    met = {long_axes(case) for case in before if case.dtype in DTYPES_BY_DEFAULT}
+    found: list[Case] = []
+    for name, levels in space.factors.items():
+        if name[:5] == "size " and "64k±" in levels:
+            tries = (_draw_long(space, name, rng) for _ in range(LONG_TRIES))
+            cases = [d.case for d in tries if d and (k := long_axes(d.case)) and k not in met and not _is_far(k, name)]
+            ordered = sorted(
+                (c for c in cases if is_at_standard(c, space.op)), key=lambda c: (_is_a_line(c), cost_of(c, space.op))
+            )
+            telling = (
+                c for c in ordered if _has_few_results(c, space.op) and says_something(c, space.op, [Mode.FORWARD])
+            )
+            best = next(telling, None)
+            if best is not None:
+                met.add(long_axes(best))
+                found.append(best)
+    return found
+
+
+def long_axes(case: Case) -> frozenset[tuple[str, int]]:
+    """Its axes that 16 bits do not count, from the last of each tensor."""
+    shapes = case.shapes.items()
+    return frozenset((name, i - len(shape)) for name, shape in shapes for i, n in enumerate(shape) if n > 65535)
+
+
+def _has_few_results(case: Case, op: Op) -> bool:
+    """Whether the reference can compute the case, and its results are no more than its tensors may be."""
+    return is_computable(case, op) and sum(y.size for y in try_case(case, op, MEMORY_BYTES)) <= TOGETHER.elements
+
+
+def _is_far(axes: frozenset[tuple[str, int]], name: str) -> bool:
+    """Whether this is one of any number of leading axes, and the fourth from the last, or beyond."""
+    return name.startswith("size lead") and min(i for _, i in axes) <= -4
+
+
+def _is_a_line(case: Case) -> bool:
+    """Whether a long axis has none beside it."""
+    return any(max(shape, default=0) == math.prod(shape) > 65535 for shape in case.shapes.values())
+
+
+def is_at_standard(case: Case, op: Op) -> bool:
+    """Whether the standard level pays for it: more for an axis that 16 bits do not count."""
+    most = COST_OF_LONG if case.dtype == "f32" and long_axes(case) else COST_AT_STANDARD
+    return cost_of(case, op) <= most
+
+
+def _draw_long(space: Space, long: str, rng: random.Random) -> DrawnCase | None:
+    """A case of any levels and any number of axes, of which this one is long and the others are few."""
+    sizes = [name for name in space.factors if name[:5] == "size "]
+    leading = [name for name in sizes if ABSENT in space.factors[name]]
+    least = 1 + leading.index(long) if long in leading else min(1, len(leading))
+    absent = set(leading[rng.randint(least, len(leading)) :])
+    fills = tuple(fill for fill in space.factors["fill"] if fill in LARGE_FILLS) or space.factors["fill"]
+    factors = {**space.factors, "dtype": ("f32",), "needs": ("all",), "fill": fills}
+    for name in sizes:
+        factors[name] = (ABSENT,) if name in absent else tuple(v for v in factors[name] if v in ("1", "few"))
+    factors[long] = ("64k±",)
+    return draw_some(choose_levels(factors, lambda c: is_allowed(c, space, TOGETHER), rng), space, TOGETHER)
+
+
+def says_something(case: Case, op: Op, modes: Iterable[Mode] | None = None) -> bool:
     """Whether the reference answers the case, and no trivial answer, such as zeros, passes in some mode of it.
 
     Not in 16 bits either, of a backend that stores intermediates in them, as many do.
     """
     declared = (None, "storage") if case.dtype in ("f16", "bf16") else (None,)
     try:
-        asked = [make_question(case, op, mode).case_data for mode in modes_of(case, op)]
+        asked = [make_question(case, op, mode).case_data for mode in modes or modes_of(case, op)]
         return any(
             not any(find_vacuous_answers(posed, evaluate_expected(posed, how), how) for how in declared)
             for posed in asked
@@ -242,16 +238,16 @@ def _with_destinations(cases: Sequence[Case], op: Op) -> list[Case]:
 
 def write_rows(cases: Sequence[Case], op: Op) -> str:
     """The lines of an array's file: cases of the standard level, and after an empty line those of full."""
-    parts = [[c for c in cases if (cost_of(c, op) <= COST_AT_STANDARD) is cheap] for cheap in (True, False)]
+    parts = [[c for c in cases if is_at_standard(c, op) is cheap] for cheap in (True, False)]
     return "\n".join("".join(f"{str(case)[len(case.op) + 1 : -1]}\n" for case in part) for part in parts if part)
 
 
 def write_array(op: Op) -> int:
     """Write the array of an operator to its file, and return the number of its cases."""
     cases = make_array(op)
-    path = FOLDER / f"{op.name}.txt"
+    path = DRAWN / f"{op.name}.txt"
     if cases:
-        FOLDER.mkdir(exist_ok=True)
+        DRAWN.mkdir(exist_ok=True)
         path.write_text(write_rows(cases, op), encoding="utf-8")
     return len(cases)
 
