@@ -47,6 +47,13 @@ def erf(x: Array) -> Array:
     return special.erf(x)
 
 
+def erfc(x: Array) -> Array:
+    """1 - erf(x) without cancellation, for real and complex x (scipy.special.erfc)."""
+    from scipy import special
+
+    return special.erfc(x)
+
+
 def erfinv(x: Array) -> Array:
     """Inverse of the error function, real (scipy.special.erfinv)."""
     from scipy import special

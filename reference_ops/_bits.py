@@ -16,3 +16,8 @@ def on_bits(function: Callable[..., Array], *tensors: Array) -> Array:
     """`function` of the tensors as int64; of the first one's dtype."""
     whole = [t.astype(np.int64) for t in tensors]
     return np.asarray(function(*whole), dtype=tensors[0].dtype)
+
+
+def unsigned(whole: Array) -> Array:
+    """The 32 bits of integers in two's complement as numbers that are not negative."""
+    return whole & 0xFFFFFFFF

@@ -34,6 +34,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "reciprocal": anp.reciprocal,
     "log": anp.log,
     "log2": anp.log2,
+    "log10": anp.log10,
     "log1p": anp.log1p,
     "exp": anp.exp,
     "exp2": anp.exp2,

@@ -17,6 +17,7 @@ _UNARY = {
     **{n: n for n in "sqrt sin cos log silu gelu_quick".split()},
     "sign": "sgn",
     "square": "sqr",
+    "round_half_away": "round",
 }
 
 

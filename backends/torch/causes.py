@@ -30,12 +30,14 @@ from opproof.reference_ops import (
     layer_norm,
     matrix_exp,
     prod,
+    scatter_reduce,
     stft,
     xielu,
 )
 from opproof.reference_ops._arrays import softplus, unbroadcast
 from opproof.reference_ops._classes import used
 from opproof.reference_ops._gated import halves
+from opproof.reference_ops._index import along
 
 #: SLEEF's lgamma of float32 is infinite from here on.
 MAX_LGAMMA_ARGUMENT = 4e36
@@ -120,6 +122,34 @@ def divide_stored_product(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: b
 def forget_cofactors(g: Any, y: Any, x: Any) -> Any:
     """Give the gradient 0 where the determinant is exactly 0."""
     return np.where(np.asarray(y == 0)[..., None, None], 0, det.vjp(g, y, x))
+
+
+def count_x_among_ties(
+    g: Any, y: Any, x: Any, index: Any, src: Any, *, dim: int, reduce: str, include_self: bool = True
+) -> Any:
+    """The gradient of an extreme that is shared with x where x is equal to it, though x was left out."""
+    given: dict[str, Any] = {"dim": dim, "reduce": reduce, "include_self": include_self}
+    if include_self or reduce not in ("amax", "amin"):
+        return scatter_reduce.vjp(g, y, x, index, src, **given)
+    best = scatter_reduce.forward(x, index, src, **given)
+    where = along(index, dim)
+    dx, dsrc = scatter_reduce.share_among_ties(g, best, (x == best).astype(g.dtype), where, src)
+    dx[where] = 0
+    return dx, None, dsrc
+
+
+def divide_scattered_product(
+    g: Any, y: Any, x: Any, index: Any, src: Any, *, dim: int, reduce: str, include_self: bool = True
+) -> Any:
+    """Divide a product that was scattered into, which is stored in the dtype, by each of its factors but zeros."""
+    dx, _, dsrc = scatter_reduce.vjp(g, y, x, index, src, dim=dim, reduce=reduce, include_self=include_self)
+    if reduce != "prod":
+        return dx, None, dsrc
+    of_src = (g * y)[along(index, dim)] / np.where(src == 0, 1, src)
+    of_x = np.where(x == 0, dx, g * y / np.where(x == 0, 1, x))
+    if not include_self:
+        of_x[along(index, dim)] = 0
+    return of_x, None, np.where(src == 0, dsrc, of_src)
 
 
 def exponentiate_float32(x: Any) -> Any:
@@ -507,6 +537,7 @@ STORED_STEPS_OF_GRADIENT = {
     "pow": multiply_stored_power,
     "prod": divide_stored_product,
     "rsqrt": cube_result,
+    "scatter_reduce": divide_scattered_product,
     "sinh": multiply_by_cosh,
     "std": divide_by_twice_the_deviation,
 }

@@ -26,6 +26,7 @@ OF_PYTORCH = {
     "adaptive_avg_pool2d[x=2x0x7x9": "its forward answers no channels, its backward refuses them",
     "batch_norm_training[x=5x0": "it looks at the first of no channels",
     "batch_norm_training[x=0x0": "it looks at the first of no channels",
+    **{f"{name}[x={n}": "its gradient of nothing is x itself" for name in ("cummax", "cummin") for n in ("0x", "7x0")},
     "conv1d[x=2x0x9;weight=4x0x0": "it gives no channels where four are made, with a kernel of nothing",
     "conv2d[x=2x0x7x9;weight=4x0x0x0": "the same",
     "conv3d[x=1x0x4x5x6;weight=3x0x0x3x0": "the same",

@@ -46,7 +46,7 @@ GRADIENTS = {
 }
 
 #: Their gradient is zero everywhere: no factor changes it, and no zero is an error.
-FLAT = {"ceil", "fill", "floor", "floor_divide", "round", "sign", "step", "trunc"}
+FLAT = {"ceil", "fill", "floor", "floor_divide", "round", "round_half_away", "sign", "step", "trunc"}
 OF_FLAT = {
     "constant": np.ones_like,
     "one element": lambda d: one(d, np.ones_like),

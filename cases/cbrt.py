@@ -1,0 +1,15 @@
+"""Cases of cbrt: both signs, zeros, numbers whose roots are whole, the ends of the range."""
+
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(),
+    "x=3x17;fill=offset;layout=sliced",
+    "x=4x19;fill=halves;layout=transposed",
+]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
+FULL = full_elementwise()
