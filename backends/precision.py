@@ -18,14 +18,15 @@
 from __future__ import annotations
 
 import functools
+import json
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
-from opproof.core.dtypes import DTYPES
+from opproof.core.dtypes import DTYPES, Declaration
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Mode
 
@@ -104,3 +105,77 @@ def read(path: Path) -> tuple[Precision, ...]:
         raise BackendError(
             f"{path}: {error}; opproof.backends.precision says what a [[precision]] table has."
         ) from None
+
+
+def render_text(entries: Iterable[Precision]) -> str:
+    """The file's text."""
+    return "\n".join(_render_table(entry) for entry in entries)
+
+
+def merge_entries(
+    old: Iterable[Precision],
+    needed: Sequence[Precision],
+    measured: Container[tuple[str, str, str]],
+    spec: str,
+    *,
+    is_variant: bool,
+) -> list[Precision]:
+    """A file's entries with those that are `needed`, of one dtype each, in the place of what was measured.
+
+    `measured`: operators, modes and dtypes of the backend `spec`; what is declared of all is not a variant's to change.
+    """
+    singles = [msgspec.structs.replace(entry, dtypes=(dtype,)) for entry in old for dtype in entry.dtypes]
+    kept = [e for e in singles if (e.op, str(e.mode), e.dtypes[0]) not in measured]
+    for e in (e for e in singles if e not in kept):
+        others = tuple(b for b in e.backends if b != spec)
+        if others or (is_variant and not e.backends):
+            kept.append(msgspec.structs.replace(e, backends=others))
+    general = {_key_of(entry) for entry in kept if not entry.backends}
+    return _join_entries([*kept, *(entry for entry in needed if _key_of(entry) not in general)])
+
+
+def _key_of(entry: Precision) -> tuple[str, str, str, Declaration]:
+    """What an entry of one dtype declares, and of what."""
+    return entry.op, str(entry.mode), entry.dtypes[0], Declaration(entry.compute, entry.rounding)
+
+
+def _join_entries(singles: Sequence[Precision]) -> list[Precision]:
+    """Entries that differ in dtypes and units alone, as one; in the order of operators."""
+    groups: dict[tuple[object, ...], list[Precision]] = {}
+    for e in singles:
+        groups.setdefault((e.op, str(e.mode), e.backends, e.compute or "", e.rounding or ""), []).append(e)
+    return [_merge_group(groups[key]) for key in sorted(groups)]
+
+
+def _merge_group(group: Sequence[Precision]) -> Precision:
+    dtypes = {e.dtypes[0] for e in group}
+    return msgspec.structs.replace(
+        group[0],
+        dtypes=(*(d for d in DTYPES if d in dtypes), *sorted(dtypes.difference(DTYPES))),
+        units_without=_largest_of(e.units_without for e in group),
+        units_with=_largest_of(e.units_with for e in group),
+    )
+
+
+def _largest_of(units: Iterable[float | None]) -> float | None:
+    return max((u for u in units if u is not None), default=None)
+
+
+def _render_table(entry: Precision) -> str:
+    fields = {
+        "op": json.dumps(entry.op),
+        "mode": json.dumps(str(entry.mode)),
+        "dtypes": json.dumps(list(entry.dtypes)),
+        "compute": entry.compute and json.dumps(entry.compute),
+        "rounding": entry.rounding and json.dumps(entry.rounding),
+        "units_without": None if entry.units_without is None else _number(entry.units_without),
+        "units_with": None if entry.units_with is None else _number(entry.units_with),
+        "backends": json.dumps(list(entry.backends)) if entry.backends else None,
+    }
+    lines = [f"{key} = {value}" for key, value in fields.items() if value is not None]
+    return "\n".join(["[[precision]]", *lines, ""])
+
+
+def _number(units: float) -> str:
+    """Three digits, as a TOML float: inf too."""
+    return repr(float(f"{units:.3g}"))

@@ -17,9 +17,10 @@ from tqdm import tqdm
 
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
-from opproof.harness.precision.tolerance import Tolerance, load_kernel, measure_tolerances
+from opproof.harness.precision.tolerance import load_kernel, measure_tolerances
 from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
+from opproof.reports.tolerance import Tolerance
 
 CASES = (
     "softmax[x=64x1024;dim=-1;{}]",

@@ -226,3 +226,18 @@ PIECEWISE = frozenset(
 def is_on_kinks(fill: str) -> bool:
     """Whether the fill may sit on kinks."""
     return fill in ON_KINKS or fill in REPORTS or is_every(fill) or is_stored(fill)
+
+
+def name_fill(values: Floats) -> str:
+    """The fill that is most like these values."""
+    if not values.size:
+        return "normal"
+    with np.errstate(all="ignore"):
+        mean, deviation = float(values.mean()), float(values.std())
+    if deviation == 0 or not math.isfinite(deviation):
+        return "normal"
+    if abs(mean) > 100 * deviation:
+        return "offset-1e3"
+    if abs(mean) > 4 * deviation:
+        return "offset"
+    return "wide" if deviation > 3 else "small" if deviation < 2**-8 else "normal"

@@ -215,3 +215,17 @@ def _given(case: Case) -> dict[str, str]:
 def storage_of(shape: Shape, layout: str) -> Storage:
     """Where the elements of a tensor of `shape` lie under `layout`."""
     return COTANGENT_LAYOUTS[layout](shape)
+
+
+def name_layout(shape: Shape, strides: Shape, offset: int = 0) -> str:
+    """The layout whose axes lie in the same order as those of a tensor."""
+    if all(n == 1 or s == o for n, s, o in zip(shape, strides, row_major(shape), strict=True)) or 0 in shape:
+        return "offset" if offset else "contiguous"
+    for layout in LAYOUTS:
+        if storage_of(shape, layout).strides == strides:
+            return layout
+    if strides[0] == 0:
+        return "broadcast"
+    if strides[-1] == 1:
+        return "gapped"
+    return "permuted" if strides[0] == min(strides) else "transposed"

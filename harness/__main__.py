@@ -37,6 +37,7 @@ COMMANDS = {
     "completion": "Print what completes opproof's words in bash, zsh or fish.",
     "selfcheck": "Let the references prove each other.",
     "tolerance": "Measure the least atol and rtol that right kernels keep.",
+    "audit": "Plant defects in a function: which of them do your tests miss?",
     "precision": "Measure which lower precision a backend has to declare, and write it.",
 }
 

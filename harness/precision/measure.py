@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from opproof.harness.judge.array_statistics import Rounding
 from opproof.harness.judge.judgement import JudgedTensor, Judgement, judge
 from opproof.harness.reference.roundoff import COMPUTE_U
 from opproof.harness.run.attempt import Attempt
+from opproof.reports.precision import PrecisionRow
 
 #: Of results, the part that must be the next number towards zero where a store truncates.
 MIN_TRUNCATED_SHARE = 0.9
@@ -45,11 +45,6 @@ class Twice:
     def mended(self) -> bool:
         """Whether it passes by a declaration alone."""
         return self.fails and bool(self.passing)
-
-    @property
-    def fails_either_way(self) -> bool:
-        """Whether no declaration makes it pass."""
-        return self.fails and not self.passing
 
     @property
     def is_ground(self) -> bool:
@@ -120,15 +115,6 @@ def _list_candidates(declared: Declaration, dtypes: Sequence[str], without: Judg
 MIN_PASSING_SHARE = 0.75
 
 
-class Need(StrEnum):
-    """How what is declared compares with what is needed."""
-
-    NONE = ""
-    DECLARED = "needed"
-    MISSING = "needed, not declared"
-    SUPERFLUOUS = "declared, not needed"
-
-
 @dataclass(frozen=True)
 class Measured:
     """One record, and what the backend declares of it."""
@@ -139,35 +125,6 @@ class Measured:
     case: str
     declared: Declaration
     record: Twice
-
-
-@dataclass(frozen=True)
-class PrecisionRow:
-    """All records of an operator, mode and dtype. Units are the largest of what passes by the declaration."""
-
-    op: str
-    mode: str
-    dtype: str
-    records: int
-    failing_without: int
-    failing_with: int
-    units_without: float
-    units_with: float
-    declared: Declaration
-    needed: Declaration
-    worst: str  # the case of the largest error that fails either way; empty where none does
-
-    @property
-    def need(self) -> Need:
-        """Whether the declaration is as it should be."""
-        if self.needed == self.declared:
-            return Need.DECLARED if self.needed else Need.NONE
-        return Need.MISSING if self.needed else Need.SUPERFLUOUS
-
-    @property
-    def telling(self) -> bool:
-        """Whether there is anything to say of it."""
-        return self.failing_without > 0 or bool(self.declared)
 
 
 def make_rows(measured: Iterable[Measured]) -> list[PrecisionRow]:

@@ -1,18 +1,19 @@
 """The records of a backend over seeds, each judged with its declaration and without.
 
-What was measured, for a terminal: a line for each operator, mode and dtype that says something, and totals.
+precision.toml after that: what is needed stands in the place of what was declared of the same records.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from opproof.backends.precision import Precision, merge_entries
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.outputs import EarlyVerdict
-from opproof.harness.precision.measure import Measured, Need, PrecisionRow, declaration_of, judge_twice
+from opproof.harness.precision.measure import Measured, declaration_of, judge_twice
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import run_task, support_of
 from opproof.harness.run.hosts.host import Host
@@ -20,6 +21,7 @@ from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
 from opproof.harness.run.task import HostLimits, Task
+from opproof.reports.precision import PrecisionRow
 
 
 def plan_tasks(spec: str, selection: Selection, seeds: int) -> list[Task]:
@@ -76,39 +78,26 @@ def _measure_task(host: Host, task: Task, timeout: float) -> tuple[Measured | No
     return found, None
 
 
-HEADS = ("operator", "mode", "dtype", "records", "fail without", "with", "units without", "with", "declaration", "")
+@dataclass(frozen=True)
+class Measurement:
+    """All that was measured of one backend."""
+
+    spec: str  # as after -b
+    rows: Sequence[PrecisionRow]
+
+    @property
+    def is_variant(self) -> bool:
+        """Whether the default is another backend, whose declarations are not this one's to change."""
+        return ":" in self.spec and not self.spec.startswith("exec:")
 
 
-def render_table(judged: Sequence[PrecisionRow]) -> str:
-    """The table as text, with what fails either way, and how much there is of each, below it."""
-    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
-
-    telling = [row for row in judged if row.telling]
-    align = ("left", "left", "left", *["right"] * 5, "left", "left")
-    shown = tabulate(
-        [_render_cells(r) for r in telling], HEADS, tablefmt="simple", colalign=align, disable_numparse=True
-    )
-    worst = [f"fails either way: {r.worst} {r.mode}" for r in telling if r.worst]
-    return "\n\n".join(
-        part for part in (str(shown) if telling else "", "\n".join(worst), render_totals(judged)) if part
-    )
-
-
-def render_totals(judged: Sequence[PrecisionRow]) -> str:
-    """One line: how many operators, modes and dtypes need a declaration, have one in vain, fail either way."""
-    counts = [f"{sum(bool(r.needed) for r in judged)} need a declaration"]
-    missing, idle = (sum(r.need is need for r in judged) for need in (Need.MISSING, Need.SUPERFLUOUS))
-    counts += [f"{missing} of them lack it"] * bool(missing) + [f"{idle} declared, not needed"] * bool(idle)
-    counts.append(f"{sum(r.failing_with > 0 for r in judged)} fail either way")
-    records = sum(r.records for r in judged)
-    return f"{records:,} records of {len(judged)} operators, modes and dtypes: {', '.join(counts)}"
-
-
-def _render_cells(row: PrecisionRow) -> tuple[str, ...]:
-    words = [str(row.need)] * (row.need is not Need.NONE)
-    words += ["fails either way"] * (row.failing_with > 0)
-    return (
-        *(row.op, row.mode, row.dtype, str(row.records), str(row.failing_without), str(row.failing_with)),
-        *(f"{units:.3g}" if row.needed else "" for units in (row.units_without, row.units_with)),
-        *(str(row.needed or row.declared), ", ".join(words)),
-    )
+def merge_measured(old: Iterable[Precision], measured: Measurement) -> list[Precision]:
+    """The declarations of a file with those of `measured` brought up to date; what was not measured stays."""
+    backends = (measured.spec,) if measured.is_variant else ()
+    needed = [
+        Precision(r.op, Mode(r.mode), (r.dtype,), by.compute, by.rounding, r.units_without, r.units_with, backends)
+        for r in measured.rows
+        if (by := r.needed)
+    ]
+    judged = {(r.op, r.mode, r.dtype) for r in measured.rows}
+    return merge_entries(old, needed, judged, measured.spec, is_variant=measured.is_variant)

@@ -16,6 +16,7 @@ import numpy as np
 
 from opproof.backends.load import load_backend
 from opproof.cases import Case
+from opproof.cases._defects import list_wrong
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, Dtype, round_to, spacing_of
 from opproof.core.errors import UsageError
@@ -26,6 +27,7 @@ from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import Question, make_question, name_outputs
 from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, iter_arithmetics
 from opproof.reference_ops import Op
+from opproof.reports.tolerance import Tolerance, ToleranceReport
 
 #: What answers a question.
 Kernel: TypeAlias = Callable[[Question], list[Array | None]]
@@ -37,8 +39,8 @@ KERNEL_MARGIN = 1.5
 RTOL_STEPS = 8
 #: Doublings of rtol below the largest that are tried.
 RTOL_DOUBLINGS = 40
-#: The part of the last axis that is lost where a last tile is.
-LOST_TILE_PART = 1 / 64
+#: What cuts digits off, by its name as a wrong kernel.
+TRUNCATED = "digits cut off, not rounded"
 #: Digits of a tolerance, which is rounded up.
 TOLERANCE_DIGITS = 2
 
@@ -51,38 +53,6 @@ class ToleranceDraw:
     error: Array
     usual: Array  # the RMS of a right element's error
     wrong: Mapping[str, Array]
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """A pair as assert_close takes it: |got - expected| <= atol + rtol |expected|."""
-
-    atol: float
-    rtol: float
-
-    def allows(self, off: Array, values: Array) -> Array:
-        """Which elements may be so far off."""
-        with np.errstate(all="ignore"):
-            return np.asarray(off <= self.atol + self.rtol * np.abs(values))
-
-
-@dataclass(frozen=True)
-class ToleranceReport:
-    """What a tolerance is worth for one array: who keeps it, and who passes under it."""
-
-    name: str
-    tolerance: Tolerance
-    rejected: float  # the share of elements at which a right kernel may fail
-    rtol_alone: float  # infinite where an expected 0 is not met
-    ulp: float
-    nmse: float
-    passing: Mapping[str, int]  # of wrong kernels, in how many draws each passes
-    draws: int
-
-    @property
-    def snr(self) -> float:
-        """The signal-to-noise ratio of a right kernel, in decibels."""
-        return math.inf if not self.nmse else -10 * math.log10(self.nmse)
 
 
 def measure_tolerances(
@@ -144,7 +114,8 @@ def _iter_draws(posed: Question, compute: str | None, ask: Kernel | None) -> Ite
                 error = KERNEL_MARGIN * np.abs(np.asarray(got, dtype=np.float64) - want.values)
                 usual = error / KERNEL_MARGIN
         finite, shape = np.isfinite(want.values) & np.isfinite(error), want.values.shape
-        wrong = {n: make(want.values, kind) for n, make in _list_mutants(shape).items()}
+        wrong = {n: np.asarray(round_to(y, kind)) for n, y in list_wrong(want.values).items()}
+        wrong[TRUNCATED] = RoundedArithmetic(kind, kind, truncates=True).rounded(want.values)
         wrong |= {n: y for n, results in lower.items() if (y := results[i]) is not None}
         chosen = {n: y[finite] for n, y in wrong.items() if y.shape == shape}
         yield name, posed.dtype_of(i), ToleranceDraw(want.values[finite], error[finite], usual[finite], chosen)
@@ -154,23 +125,6 @@ def _iter_lower_precisions(posed: Question) -> Iterator[tuple[str, list[Array | 
     """The results of a kernel that computes, and adds up, in fewer digits."""
     for name in ("f16", "bf16") if posed.case.dtype in ("f32", "f64") else (posed.case.dtype,):
         yield f"computed and added up in {name}", evaluate_results(posed, next(iter_arithmetics(name, name, "")))
-
-
-def _list_mutants(shape: tuple[int, ...]) -> dict[str, Callable[[Array, Dtype], Array]]:
-    """What is wrong with an answer, by name."""
-    found: dict[str, Callable[[Array, Dtype], Array]] = {
-        "zeros": lambda y, _: np.zeros_like(y),
-        "× 1.01": lambda y, kind: np.asarray(round_to(y * 1.01, kind)),
-        "× 1.001": lambda y, kind: np.asarray(round_to(y * 1.001, kind)),
-        "digits cut off, not rounded": lambda y, kind: RoundedArithmetic(kind, kind, truncates=True).rounded(y),
-    }
-    if shape and shape[-1] > 1:
-        lost = max(1, int(shape[-1] * LOST_TILE_PART))
-        kept = np.arange(shape[-1]) < shape[-1] - lost
-        found[f"last {lost} of {shape[-1]} columns missing"] = lambda y, _: np.where(kept, y, 0.0)
-    if shape and shape[0] > 1:
-        found["first and last row exchanged"] = lambda y, _: y[[-1, *range(1, shape[0] - 1), 0]]
-    return found
 
 
 def _report(name: str, draws: Sequence[ToleranceDraw], kind: Dtype, given: Tolerance | None) -> ToleranceReport:

@@ -13,8 +13,8 @@ import torch
 from _oracle import NotExpressed, Reader, Reading, unless
 from torch.overrides import TorchFunctionMode
 
-from opproof.harness.capture.calls import OperatorCall, read_calls
 from opproof.reference_ops import load
+from opproof.reference_ops._torch_calls import OperatorCall, read_calls
 
 T = torch.Tensor
 #: Arguments of PyTorch's that change no value: how it computes, where the result lies, what it checks.

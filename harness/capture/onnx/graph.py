@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.tuples import tuple_of
-from opproof.harness.capture.calls import to_plain
 from opproof.harness.capture.recorder import CallCounts, CapturedCalls
 from opproof.reference_ops import Op, load
+from opproof.reference_ops._torch_calls import to_plain
 from opproof.reference_ops.onnx.shared import NotTranslatable, express
 from opproof.reference_ops.onnx.table import MAP
 

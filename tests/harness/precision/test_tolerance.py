@@ -10,9 +10,10 @@ from _runs import opproof
 from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode
-from opproof.harness.precision.tolerance import Tolerance, find_least, load_kernel, measure_tolerances
+from opproof.harness.precision.tolerance import find_least, load_kernel, measure_tolerances
 from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
+from opproof.reports.tolerance import Tolerance
 
 SOFTMAX = "softmax[x=16x256;dim=-1;{}]"
 LOOSE = Tolerance(1e-2, 1e-2)

@@ -1,0 +1,85 @@
+"""What a pair of atol and rtol is worth: as text, as JSON, and as the tests of others have it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from opproof.core.arrays import Array
+
+#: A tolerance as others write it: PyTorch's and NumPy's tests, ONNX's node tests, ggml's and benchdnn's limits.
+CODE = {
+    "assert_close": "torch.testing.assert_close(got, expected, rtol={rtol:g}, atol={atol:g})",
+    "allclose": "numpy.testing.assert_allclose(got, expected, rtol={rtol:g}, atol={atol:g})",
+    "executorch": '{{"atol": {atol:g}, "rtol": {rtol:g}}}',
+    "onnx": 'expect(node, inputs=inputs, outputs=outputs, name="test", rtol={rtol:g}, atol={atol:g})',
+    "ggml": "double max_nmse_err() override {{ return {nmse:.2g}; }}",
+    "benchdnn": "cmp.set_threshold({rtol:g}f);",
+}
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A pair as assert_close takes it: |got - expected| <= atol + rtol |expected|."""
+
+    atol: float
+    rtol: float
+
+    def allows(self, off: Array, values: Array) -> Array:
+        """Which elements may be so far off."""
+        with np.errstate(all="ignore"):
+            return np.asarray(off <= self.atol + self.rtol * np.abs(values))
+
+
+@dataclass(frozen=True)
+class ToleranceReport:
+    """What a tolerance is worth for one array: who keeps it, and who passes under it."""
+
+    name: str
+    tolerance: Tolerance
+    rejected: float  # the share of elements at which a right kernel may fail
+    rtol_alone: float  # infinite where an expected 0 is not met
+    ulp: float
+    nmse: float
+    passing: Mapping[str, int]  # of wrong kernels, in how many draws each passes
+    draws: int
+
+    @property
+    def snr(self) -> float:
+        """The signal-to-noise ratio of a right kernel, in decibels."""
+        return math.inf if not self.nmse else -10 * math.log10(self.nmse)
+
+
+def describe_tolerance(report: ToleranceReport) -> dict[str, object]:
+    """A report as JSON has it; null for what no number says."""
+    figures = {"rtol_alone": report.rtol_alone, "ulp": report.ulp, "nmse": report.nmse, "snr": report.snr}
+    return {
+        "result": report.name,
+        "atol": report.tolerance.atol,
+        "rtol": report.tolerance.rtol,
+        "rejected": report.rejected,
+        **{name: figure if math.isfinite(figure) else None for name, figure in figures.items()},
+        "draws": report.draws,
+        "passing": dict(report.passing),
+    }
+
+
+def render_tolerance(report: ToleranceReport, code: str | None, kernel: str) -> str:
+    """A report as text: the tolerance, whom it rejects, what passes under it and what fails."""
+    atol, rtol = report.tolerance.atol, report.tolerance.rtol
+    alone = f"{report.rtol_alone:.2g}" if math.isfinite(report.rtol_alone) else "none"
+    whose = f"of {kernel}'s kernel" if kernel else "of right kernels"
+    figures = f"rtol alone {alone}, {report.ulp:.3g} ULP, NMSE {report.nmse:.2g}, SNR {report.snr:.0f} dB"
+    lines = [f"  {report.name}  atol {atol:g}  rtol {rtol:g}", f"    {whose}: {figures}"]
+    if report.rejected:
+        lines.append(f"    rejects {whose.removeprefix('of ')}: at {report.rejected:.2%} of elements more is honest")
+    passing = [f"{n} ({k} of {report.draws} draws)" for n, k in report.passing.items() if k]
+    failing = [n for n, k in report.passing.items() if not k]
+    lines.append(f"    wrong, and passes: {'; '.join(passing) or 'nothing that was tried'}")
+    lines += [f"    fails: {'; '.join(failing)}"] * bool(failing)
+    if code is not None:
+        lines.append(f"    {CODE[code].format(atol=atol, rtol=rtol, nmse=report.nmse)}")
+    return "\n".join(lines)
