@@ -453,3 +453,8 @@ divide_places_by_scale = {
     "upsample_bilinear": _resize_by(_interpolate_between),
     "upsample_bicubic": _resize_by(_interpolate_among_four),
 }
+
+
+def subtract_quotient_of_tanh(x: Any) -> Any:
+    """Take 2 / (1 + exp(2x)) away from 1, as ggml's Vulkan shader does: digits are lost near 0."""
+    return 1 - 2 / (1 + np.exp(2 * x))
