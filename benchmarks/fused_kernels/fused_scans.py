@@ -68,7 +68,9 @@ def linear_attention_chunks(s, q, k, v, gate, defect=""):
         past = (qs * own.exp()) @ state
         if "past" in defect and qs.shape[1] < size:
             past = past * 0
-        shares = s((qs * own.exp()) @ (ks * (-run).exp()).mT).tril()
+        # exp(own) and exp(-run) apart leave the range of float32 where a gate is -400.
+        lag = (own[:, :, None] - run[:, None]).clamp(max=0.0).exp()
+        shares = s(torch.einsum("btd,bsd,btsd->bts", qs, ks, lag)).tril()
         made.append(past + shares @ vs)
         state = s(run[:, -1, :, None].exp() * state + (ks * (run[:, -1:] - run).exp()).mT @ vs)
     return torch.cat(made, 1)

@@ -85,10 +85,7 @@ def run_variant(
 def _ask_reference_twice(
     reference: Reference, variant: Variant, wish: CheckOptions, once: TruthCache
 ) -> tuple[ReferenceReply, ReferenceReply] | VariantResult:
-    """What the reference makes of what is asked and of the other data; the result where it declines one.
-
-    Where tensors are one, of values alone: their gradients are asked for by themselves.
-    """
+    """Ask the reference about both draws, for values alone where tensors are one; the result where it declines one."""
     wish = replace(wish, gradients=False) if variant.one else wish
     asked = once.asked(reference, variant, variant.case_data, wish)
     other = asked if isinstance(asked, str) else once.asked(reference, variant, variant.decoy_data, wish)

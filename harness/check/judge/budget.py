@@ -68,10 +68,7 @@ def measure_cost(side: Callable[[CallRequest], Any], request: CallRequest) -> tu
 
 
 def _at(counts: Sequence[int], length: int) -> float:
-    """A count at `length`, by the parabola through three, each at twice the length of the one before.
-
-    With the square of the length grows what the third differences tell.
-    """
+    """A count at `length`, by the parabola through three, each at twice the length of the one before."""
     one, two, four = counts
     square = (four - 3 * two + 2 * one) / 6
     line = two - one - 3 * square
@@ -124,10 +121,7 @@ class Pace:
         return self.work_of(asked) / self.work_of(self.given)
 
     def work_of(self, asked: Sequence[CallTensor]) -> float:
-        """By what time grows: all elements, as much again for each of what any call takes.
-
-        And by the root of what the longest axis has grown: a reference may have a step for each of its places.
-        """
+        """By what time grows: a call, all elements, and the root of the longest axis, whose places may be steps."""
         pairs = [
             (n, m) for a, b in zip(self.given, asked, strict=False) for n, m in zip(a.shape, b.shape, strict=False)
         ]

@@ -61,6 +61,37 @@ def test_who_errs_more_is_not_proved_and_what_would_prove_it_is_named():
     assert said.endswith("sums kept in float32, or a check in f32, would prove more")
 
 
+def decayed(x, rate):
+    logs = -8 * torch.nn.functional.softplus(rate) * torch.sigmoid(x)
+    gain, h, made = torch.sqrt(-torch.expm1(2 * logs)), torch.zeros_like(x[:, 0]), []
+    for t in range(x.shape[1]):
+        h = logs[:, t].exp() * h + gain[:, t] * x[:, t]
+        made.append(h)
+    return torch.stack(made, 1)
+
+
+def rates(seed, dtype):
+    rng = torch.Generator().manual_seed(seed)
+    return [torch.randn(2, 5, 5, generator=rng).to(dtype), (0.5 + torch.rand(5, generator=rng)).to(dtype)]
+
+
+@pytest.mark.parametrize(("gradient", "right"), [(1.0, True), (1.3, False)])
+def test_who_errs_by_much_less_proves_more(gradient, right):
+    """The gradient of rate cancels: bfloat16 makes it wrong by a sixth, and twice that allows 1.3 times it."""
+
+    def kernel(x, rate):
+        x, rate = x.float(), rate.float()
+        return decayed(x, rate * gradient + (rate * (1 - gradient)).detach()).bfloat16()
+
+    report = opproof.check(
+        kernel, like=decayed, inputs=rates, dtype="bf16", compute="storage", only="as given", raises=False, seconds=1e9,
+    )  # fmt: skip
+    assert report.ok is right
+    verdict, said = verdict_of(report, "gradient")
+    assert verdict == ("PASS" if right else "VACUOUS"), said
+    assert not right or not said or "too large would not" in said
+
+
 def test_a_wrong_gradient_fails_all_the_same():
     report = judged(lambda x, w: by_stores(x, w, gradient=0.9))
     assert verdict_of(report, "gradient")[0] == "WRONG_GRADIENT"
