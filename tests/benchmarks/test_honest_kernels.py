@@ -54,3 +54,11 @@ def test_a_kernel_passes_and_a_twin_fails(name, dtype):
     assert len(twins) == (6 if dtype == "f32" else 5)
     found = honest.judge(kernel, twins["stale"], dtype, 1e9, only="as given")
     assert found["said"] == "wrong", found
+
+
+def test_a_named_twin_fails():
+    kernel = honest.KERNELS["swiglu_clamped"]
+    twins = dict(honest.make_twins(kernel, "f32"))
+    assert {*kernel.defects} <= {*twins}
+    found = honest.judge(kernel, twins["a gradient through the clamp"], "f32", 1e9, only="as given")
+    assert found["causes"] == {"WRONG_GRADIENT": 1}, found
