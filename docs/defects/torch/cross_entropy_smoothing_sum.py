@@ -1,7 +1,7 @@
 """The gradient of label smoothing is 8e-4 off for 65,537 classes
 
-The backward adds up one number for each class, all but one of them equal, in float32 and in series. Every sum is rounded
-to one side. Along the last axis 16 numbers are added side by side, which errs 16 times less.
+The backward adds up one number for each class, all but one of them equal, in float32 and in series. All sums are
+rounded to one side. Along the last axis 16 numbers are added side by side, which errs 16 times less.
 
 Ledger: cross_entropy gradient
 Expected:
