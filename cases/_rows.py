@@ -13,24 +13,24 @@ BETWEEN = 0.12554
 
 #: (tensor, rest) for one elementwise input. Sizes stand one below, at and past vector widths.
 _ELEMENTWISE = (
-    ("19,", "f32"),
+    ("19,", ""),
     ("5x31", "fill=wide"),
-    ("3x32", "layout=offset;f32"),
-    ("2x3x65", "layout=transposed;f32"),
+    ("3x32", "layout=offset"),
+    ("2x3x65", "layout=transposed"),
     ("2x3x4x7", "layout=permuted;fill=wide"),
     ("127,", "fill=extreme"),
-    ("4x128", "layout=gapped;f32"),
+    ("4x128", "layout=gapped"),
     ("3x33", "layout=sliced;fill=extreme"),
     ("5x63", "layout=broadcast"),
     ("2x257", "fill=zeros"),
     ("6x11", "fill=small"),
     ("2x97", "fill=positive"),
     ("2x99", "fill=negative;layout=transposed"),
-    ("1x1x97x1", "f32"),
+    ("1x1x97x1", ""),
     ("66,", "fill=special"),
     ("3x0", ""),
     ("0d", ""),
-    ("5x1031", "f32"),
+    ("5x1031", ""),
     ("7x33", "inplace=x"),
     ("3x2x65", "layout=transposed;inplace=x"),
     ("3x1031", "layout=gapped;inplace=x"),
@@ -89,7 +89,7 @@ def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Ite
     found = [join(f"x={shape}", next(turns), rest) for shape, rest in rows]
     seen = {p for p in choices if any(p in f for f in found)}
     once = [join("x=3x17", p) for p in choices if p not in seen]
-    ranks = [join("x=2x3x1x2x3x5", choices[0], "f32", "layout=permuted"), join("x=4099,", choices[0], "f32")]
+    ranks = [join("x=2x3x1x2x3x5", choices[0], "f32", "layout=permuted"), join("x=4099,", choices[0])]
     return [*found, *once, every_value(choices[0]), *ranks]
 
 

@@ -9,6 +9,7 @@ STANDARD = [
     *elementwise(drop=("infinite", "small", "extreme")),
     "x=3x17;fill=offset;layout=sliced",
     "x=3x33;layout=sliced",
+    "x=2x127",
     "x=6x11;fill=small;f32",
 ]
 LAID = laid_rows()

@@ -21,7 +21,7 @@ STANDARD = [
     "a=6x13;b=1,;needs=a",
     "a=5x9;b=1,;fill=exact",
     "a=66,;b=1,;fill=extreme",
-    "a=0d;b=0d;f32,f16",
+    "a=0d;b=0d",
     "a=3x0;b=1,",
     "a=5x1031;b=1,",
     "a=1,;b=@a",

@@ -6,6 +6,7 @@ SMOKE = ["x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4"]
 STANDARD = [
     "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;inplace=x",
     "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;layout=x:gapped;inplace=x",
+    "x=1x1x1;rel_w=1x1x1x1;rel_h=1x1x1x1",
     "x=2x9x9;rel_w=2x3x3x3;rel_h=2x3x3x3;fill=wide",
     "x=3x16x16;rel_w=3x4x4x4;rel_h=3x4x4x4;layout=x:transposed",
     "x=2x6x35;rel_w=2x2x3x7;rel_h=2x2x3x5;layout=rel_w:transposed",
@@ -13,7 +14,7 @@ STANDARD = [
     "x=3x8x6;rel_w=3x2x4x2;rel_h=3x2x4x3;layout=permuted",
     "x=2x4x33;rel_w=2x2x2x3;rel_h=2x2x2x11;layout=sliced",
     "x=2x4x65;rel_w=2x2x2x13;rel_h=2x2x2x5;layout=gapped",
-    "x=2x4x63;rel_w=2x4x1x9;rel_h=2x4x1x7;layout=offset;f32,bf16",
+    "x=2x4x63;rel_w=2x4x1x9;rel_h=2x4x1x7;layout=offset",
     "x=3x4x12;rel_w=3x2x2x4;rel_h=3x2x2x3;layout=rel_w:broadcast,rel_h:broadcast",
     "x=2x4x12;rel_w=2x2x2x4;rel_h=2x2x2x3;needs=rel_w",
     "x=2x4x12;rel_w=2x2x2x4;rel_h=2x2x2x3;needs=rel_h",
@@ -24,13 +25,13 @@ STANDARD = [
     "x=2x4x15;rel_w=2x2x2x3;rel_h=2x2x2x5;fill=zeros",
     "x=2x4x15;rel_w=2x2x2x3;rel_h=2x2x2x5;fill=special",
     "x=0x4x15;rel_w=0x2x2x3;rel_h=0x2x2x5",
-    "x=1x2x1035;rel_w=1x1x2x9;rel_h=1x1x2x115;f32,f16",
-    "x=2x6x1035;rel_w=2x3x2x9;rel_h=2x3x2x115;bf16",
+    "x=1x2x1035;rel_w=1x1x2x9;rel_h=1x1x2x115",
+    "x=2x6x1035;rel_w=2x3x2x9;rel_h=2x3x2x115;f16,bf16",
     "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;layout=x:broadcast",
 ]
 LAID = [
     "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;layout=cropped",
-    "x=1x1x1;rel_w=1x1x1x1;rel_h=1x1x1x1;layout=offset;f32,f16",
+    "x=1x1x1;rel_w=1x1x1x1;rel_h=1x1x1x1;layout=offset",
     "x=1x1x3;rel_w=1x1x1x1;rel_h=1x1x1x3;layout=rel_w:offset",
     "x=1x1x3;rel_w=1x1x1x3;rel_h=1x1x1x1;layout=rel_h:offset",
 ]

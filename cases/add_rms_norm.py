@@ -12,7 +12,7 @@ STANDARD = [
     "x=4099x3;residual=4099x3;weight=3,;fill=growing;f16,bf16",
 ]
 LAID = [
-    "x=2x3x5x7;residual=2x3x5x7;weight=7,;layout=cropped;f32,bf16",
+    "x=2x3x5x7;residual=2x3x5x7;weight=7,;layout=cropped",
     "x=33x1;residual=33x1;weight=1,;layout=weight:offset",
     "x=1,;residual=1,;weight=1,;eps=0.1;layout=offset",
 ]

@@ -15,7 +15,7 @@ LAID = laid_ternary(_NAMES)
 LONG, LONGEST = long_ternary(_NAMES)
 FULL = ["x=2x12289;a=12289,;b=2x1", "x=65537x3;a=65537x3;b=0d"]
 SHAPES = [
-    "x=9x9;a=9x9;b=9x1;f32",
+    "x=9x9;a=9x9;b=9x1",
     "x=9x1;a=9x9;b=9x9",
     "x=9x9;a=9x1;b=9x9",
 ]

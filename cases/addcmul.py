@@ -18,7 +18,7 @@ LONG, LONGEST = long_ternary(_NAMES)
 FULL = ["x=2x12289;a=12289,;b=2x1", "x=65537x3;a=65537x3;b=0d"]
 WITHOUT = PRODUCTS
 SHAPES = [
-    "x=9x9;a=9x9;b=9x1;f32",
+    "x=9x9;a=9x9;b=9x1",
     "x=9x1;a=9x9;b=9x9",
     "x=9x9;a=9x1;b=9x9",
 ]

@@ -35,7 +35,7 @@ STANDARD = [
     "x=7x9;a=7x13;b=13x9;beta=0.0",
     f"x=9x131;a=9x3;b=3x131;beta={8 * BETWEEN};alpha={8 * BETWEEN};f16,bf16",
     "x=3x2;a=3x4099;b=4099x2;f32",
-    "x=2x3;a=2x4099;b=4099x3;f16",
+    "x=2x3;a=2x4099;b=4099x3;f16,bf16",
     "x=3,;a=4099x2;b=2x3;fill=growing;f16,bf16",
 ]
 LAID = ["x=1x1;a=1x5;b=5x1;layout=x:offset", "x=1x3;a=1x1;b=1x3;layout=a:offset", "x=3x1;a=3x1;b=1x1;layout=b:offset"]
@@ -59,10 +59,10 @@ LONG, LONGEST = lengths(
     "!!x=2x1;a=2x{n};b={n}x1",
 )
 SHAPES = [
-    "x=5x80;a=5x64;b=64x80;beta=0.5;alpha=2.0;f32",
-    "x=32x48;a=32x65;b=65x48;f32,bf16",
-    "x=37x35;a=37x64;b=64x35;beta=-0.25;f32",
-    "x=5x7;a=5x9;b=9x7;beta=0.5;alpha=0.0;f32,f16",
+    "x=5x80;a=5x64;b=64x80;beta=0.5;alpha=2.0",
+    "x=32x48;a=32x65;b=65x48",
+    "x=37x35;a=37x64;b=64x35;beta=-0.25",
+    "x=5x7;a=5x9;b=9x7;beta=0.5;alpha=0.0",
 ]
 FULL = ["x=4x3;a=4x12289;b=12289x3", "x=3,;a=65537x3;b=3x3"]
 WITHOUT = {**PRODUCTS, "leading": "it has at most two axes"}

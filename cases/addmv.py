@@ -25,7 +25,7 @@ STANDARD = [
     ),
     "x=7,;a=7x13;b=13,;beta=-1.0;alpha=2.0;fill=exact",
     "x=9,;a=9x17;b=17,;beta=2.0;fill=signs",
-    "x=7,;a=7x13;b=13,;beta=0.0;f32",
+    "x=7,;a=7x13;b=13,;beta=0.0",
     f"x=1031,;a=1031x3;b=3,;beta={8 * BETWEEN};alpha={8 * BETWEEN};f16,bf16",
     "x=3,;a=3x4099;b=4099,;f16,bf16",
 ]
@@ -45,7 +45,7 @@ ALIGNED = aligned(
 )
 LONG, LONGEST = lengths("!x={n},;a={n}x3;b=3,", "x=2,;a=2x{n};b={n},")
 SHAPES = [
-    "x=1,;a=5x33;b=33,;beta=0.5;f32,bf16",
+    "x=1,;a=5x33;b=33,;beta=0.5",
     "x=5,;a=5x9;b=9,;beta=0.5;alpha=0.0",
 ]
 FULL = ["x=4,;a=4x12289;b=12289,", "x=65537,;a=65537x3;b=3,"]

@@ -6,11 +6,12 @@ SMOKE = ["x=2x3x5x33"]
 STANDARD = [
     "x=2x3x5x33;inplace=x",
     "x=2x4x5x17;layout=permuted;inplace=x",
-    "x=1x40x3x5;max_bias=8.0;f32,bf16",
+    "x=1x40x3x5;max_bias=8.0",
     "x=2x5x9x7;max_bias=8.0;fill=branches",
     "x=2x5x9x7;max_bias=8.0;fill=branches;f64",
     "x=2x3x5x7;max_bias=8.0;fill=least;f32,f16",
     "x=2x3x5x7;max_bias=8.0;fill=infinite;f32",
+    "x=1x1x3x9",
     "x=2x2x4x7;max_bias=4.0",
     "x=2x6x5x31;n_past=26;fill=wide",
     "x=3x4x5x32;max_bias=16.0;layout=transposed",
@@ -30,6 +31,7 @@ STANDARD = [
     "x=1x3x2x1031;n_past=1029;f32",
     "x=2x3x4x12;fill=negative",
     "x=1x4x128x128;fill=every",
+    "x=2x3x1x2x3x5;f32;layout=permuted",
 ]
 LAID = ["x=2x3x4x5;layout=cropped", "x=1x1x1x1;layout=offset"]
 LONG, LONGEST = lengths("x={n}x1x1x2", "x=1x{n}x1x2", "x=1x1x{n}x2", "x=1x1x1x{n}")

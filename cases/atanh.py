@@ -9,7 +9,7 @@ STANDARD = [
     *elementwise(drop=("infinite", "small", "extreme")),
     "x=3x17;fill=offset;layout=sliced;f32,f16",
     "x=3x33;layout=sliced",
-    "x=2x127;f32,f16",
+    "x=2x127",
     "x=6x11;fill=mixed",
 ]
 LAID = laid_rows()

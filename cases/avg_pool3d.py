@@ -6,6 +6,7 @@ from opproof.cases._windows import pool_attributes
 SMOKE = ["x=2x3x4x7x9;kernel_size=3;stride=2;padding=1"]
 STANDARD = [
     "x=1x1x1x1x1;kernel_size=1",
+    "x=2x3x4x6x5;kernel_size=2",
     "x=2x3x5x9x6;kernel_size=(2,3,2);stride=(1,2,1);padding=(0,1,0);count_include_pad=false;layout=transposed",
     "x=2x3x4x6x9;kernel_size=(1,2,3);stride=(2,1,2);padding=(0,0,1);layout=permuted",
     "x=1x3x5x8x11;kernel_size=3;stride=(1,2,3);ceil_mode=true;layout=offset",
@@ -22,14 +23,14 @@ STANDARD = [
     "x=1x3x4x9x11;kernel_size=(1,1,3);fill=special-rows",
     "x=1x3x7x5x5;kernel_size=(3,2,2);stride=2;padding=(1,1,0)",
     "x=0x3x3x5x5;kernel_size=3",
-    "x=1x33x2x5x4;kernel_size=2;f32,bf16",
+    "x=1x33x2x5x4;kernel_size=2",
     "x=1x65x2x4x3;kernel_size=(1,2,2);stride=1",
     "x=1x2x2x9x131;kernel_size=(1,2,3);stride=(1,1,2)",
     "x=1x3x4x7x10;kernel_size=(2,4,2);stride=3;padding=(1,2,1);ceil_mode=true;divisor_override=3",
     "x=2x3x3x9x11;kernel_size=3;fill=heavy;f16",
     "x=1x2x2x4099x2;kernel_size=(2,1031,1);f16,bf16",
     *ONE_SIDED_3D,
-    "x=1x3x4x6x5;kernel_size=(2,3,2);stride=2;padding=(1,0,0,0,1,1);count_include_pad=false;f32,bf16",
+    "x=1x3x4x6x5;kernel_size=(2,3,2);stride=2;padding=(1,0,0,0,1,1);count_include_pad=false",
     "x=1x2x4x5x6;kernel_size=2;divisor_override=5",
 ]
 LAID, ALIGNED = LAID_3D, ALIGNED_3D

@@ -33,7 +33,7 @@ STANDARD = [
     ),
     "x=2x7x9;a=2x7x13;b=2x13x9;beta=-1.0;alpha=2.0;fill=exact",
     "x=5,;a=2x7x13;b=2x13x5;beta=2.0;fill=signs",
-    "x=2x7x9;a=2x7x13;b=2x13x9;beta=0.0;f32,bf16",
+    "x=2x7x9;a=2x7x13;b=2x13x9;beta=0.0",
     f"x=2x5x131;a=2x5x3;b=2x3x131;beta={8 * BETWEEN};alpha={8 * BETWEEN};f16,bf16",
     "x=2x1x3;a=2x1x4099;b=2x4099x3;f16,bf16",
 ]
@@ -63,11 +63,11 @@ LONG, LONGEST = lengths(
     "x=1x2x1;a=1x2x{n};b=1x{n}x1",
 )
 SHAPES = [
-    "x=1x5x7;a=3x5x64;b=3x64x7;beta=0.5;f32,bf16",
-    "x=3x1x7;a=3x5x33;b=3x33x7;alpha=2.0;f32,f16",
-    "x=2x5x80;a=2x5x64;b=2x64x80;f32",
-    "x=2x32x48;a=2x32x65;b=2x65x48;f32,bf16",
-    "x=2x37x35;a=2x37x64;b=2x64x35;f32",
+    "x=1x5x7;a=3x5x64;b=3x64x7;beta=0.5",
+    "x=3x1x7;a=3x5x33;b=3x33x7;alpha=2.0",
+    "x=2x5x80;a=2x5x64;b=2x64x80",
+    "x=2x32x48;a=2x32x65;b=2x65x48",
+    "x=2x37x35;a=2x37x64;b=2x64x35",
     "x=2x5x7;a=2x5x9;b=2x9x7;beta=0.5;alpha=0.0",
 ]
 FULL = ["x=2x4x3;a=2x4x12289;b=2x12289x3", "x=3,;a=65537x1x3;b=65537x3x3"]

@@ -21,12 +21,12 @@ STANDARD = [
     "x=4x3x5;weight=3,;bias=3,;training=true",
     "x=4x3x5;running_mean=3,;running_var=3,;eps=0.1",
     "x=4x3x5;running_mean=3,;running_var=3,;weight=3,;layout=x:transposed",
-    "x=4x3x5;running_mean=3,;running_var=3,;bias=3,;layout=offset;f32,f16",
+    "x=4x3x5;running_mean=3,;running_var=3,;bias=3,;layout=offset",
     "x=2x3x7x5;weight=3,;training=true;eps=0.1",
     "x=2x3x5x7;bias=3,;training=true;layout=offset",
     "x=2x3x9x4;weight=3,;bias=3,;training=true;layout=x:transposed",
     "x=2x3x4x9;weight=3,;bias=3,;training=true;layout=permuted",
-    "x=2x3x4x9;running_mean=3,;running_var=3,;weight=3,;bias=3,;layout=permuted;f32,f16",
+    "x=2x3x4x9;running_mean=3,;running_var=3,;weight=3,;bias=3,;layout=permuted",
     "x=2x3x2x4x5;weight=3,;bias=3,;training=true;layout=sliced",
     "x=2x3x2x4x5;running_mean=3,;running_var=3,;layout=sliced",
     "x=3x4x33;weight=4,;bias=4,;training=true;layout=gapped",
@@ -54,6 +54,7 @@ STANDARD = [
     "x=3x65;training=true;fill=special",
     f"x=6x5x31;training=true;eps={BETWEEN};fill=small;f16,bf16",
     "x=4099x3;weight=3,;bias=3,;training=true;fill=growing;f16,bf16",
+    "x=9x9;running_mean=9,;running_var=9,;weight=9,;bias=9,",
     "x=9x9;weight=9,;bias=9,;training=true",
 ]
 LAID = [

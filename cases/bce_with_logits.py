@@ -13,7 +13,7 @@ STANDARD = [
     "x=7x33;target=7x33;weight=7x33;reduction=none",
     "x=7x3;target=7x3;weight=3,;reduction=mean;layout=x:transposed",
     "x=6x9;target=6x9;weight=6x1;pos_weight=9,;reduction=sum",
-    "x=5x12;target=5x12;pos_weight=12,;reduction=none;f32",
+    "x=5x12;target=5x12;pos_weight=12,;reduction=none",
     "x=2x3x7;target=2x3x7;pos_weight=1,;reduction=sum;layout=permuted",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;fill=brink",
     "x=3x15;target=3x15;pos_weight=15,;reduction=none;fill=candle-2114",
@@ -23,7 +23,7 @@ STANDARD = [
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:offset",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:broadcast",
     "x=9x9;target=9x9;weight=9,;pos_weight=9,;reduction=sum",
-    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32",
+    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32,bf16",
 ]
 LAID = [
     *laid_pairs("x", "target", "reduction=none"),

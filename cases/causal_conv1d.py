@@ -6,28 +6,28 @@ from opproof.cases._without import WINDOWS
 
 SMOKE = ["x=2x7x8;weight=7x4;bias=7,", "x=2x5x9;weight=5x3;activation=none"]
 STANDARD = [
-    "x=2x9x1;weight=9x4;f32",
+    "x=2x9x1;weight=9x4",
     "x=2x31x3;weight=31x4;bias=31,;fill=wide",
-    "x=3x32x5;weight=32x4;layout=transposed;f32,f16",
+    "x=3x32x5;weight=32x4;layout=transposed",
     "x=2x33x7;weight=33x4;bias=33,;layout=weight:transposed",
     "x=3x5x9;weight=5x4;bias=5,;layout=permuted",
     "x=2x6x10;weight=6x9;bias=6,;layout=sliced",
-    "x=2x63x5;weight=63x2;layout=gapped;f32",
-    "x=2x65x5;weight=65x4;bias=65,;layout=offset;f32,f16",
+    "x=2x63x5;weight=63x2;layout=gapped",
+    "x=2x65x5;weight=65x4;bias=65,;layout=offset",
     "x=3x7x9;weight=7x4;layout=x:broadcast",
     "x=2x7x8;weight=7x4;bias=7,;activation=none;layout=weight:broadcast",
     "x=3x7x9;weight=7x4;bias=7,;needs=weight",
     "x=3x7x9;weight=7x4;bias=7,;needs=x",
-    "x=2x5x9;weight=5x1;bias=5,;f32",
+    "x=2x5x9;weight=5x1;bias=5,",
     "x=2x4x12;weight=4x4;fill=zeros",
     "x=0x4x7;weight=4x4;bias=4,",
-    "x=1x2x131;weight=2x4;bias=2,;f32,f16",
-    "x=1x2x4099;weight=2x4;activation=none;bf16",
+    "x=1x2x131;weight=2x4;bias=2,",
+    "x=1x2x4099;weight=2x4;activation=none;f16,bf16",
     "x=1x2x4099;weight=2x4;bias=2,;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x4x9;weight=4x3;layout=cropped",
-    "x=1x1x1;weight=1x1;bias=1,;layout=offset;f32,bf16",
+    "x=1x1x1;weight=1x1;bias=1,;layout=offset",
     "x=1x1x5;weight=1x1;bias=1,;layout=weight:offset,bias:offset",
 ]
 ALIGNED = aligned(

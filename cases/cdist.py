@@ -7,7 +7,8 @@ SMOKE = ["a=5x7;b=4x7"]
 STANDARD = [
     "a=27x3;b=31x3;fill=ties",
     "a=33x2;b=26x2;fill=meet;f32",
-    "a=5x7;b=4x7;p=inf;f32,bf16",
+    "a=5x7;b=4x7;p=1.0",
+    "a=5x7;b=4x7;p=inf",
     "a=5x7;b=4x7;p=0.0;fill=ties",
     "a=5x7;b=4x7;p=3.0;layout=a:transposed",
     "a=2x3x5x9;b=2x3x4x9;layout=permuted",
@@ -28,14 +29,14 @@ STANDARD = [
     "a=9x5;b=7x5;fill=special",
     "a=7x5;b=@a;p=1.0",
     "a=9x5;b=7x5;fill=zeros",
-    "a=5x7;b=4x7;needs=a;f32,f16",
+    "a=5x7;b=4x7;needs=a",
     "a=5x7;b=4x7;needs=b;p=1.0",
-    "a=5x1;b=4x1;f32",
-    "a=1x5;b=1x5;f32",
+    "a=5x1;b=4x1",
+    "a=1x5;b=1x5",
     "a=0x5;b=3x5",
     "a=3x5;b=0x5",
     "a=2x4099;b=3x4099;f32",
-    "a=2x1031;b=3x1031;p=1.0;bf16",
+    "a=2x1031;b=3x1031;p=1.0;f16,bf16",
     "a=2x1031;b=3x1031;p=0.7;f16,bf16",
 ]
 LAID = [

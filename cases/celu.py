@@ -11,7 +11,8 @@ STANDARD = [
     "x=5x33;alpha=0.5;fill=edges",
     *elementwise(_PARAMS, drop=("positive", "small")),
     "x=6x11;alpha=0.01;fill=small;f32,f16",
-    "x=5x9;fill=zeros;f32,bf16",
+    "x=5x9;fill=zeros",
+    "x=6x11;alpha=0.1;f64",
     "x=6x11;fill=small;f32",
     f"x=5x131;alpha={8 * BETWEEN};fill=negative;f16,bf16",
 ]

@@ -9,6 +9,7 @@ SMOKE = [
     "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1",
 ]
 STANDARD = [
+    "x=1x1x1x1;weight=1x1x1x1",
     "x=2x3x9x6;weight=3x1x3x2;bias=3,;stride=(2,1);padding=(1,0);layout=x:transposed",
     "x=2x3x6x9;weight=3x1x2x3;stride=(1,2);padding=(0,1);dilation=(2,1);layout=weight:transposed",
     "x=2x5x11x8;weight=5x1x3x3;stride=(2,3);dilation=(3,2);padding=(2,3);fill=wide",
@@ -17,9 +18,9 @@ STANDARD = [
     "x=3x5x8x7;weight=5x1x3x3;bias=5,;dilation=2;layout=gapped",
     "x=2x4x9x9;weight=4x1x5x5;stride=2;padding=2;layout=weight:sliced",
     "x=2x2x8x11;weight=2x1x2x3;stride=(3,4);bias=2,",
-    "x=2x2x7x5;weight=2x1x1x1;stride=(3,2);padding=1;f32,f16",
+    "x=2x2x7x5;weight=2x1x1x1;stride=(3,2);padding=1",
     "x=2x3x7x7;weight=3x1x3x3;bias=3,;stride=2;layout=x:broadcast",
-    "x=2x3x6x5;weight=3x1x3x3;bias=3,;layout=offset;f32,f16",
+    "x=2x3x6x5;weight=3x1x3x3;bias=3,;layout=offset",
     "x=2x3x6x5;weight=3x1x3x3;bias=3,;needs=x",
     "x=2x3x6x5;weight=3x1x3x3;bias=3,;needs=weight,bias;layout=x:permuted",
     "x=2x3x6x7;weight=3x1x3x3;fill=offset;padding=1",
@@ -27,17 +28,17 @@ STANDARD = [
     "x=1x3x5x4;weight=3x1x2x2;bias=3,;fill=exact",
     "x=2x4x6x5;weight=4x1x3x3;padding=1;dilation=(1,2);fill=signs;layout=permuted",
     "x=0x3x5x5;weight=3x1x3x3;bias=3,",
-    "x=2x65x4x5;weight=65x1x3x3;bias=65,;padding=1;f32",
-    "x=1x3x17x33;weight=3x1x3x3;padding=1;stride=2;f32,f16",
+    "x=2x65x4x5;weight=65x1x3x3;bias=65,;padding=1",
+    "x=1x3x17x33;weight=3x1x3x3;padding=1;stride=2",
     "x=1x3x5x99;weight=3x1x2x3;bias=3,",
     "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
-    "x=1x2x3x4099;weight=2x1x2x2;f16",
+    "x=1x2x3x4099;weight=2x1x2x2;f16,bf16",
     "x=4099x1x2x3;weight=1x1x2x2;bias=1,;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x3x5x4;weight=3x1x2x3;layout=cropped",
-    "x=1x1x1x1;weight=1x1x1x1;bias=1,;layout=offset;f32,bf16",
-    "x=2x1x3x4;weight=1x1x1x1;bias=1,;layout=weight:offset,bias:offset;f32,f16",
+    "x=1x1x1x1;weight=1x1x1x1;bias=1,;layout=offset",
+    "x=2x1x3x4;weight=1x1x1x1;bias=1,;layout=weight:offset,bias:offset",
     "x=1x1x1x1;weight=1x1x3x3;bias=1,;padding=1;layout=x:offset",
 ]
 ALIGNED = aligned(

@@ -10,8 +10,8 @@ SMOKE = [
     "x=2x4x3x5;weight=4x3x3x2;stride=(2,3);groups=2;output_padding=(1,2)",
 ]
 STANDARD = [
-    "x=1x1x1x1;weight=1x1x1x1;bias=1,;f32,f16",
-    "x=2x3x5x4;weight=3x4x1x1;layout=offset;f32,bf16",
+    "x=1x1x1x1;weight=1x1x1x1;bias=1,",
+    "x=2x3x5x4;weight=3x4x1x1;layout=offset",
     "x=2x3x5x3;weight=3x5x3x2;bias=5,;stride=(2,1);padding=(1,0);layout=x:transposed",
     "x=2x3x3x5;weight=3x5x2x3;bias=5,;stride=(1,2);padding=(0,1);dilation=(2,1);output_padding=(0,1);layout=weight:transposed",
     "x=2x3x4x3;weight=3x2x3x3;stride=(2,3);dilation=(3,2);padding=(2,3);fill=wide",
@@ -31,9 +31,9 @@ STANDARD = [
     "x=1x4x2x3;weight=4x1x2x2;stride=(2,1);groups=2;fill=exact;layout=x:transposed",
     "x=0x3x3x3;weight=3x4x3x3;bias=4,",
     "x=2x65x2x3;weight=65x3x3x3;bias=3,;padding=1",
-    "x=1x33x5x9;weight=33x3x3x3;padding=1;stride=2;f32",
+    "x=1x33x5x9;weight=33x3x3x3;padding=1;stride=2",
     "x=1x128x3x2;weight=128x2x3x3;f32,f16",
-    "x=1x2x4x67;weight=2x4x2x3;bias=4,;f32,f16",
+    "x=1x2x4x67;weight=2x4x2x3;bias=4,",
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=weight:broadcast,bias:sliced",
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=bias:offset",
     "x=1x4099x2x2;weight=4099x2x1x2;f16,bf16",
@@ -64,6 +64,9 @@ LONG += lengths("x=1x1x2x1;weight=1x1x{n}x1", "x=1x1x1x2;weight=1x1x1x{n}", upto
 SHAPES = [
     # past a block of 256 cells, of several images in groups
     "x=2x4x3x2;weight=4x3x257x2;stride=2;groups=2;f32",
+    "x=2x3x4x5;weight=3x1x3x2;stride=2",
+    "x=2x1x4x5;weight=1x4x2x3;bias=4,;padding=1",
+    "x=1x2x4x5;weight=2x2x9x9",
     # a batch past 4 and, at once, more than 64 channels in and out
     "x=5x66x3x4;weight=66x67x2x3;bias=67,;stride=2;f32",
 ]

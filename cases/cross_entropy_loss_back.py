@@ -9,6 +9,7 @@ SMOKE = ["grad=0d;x=7x33;target=7x33"]
 STANDARD = [
     "grad=0d;x=9x33;target=9x33;fill=far;f32",
     *[f"grad=0d;{row}" for row in rows("x", "target") if "zeros" not in row and "small" not in row],
+    "grad=0d;x=2x1031;target=2x1031;bf16",
     "grad=0d;x=9x257;target=9x257;fill=past-exp",
 ]
 LAID = ["grad=0d;x=3x5x9;target=3x5x9;layout=cropped", "grad=0d;x=5x9;target=5x9;layout=grad:offset"]

@@ -15,6 +15,7 @@ STANDARD = [
     "data=2x3x40;type=q4_1;f32;layout=permuted",
     "data=0x18;type=q4_0;f32",
     "data=130x17;type=mxfp4;f32",
+    "data=2x1122;type=q8_0;f32",
     "data=33x18;type=q4_0;f32;layout=sliced",
     "data=5x34;type=q8_0;f32;layout=broadcast",
 ]

@@ -7,6 +7,7 @@ STANDARD = [*_square.STANDARD, *SWAPPED]
 
 __all__ = ["FULL", "LAID", "LONG", "LONGEST", "SHAPES", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]
 SHAPES = [
-    "x=8x2x2;fill=singular;f32,f16",
-    "x=8x3x3;fill=singular;layout=transposed;f32,f16",
+    "x=8x5x5;fill=singular",
+    "x=8x2x2;fill=singular",
+    "x=8x3x3;fill=singular;layout=transposed",
 ]

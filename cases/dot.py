@@ -9,11 +9,11 @@ SMOKE = [
     "a=33,;b=33,",
 ]
 STANDARD = [
-    "a=1,;b=1,;f32,f16",
+    "a=1,;b=1,",
     "a=9,;b=9,;fill=wide",
     "a=31,;b=31,;layout=a:sliced",
-    "a=32,;b=32,;layout=b:sliced;f32",
-    "a=63,;b=63,;layout=offset;f32",
+    "a=32,;b=32,;layout=b:sliced",
+    "a=63,;b=63,;layout=offset",
     "a=65,;b=65,;fill=offset",
     "a=97,;b=97,;fill=positive",
     "a=99,;b=99,;fill=negative",
@@ -25,9 +25,11 @@ STANDARD = [
     "a=200,;b=200,;fill=signs",
     "a=33,;b=33,;needs=a",
     "a=34,;b=34,;needs=b",
-    "a=768,;b=768,;f32,bf16",
-    "a=1031,;b=1031,;f32",
+    "a=257,;b=257,",
+    "a=768,;b=768,",
+    "a=1031,;b=1031,",
     "a=4099,;b=4099,;f32",
+    "a=21,;b=@a",
     "a=0,;b=0,",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)

@@ -16,6 +16,7 @@ STANDARD = [
     "weight=1x34;indices=5,;type=q8_0;f32",
     "weight=4x18;indices=0,;type=q4_0;f32",
     "weight=130x17;indices=65,;type=mxfp4;f32",
+    "weight=3x1122;indices=4,;type=q8_0;f32",
     "weight=9x36;indices=3x33;type=q4_0;f32;layout=weight:sliced,indices:gapped",
     "weight=9x18;indices=3x4;type=q4_0;f32;layout=indices:broadcast",
     "weight=9x18;indices=5,;type=q4_0;f32;layout=weight:broadcast",

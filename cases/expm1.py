@@ -7,7 +7,7 @@ from opproof.cases._rows import elementwise, full_elementwise
 SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(drop=("small",)),
-    "x=3x17;fill=offset;layout=sliced;f32,bf16",
+    "x=3x17;fill=offset;layout=sliced",
     "x=6x11;fill=small;f32",
     "x=3x15;fill=candle-2114",
 ]

@@ -31,7 +31,7 @@ STANDARD = [
 LAID = laid_rows("value=2.5")
 LONG, LONGEST = long_rows("value=2.5")
 SHAPES = [
-    "x=4099,;value=2.5;f32",
+    "x=4099,;value=2.5",
 ]
 FULL = [
     "x=2x12289;value=1.0",

@@ -8,7 +8,7 @@ SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(kinks=True),
     "x=4x19;fill=halves;layout=sliced",
-    "x=5x9;fill=offset;f32,bf16",
+    "x=5x9;fill=offset",
 ]
 LAID = laid_rows()
 LONG, LONGEST = long_rows()

@@ -10,7 +10,7 @@ SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 _TENTHS = ["a=9x33;b=9x33;fill=tenths", "a=2x3x9;b=3x9;fill=tenths;layout=b:transposed"]
 _STANDARD = [
     "a=9x33;b=9x33;fill=edges",
-    "a=9x33;b=9x33;fill=meet;f32,bf16",
+    "a=9x33;b=9x33;fill=meet",
     *(row for row in binary() if "@a" not in row),
     "a=4x33;b=4x33;fill=halves",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",

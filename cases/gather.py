@@ -8,10 +8,11 @@ SMOKE = [
     "x=7x9;index=7x5;dim=1",
 ]
 STANDARD = [
-    "x=5x31;index=3x31;dim=0;layout=x:transposed;f32",
-    "x=5x31;index=5x40;dim=1;layout=index:transposed;f32,bf16",
+    "x=9,;index=20,;dim=0",
+    "x=5x31;index=3x31;dim=0;layout=x:transposed",
+    "x=5x31;index=5x40;dim=1;layout=index:transposed",
     "x=3x32;index=3x32;dim=-1;layout=offset",
-    "x=2x3x65;index=2x7x65;dim=1;layout=transposed;f32,f16",
+    "x=2x3x65;index=2x7x65;dim=1;layout=transposed",
     "x=2x3x4x7;index=2x3x5x7;dim=2;layout=permuted",
     "x=4x3x4x7;index=6x2x3x4;dim=-4",
     "x=4x9x4;index=4x5x3;dim=-2",
@@ -24,12 +25,14 @@ STANDARD = [
     "x=3x97;index=3x9;dim=1;fill=extreme",
     "x=5x3;index=5x17;dim=1;fill=exact",
     "x=2x3;index=65x3;dim=0;fill=signs;layout=x:transposed",
-    "x=3x1;index=3x5;dim=1;f32",
-    "x=3x5;index=3x0;dim=1;f32",
-    "x=3x4;index=3x257;dim=1;f32,f16",
-    "x=2x1031;index=2x33;dim=1;f32,bf16",
+    "x=3x1;index=3x5;dim=1",
+    "x=3x5;index=3x0;dim=1",
+    "x=3x4;index=3x257;dim=1",
+    "x=2x1031;index=2x33;dim=1",
+    "x=2x3;index=1031x3;dim=0",
     "x=7x9;index=7x5;dim=1;layout=index:gapped",
-    "x=5x1031;index=9x1031;dim=0;bf16",
+    "x=2x3;index=4099x3;dim=0;f16,bf16",
+    "x=5x1031;index=9x1031;dim=0;f16,bf16",
     "x=4099x17;index=33x17;dim=0;f32,f16,bf16",
     "x=3x2;index=4099x2;dim=0;fill=growing;f16,bf16",
 ]
@@ -54,7 +57,7 @@ LONG, LONGEST = lengths(
 )
 SHAPES = [
     "x=2x3;index=65x3;dim=0;fill=spread;f32",
-    "x=4x4x4;index=4x4x4;dim=1;f32",
+    "x=4x4x4;index=4x4x4;dim=1",
     "x=1031x67;index=1031x67;dim=1;f32",
 ]
 FULL = [

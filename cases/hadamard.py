@@ -9,8 +9,9 @@ SMOKE = ["x=7x32"]
 STANDARD = [
     "x=7x32;scale=0.5;inplace=x",
     "x=3x2x64;layout=transposed;inplace=x",
-    "x=4,;f32,bf16",
+    "x=4,",
     "x=5x16;fill=wide",
+    "x=3x32;layout=offset",
     "x=2x3x64;scale=0.125;layout=transposed",
     "x=2x3x4x8;layout=permuted",
     "x=3x128;layout=sliced",
@@ -21,9 +22,11 @@ STANDARD = [
     "x=6x16;scale=0.25;fill=negative",
     "x=5x16;fill=exact",
     "x=3x64;scale=2.0;fill=signs;layout=transposed",
-    "x=33x1;f32",
+    "x=33x1",
+    "x=33x2",
     "x=0x8",
     "x=66x4;fill=special",
+    "x=2x2048;f16,bf16",
     "x=2x8192;scale=0.0110485434560398;f32",
     f"x=9x128;scale={8 * BETWEEN};f16,bf16",
 ]

@@ -7,10 +7,10 @@ from opproof.cases._rows import elementwise, full_elementwise
 SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(kinks=True, drop=("small",)),
-    "x=4x19;fill=halves;layout=sliced;f32,f16",
+    "x=4x19;fill=halves;layout=sliced",
     "x=6x11;fill=small;f32",
     "x=5x33;fill=wide;layout=broadcast",
-    "x=9x13;fill=wide;layout=offset;f32,f16",
+    "x=9x13;fill=wide;layout=offset",
 ]
 LAID = laid_rows("fill=wide")
 LONG, LONGEST = long_rows()

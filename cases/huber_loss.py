@@ -11,9 +11,9 @@ STANDARD = [
     "x=9x33;target=9x33;reduction=none;delta=0.5;fill=edges",
     "x=9x33;target=9x33;reduction=mean;fill=heavy;f16",
     *losses(("", "delta=0.25", "delta=2.5")),
-    "x=4x33;target=4x33;reduction=none;fill=halves;f32,bf16",
-    "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed;f32,f16",
-    "x=4x33;target=4x33;reduction=none;delta=0.5;fill=halves;f32,f16",
+    "x=4x33;target=4x33;reduction=none;fill=halves",
+    "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed",
+    "x=4x33;target=4x33;reduction=none;delta=0.5;fill=halves",
     "x=2x3x9;target=2x3x9;reduction=sum;delta=0.5;fill=halves;layout=x:transposed",
     "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32,bf16",
 ]

@@ -22,10 +22,10 @@ STANDARD = [
     "x=2x3x6x7;kernel_size=3;fill=zeros;dilation=(1,2)",
     "x=2x3x6x7;kernel_size=3;fill=special;padding=1",
     "x=2x3x6x7;kernel_size=(2,3);fill=extreme",
-    "x=1x33x5x9;kernel_size=3;padding=1;f32,bf16",
+    "x=1x33x5x9;kernel_size=3;padding=1",
     "x=2x2x17x65;kernel_size=(3,5);stride=(2,3);padding=(1,2)",
     "x=0x3x4x5;kernel_size=2",
-    "x=1x2x5x99;kernel_size=(2,3);padding=(0,1);f32",
+    "x=1x2x5x99;kernel_size=(2,3);padding=(0,1)",
 ]
 LAID = ["x=2x3x5x4;kernel_size=2;layout=cropped", "x=1x1x1x1;kernel_size=1;layout=offset"]
 ALIGNED = aligned(

@@ -8,12 +8,13 @@ from opproof.cases._without import PRODUCTS
 SMOKE = ["x=7x9;weight=33x9;target=7,", "x=5x17;weight=6x17;target=5,;reduction=none"]
 STANDARD = [
     "x=9x5;weight=4x5;target=9,;ignore_index=2;reduction=none;fill=masked",
-    "x=1x5;weight=4x5;target=1,;f32",
+    "x=1x5;weight=4x5;target=1,",
+    "x=5x31;weight=33x31;target=5,;reduction=sum",
     "x=6x65;weight=9x65;target=6,;label_smoothing=0.1;layout=transposed",
     "x=9x5;weight=4x5;target=9,;ignore_index=1;layout=x:sliced",
     "x=9x5;weight=4x5;target=9,;ignore_index=1;label_smoothing=0.2;reduction=sum;layout=sliced",
     "x=5x32;weight=7x32;target=5,;reduction=none;layout=gapped",
-    "x=5x32;weight=7x32;target=5,;reduction=sum;layout=offset;f32,f16",
+    "x=5x32;weight=7x32;target=5,;reduction=sum;layout=offset",
     "x=5x9;weight=7x9;target=5,;reduction=none;layout=x:broadcast",
     "x=9x7;weight=5x7;target=9,;reduction=none;layout=sliced",
     "x=9x9;weight=4x9;target=9,;ignore_index=2;reduction=none;layout=weight:broadcast,target:sliced",
@@ -21,12 +22,14 @@ STANDARD = [
     "x=5x9;weight=7x9;target=5,;reduction=sum;needs=weight",
     "x=6x13;weight=5x13;target=6,;reduction=none;fill=zeros",
     "x=0x5;weight=4x5;target=0,;reduction=sum",
-    "x=3x7;weight=257x7;target=3,;reduction=none;f32,f16",
+    "x=3x7;weight=257x7;target=3,;reduction=none",
     f"x=519x9;weight=7x9;target=519,;label_smoothing={BETWEEN};reduction=none;f16,bf16",
+    "x=1031x3;weight=4x3;target=1031,;reduction=sum;f16,bf16",
+    "x=1031x3;weight=4x3;target=1031,;reduction=none",
     "x=4099x2;weight=3x2;target=4099,;reduction=sum;fill=growing;f16,bf16",
 ]
 LAID = [
-    "x=1x1;weight=5x1;target=1,;reduction=sum;layout=x:offset,target:offset;f32,f16",
+    "x=1x1;weight=5x1;target=1,;reduction=sum;layout=x:offset,target:offset",
     "x=3x1;weight=1x1;target=3,;reduction=sum;layout=weight:offset",
 ]
 ALIGNED = aligned(

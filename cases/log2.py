@@ -8,7 +8,7 @@ SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(drop=("small",)),
     "x=3x17;fill=offset;layout=sliced",
-    "x=4x19;fill=halves;layout=transposed;f32,bf16",
+    "x=4x19;fill=halves;layout=transposed",
 ]
 LAID = laid_rows()
 LONG, LONGEST = long_rows()

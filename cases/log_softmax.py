@@ -13,9 +13,9 @@ STANDARD = [
     "x=9x33;dim=-1;fill=farther;f32,bf16",
     "x=25x7;dim=-1;fill=special-rows",
     "x=7x25;dim=0;fill=special-columns",
-    "x=9,;dim=0;f32",
-    "x=5x31;dim=-1;fill=wide;f32,bf16",
-    "x=3x32;dim=0;layout=offset;f32,f16",
+    "x=9,;dim=0",
+    "x=5x31;dim=-1;fill=wide",
+    "x=3x32;dim=0;layout=offset",
     "x=2x3x65;dim=1;layout=transposed",
     "x=2x3x4x7;dim=-1;layout=permuted;fill=wide",
     "x=4x127;dim=-1;fill=extreme",
@@ -23,14 +23,17 @@ STANDARD = [
     "x=4x128;dim=1;layout=gapped",
     "x=5x63;dim=1;layout=broadcast",
     "x=2x257;dim=-1;fill=zeros",
-    "x=4x99;dim=-1;fill=ties;f32,bf16",
+    "x=4x99;dim=-1;fill=ties",
     "x=6x11;dim=-2;fill=small;f32",
     "x=3x97;dim=-1;fill=offset",
     "x=3x66;dim=-1;fill=negative;layout=transposed",
+    "x=4x1;dim=-1",
     "x=3x0;dim=0",
-    "x=2x1031;dim=-1;f32",
+    "x=3x768;dim=-1",
+    "x=2x1031;dim=-1",
+    "x=2x4099;dim=-1;f32",
     "x=65x3;dim=-1;fill=special",
-    "x=2x1031;dim=-1;fill=ties;f32,f16",
+    "x=2x1031;dim=-1;fill=ties",
     "x=9x257;dim=-1;fill=past-exp",
     "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
 ]
@@ -43,7 +46,8 @@ SHAPES = [
     # more rows than a block has, each longer than 4096
     "x=18x4100;dim=-1;f32",
     # as scores of attention, whose last axis is past a warp twice over; an axis before the last of a batch of matrices
-    "x=3x17x131;dim=-1;f32",
+    "x=3x17x131;dim=-1;f32,f16",
+    "x=2x3x17x131;dim=-1;f32,f16",
     "x=2x3x9x5;dim=2;f32,f16",
 ]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -13,7 +13,7 @@ STANDARD = [
     "x=2x3x9;mask=3x1;value=-inf;fill=masked",
     "x=7x33;mask=7x33;value=0.5;fill=masked-special",
     "x=2x3x9;mask=3x1;value=-inf;fill=masked-special",
-    "x=33,;mask=33,;value=0.0;f32,f16",
+    "x=33,;mask=33,;value=0.0",
     "x=5x31;mask=5x31;value=-inf;fill=wide",
     "x=5x31;mask=31,;value=2.5;layout=x:transposed",
     "x=3x32;mask=3x1;value=-1.0;layout=offset",
@@ -28,11 +28,13 @@ STANDARD = [
     "x=2x257;mask=2x257;value=1.0;fill=zeros",
     "x=6x11;mask=6x11;value=0.0;fill=small",
     "x=66,;mask=66,;value=0.0;fill=special",
+    "x=9x65;mask=9x65;value=0.0;fill=special;bf16",
     "x=1x1x7x1;mask=1x1x7x1;value=2.0",
     "x=3x0;mask=3x1;value=1.0",
+    "x=5x1031;mask=5x1031;value=-inf",
     "x=7x33;mask=7x33;value=-inf;layout=mask:gapped",
     "x=2x3x4x7;mask=2x3x4x7;value=-1.5;layout=mask:permuted",
-    "x=9x9;mask=9,;value=0.5;f32,f16",
+    "x=9x9;mask=9,;value=0.5",
     "x=2x2x3x4x2x5;mask=2x1x3x1x2x1;value=-1.5;f32;layout=permuted",
 ]
 TYPED = typed(

@@ -6,7 +6,8 @@ from opproof.cases._windows import pool_attributes
 SMOKE = ["x=2x3x4x7x9;kernel_size=3;stride=2;padding=1"]
 STANDARD = [
     "x=1x1x1x1x1;kernel_size=1",
-    "x=2x3x5x9x6;kernel_size=(2,3,2);stride=(1,2,1);padding=(0,1,0);layout=transposed;f32,f16",
+    "x=2x3x4x6x5;kernel_size=2",
+    "x=2x3x5x9x6;kernel_size=(2,3,2);stride=(1,2,1);padding=(0,1,0);layout=transposed",
     "x=2x3x4x6x9;kernel_size=(1,2,3);stride=(2,1,2);padding=(0,0,1);layout=permuted",
     "x=1x3x5x8x11;kernel_size=3;stride=(1,2,3);ceil_mode=true;layout=offset",
     "x=1x3x4x7x10;kernel_size=(2,2,4);stride=3;padding=(1,1,2);ceil_mode=true;layout=sliced",
@@ -24,7 +25,7 @@ STANDARD = [
     "x=1x3x7x5x5;kernel_size=(3,2,2);stride=2;padding=(1,1,0)",
     "x=1x3x7x5x5;kernel_size=(3,2,2);stride=2;dilation=(2,1,1)",
     "x=0x3x3x5x5;kernel_size=3",
-    "x=1x33x2x5x4;kernel_size=2;f32",
+    "x=1x33x2x5x4;kernel_size=2",
     "x=1x65x2x4x3;kernel_size=(1,2,2);stride=1",
     "x=1x2x2x9x131;kernel_size=(1,2,3);stride=(1,1,2)",
     "x=2x3x3x6x7;kernel_size=2;stride=1;fill=ties",

@@ -13,7 +13,7 @@ STANDARD = [
     "x=5x65;dim=-1;fill=heavy;f16",
     *one_axis(concentrates=ONE_SIGN),
     *SEVERAL,
-    "x=1031x3;dim=-1;layout=sliced;f32,bf16",
+    "x=1031x3;dim=-1;layout=sliced",
     "x=2x1031;dim=-1;fill=ties",
     "x=513x521;dim=None;f32",
     "x=1x65537;dim=-1;f16",  # a count past the largest number

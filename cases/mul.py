@@ -10,8 +10,10 @@ from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
-    "a=2x3x2;b=2,;f32",
-    "a=2x1x2;b=2x2x1;f32",
+    "a=2x3;b=2x3",
+    "a=2x3x2;b=2,",
+    "a=2x2;b=2,",
+    "a=2x1x2;b=2x2x1",
     "a=1x13;b=4x13;fill=exact",
     *binary(exact=True),
     "a=4099x3;b=3,;fill=growing;f16,bf16",

@@ -8,11 +8,19 @@ SMOKE = [
 ]
 STANDARD = [
     "index=1,;num_classes=1;f32",
+    "index=33,;num_classes=3;f32",
+    "index=5x7;num_classes=9;f32",
+    "index=5x7;num_classes=4;f32;layout=transposed",
     "index=9x4;num_classes=33;f32;layout=sliced",
     "index=3x8;num_classes=5;f32;layout=gapped",
     "index=2x3x5;num_classes=7;f32;layout=permuted",
+    "index=4x6;num_classes=3;f32;layout=offset",
+    "index=4x5;num_classes=6;f32;layout=broadcast",
     "index=0d;num_classes=4;f32",
     "index=0,;num_classes=4;f32",
+    "index=9,;num_classes=257;f32",
+    "index=2,;num_classes=1031;f32",
+    "index=21,;num_classes=66;f32",
     "index=257,;num_classes=3;f32",
 ]
 LAID = ["index=2x3x4;num_classes=5;f32;layout=cropped", "index=0d;num_classes=5;f32;layout=offset"]

@@ -5,9 +5,9 @@ from opproof.cases._rows import BETWEEN
 
 SMOKE = ["param=7x33;grad=7x33;lr=0.1;weight_decay=0.01"]
 STANDARD = [
-    "param=7x33;grad=7x33;lr=0.1;weight_decay=0.01;inplace=param;f32",
+    "param=7x33;grad=7x33;lr=0.1;weight_decay=0.01;inplace=param",
     "param=3x2x65;grad=3x2x65;lr=0.1;weight_decay=0.01;layout=param:transposed;inplace=param",
-    "param=9,;grad=9,;lr=0.5;f32,f16",
+    "param=9,;grad=9,;lr=0.5",
     "param=5x31;grad=5x31;lr=0.01;weight_decay=0.1;fill=wide",
     "param=3x32;grad=3x32;lr=1.5;weight_decay=0.5;layout=offset",
     "param=2x3x65;grad=2x3x65;lr=0.25;weight_decay=0.25;layout=param:transposed",
@@ -20,10 +20,10 @@ STANDARD = [
     "param=6x11;grad=6x11;lr=1.5;weight_decay=0.5;fill=small",
     "param=6x11;grad=6x11;lr=0.25;weight_decay=0.25;fill=offset",
     "param=2x97;grad=2x97;lr=0.1;fill=negative",
-    "param=1x1x97x1;grad=1x1x97x1;lr=0.5;weight_decay=0.1;f32",
-    "param=0d;grad=0d;lr=1.5;weight_decay=0.5;f32",
+    "param=1x1x97x1;grad=1x1x97x1;lr=0.5;weight_decay=0.1",
+    "param=0d;grad=0d;lr=1.5;weight_decay=0.5",
     "param=3x0;grad=3x0;lr=0.25;weight_decay=0.25",
-    "param=5x1031;grad=5x1031;lr=0.1;f32",
+    "param=5x1031;grad=5x1031;lr=0.1",
     "param=127,;grad=127,;lr=0.5;weight_decay=0.1;fill=extreme",
     "param=66,;grad=66,;lr=0.5;fill=special",
     "param=7x33;grad=7x33;lr=0.1;weight_decay=0.01;layout=param:broadcast",

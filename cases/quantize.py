@@ -16,13 +16,15 @@ SMOKE = ["x=3x64;type=q4_0;f32"]
 STANDARD = [
     *(_row(quant, 1 + i % 3, "3", fill) for quant in ENCODED for i, fill in enumerate(_FILLS[:4])),
     *(_row(quant, 2, "2x3", f"{fill};layout=gapped") for quant in ENCODED[:5] for fill in _FILLS[4:]),
+    "x=64,;type=q8_0",
     "x=5x64;type=q4_0;layout=transposed",
     "x=5x32;type=q5_1;layout=sliced",
     "x=2x3x64;type=q4_1;layout=permuted",
     "x=4x96;type=q5_0;layout=offset",
     "x=3x32;type=q8_0;fill=exact",
     "x=0x32;type=q4_0",
-    "x=3x32;type=q4_0;layout=x:broadcast;f32,bf16",
+    "x=2x1056;type=q8_0",
+    "x=3x32;type=q4_0;layout=x:broadcast",
     "x=3x64;type=q8_0;fill=extreme",
     *(_row(quant, 1, "13", "fill=lone") for quant in ENCODED),
 ]

@@ -9,7 +9,7 @@ STANDARD = [
     "x=9x33;gate=9x33;fill=edges",
     *gated(drop=("negative",)),
     "x=127,;gate=127,;fill=extreme",
-    "x=4x66;fill=kink;f32,f16",
+    "x=4x66;fill=kink",
     "x=4x33;gate=4x33;fill=kink;layout=transposed",
 ]
 LAID = ["x=2x3x5x8;layout=cropped", "x=2x3x9;gate=2x3x9;layout=cropped"]

@@ -6,7 +6,7 @@ from opproof.cases._typed import typed
 SMOKE = ["x=4x33;repeats=(2,3)"]
 STANDARD = [
     "x=9,;repeats=(3)",
-    "x=9,;repeats=(4,2);f32,bf16",
+    "x=9,;repeats=(4,2)",
     "x=5x31;repeats=(1,2);layout=transposed",
     "x=5x31;repeats=(3,1);fill=wide",
     "x=3x32;repeats=(2,1,3);layout=offset",
@@ -33,7 +33,7 @@ LAID = [
     "x=2x3x4;repeats=(1,2,1);layout=cropped",
     "x=3x1x4;repeats=(1,1,1);layout=transposed",
     "x=3x1x4;repeats=(1,1,1);layout=offset",
-    "x=0d;repeats=(3);layout=offset;f32,bf16",
+    "x=0d;repeats=(3);layout=offset",
 ]
 LONG, LONGEST = lengths("x={n}x1;repeats=(1,3)", "x=1x{n};repeats=(2,1)", "x=2,;repeats=({n})", "x=2x{n};repeats=(1,2)")
 SHAPES = [

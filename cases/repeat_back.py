@@ -21,7 +21,7 @@ STANDARD = [
     "grad=6x15;shape=(2,3);fill=small",
     "grad=6x15;shape=(3,5);fill=zeros",
     "grad=6x15;shape=(3,5);fill=offset",
-    "grad=1x7;shape=(1,1);f32,bf16",
+    "grad=1x7;shape=(1,1)",
     "grad=0x6;shape=(0,3)",
     "grad=257x4;shape=(1,2)",
     "grad=2x2062;shape=(1,1031)",

@@ -7,9 +7,11 @@ SMOKE = [
     "x=4x33;repeats=3;dim=1",
 ]
 STANDARD = [
-    "x=5x31;repeats=3;dim=0;layout=transposed;f32,bf16",
+    "x=9,;repeats=2;dim=0",
+    "x=5x31;repeats=3;dim=0;layout=transposed",
     "x=5x31;repeats=2;dim=-1;fill=wide",
     "x=3x32;repeats=5;dim=0;layout=offset",
+    "x=2x3x7;repeats=3;dim=1;layout=transposed",
     "x=2x3x4x5;repeats=2;dim=2;layout=permuted",
     "x=2x3x4x5;repeats=3;dim=-4;layout=sliced",
     "x=4x17;repeats=2;dim=1;layout=gapped",
@@ -25,13 +27,13 @@ STANDARD = [
     "x=3x2;repeats=257;dim=1",
     "x=2x3;repeats=1031;dim=0",
     "x=11x97;repeats=2;dim=0;layout=transposed",
-    "x=2x3;repeats=4099;dim=0;f16",
+    "x=2x3;repeats=4099;dim=0;f16,bf16",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;repeats=2;dim=1;layout=cropped",
     "x=3x1x4;repeats=1;dim=0;layout=transposed",
-    "x=1,;repeats=3;dim=0;layout=offset;f32,bf16",
+    "x=1,;repeats=3;dim=0;layout=offset",
 ]
 LONG, LONGEST = lengths(
     "x={n}x2;repeats=2;dim=1",
@@ -42,7 +44,7 @@ LONG, LONGEST = lengths(
 )
 SHAPES = [
     "x=9x5;repeats=33;dim=0;fill=spread;f32",
-    "x=3x3x3;repeats=3;dim=1;f32",
+    "x=3x3x3;repeats=3;dim=1",
 ]
 FULL = [
     "x=2x1031;repeats=2;dim=0",

@@ -6,7 +6,7 @@ from opproof.cases._typed import typed
 SMOKE = ["x=4x33;shape=(33,4)"]
 STANDARD = [
     "x=9,;shape=(3,3)",
-    "x=5x31;shape=(-1);f32,bf16",
+    "x=5x31;shape=(-1)",
     "x=3x32;shape=(8,-1);layout=offset",
     "x=2x3x65;shape=(65,6);layout=transposed",
     "x=2x3x4x7;shape=(7,24);layout=permuted",

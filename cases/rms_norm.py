@@ -8,7 +8,7 @@ from opproof.cases._rows import BETWEEN
 SMOKE = ["x=7x33", "x=7x33;weight=33,"]
 STANDARD = [
     "x=7x33;inplace=x",
-    "x=7x33;weight=33,;inplace=x;f32,f16",
+    "x=7x33;weight=33,;inplace=x",
     "x=3x2x65;weight=65,;layout=x:transposed;inplace=x",
     "x=9x33;weight=33,;eps=1e-12;fill=small",
     "x=9x65;weight=65,;fill=offset-1e3;f32,f16",
@@ -18,8 +18,8 @@ STANDARD = [
     "x=9,;fill=wide",
     "x=5x31;weight=31,;eps=0.1",
     "x=3x32;weight=32,;fill=wide;layout=offset",
-    "x=2x3x65;weight=65,;layout=x:transposed;f32",
-    "x=2x3x4x7;weight=7,;layout=permuted;f32,bf16",
+    "x=2x3x65;weight=65,;layout=x:transposed",
+    "x=2x3x4x7;weight=7,;layout=permuted",
     "x=3x33;weight=33,;fill=extreme;layout=sliced",
     "x=4x127;eps=0.001;fill=extreme",
     "x=4x128;weight=128,;layout=gapped",
@@ -29,16 +29,19 @@ STANDARD = [
     "x=3x97;weight=97,;fill=offset",
     "x=33x4;weight=4,;fill=constant",
     "x=2x257;fill=zeros",
-    "x=6x11;fill=small;f32",
+    "x=6x11;fill=small",
     "x=4x13;fill=small;eps=0.1",
     "x=4x66;weight=66,;fill=negative",
-    "x=33x1;weight=1,;f32",
+    "x=33x1;weight=1,",
     "x=0x5;weight=5,",
-    "x=3x768;weight=768,;f32,bf16",
-    "x=2x1031;f32,bf16",
+    "x=3x768;weight=768,",
+    "x=130x6;weight=6,",
+    "x=2x1031",
+    "x=2x4099;weight=4099,;f32",
     "x=65x3;fill=special",
     f"x=9x65;eps={BETWEEN};fill=small;f16,bf16",
     "x=4099x3;weight=3,;fill=growing;f16,bf16",
+    "x=9x9;weight=9,",
 ]
 MIXED = mixed(
     "weight",
@@ -58,7 +61,7 @@ ALIGNED = aligned(
     "x=48x64",
     "x=2x3x16x32;weight=32,",
     "x=32x64;weight=64,",
-    "x=16x1024;weight=1024,;f32",
+    "x=16x1024;weight=1024,;f16,f32",
     "x=16x4096;weight=4096,;f16,bf16",
 )
 LONG, LONGEST = lengths("x={n}x2;weight=2,", "x=2x{n};weight={n},")

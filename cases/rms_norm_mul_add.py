@@ -8,11 +8,14 @@ SMOKE = ["x=7x33;weight=33,;residual=7x33"]
 STANDARD = [
     *rows(_TENSORS),
     "x=5x31;weight=31,;residual=5x31;layout=residual:broadcast",
+    "x=5x17;weight=17,;residual=17,",
+    "x=2x3x9;weight=9,;residual=9,;layout=transposed",
     "x=5x17;weight=17,;residual=17,;needs=residual",
     "x=4099x3;weight=3,;residual=4099x3;fill=growing;f16,bf16",
+    "x=9x9;weight=9,;residual=9,",
 ]
 LAID = [
-    "x=2x3x5x7;weight=7,;residual=2x3x5x7;layout=cropped;f32,bf16",
+    "x=2x3x5x7;weight=7,;residual=2x3x5x7;layout=cropped",
     "x=33x1;weight=1,;residual=33x1;layout=weight:offset",
     "x=1,;weight=1,;residual=1,;eps=0.1;layout=offset",
     "x=3x1;weight=1,;residual=1,;layout=residual:offset",

@@ -19,18 +19,18 @@ STANDARD = [
     "x=3x2x31x33;rois=9x4;index=9,;output_size=(7,7);aligned=true",
     "x=3x2x9x65;rois=9x4;index=9,;output_size=(2,5)",
     "x=2x3x5x33;rois=5x4;index=5,;output_size=(2,35)",
-    "x=2x2x39x39;rois=19x4;index=19,;output_size=(2,3);aligned=true;f32",
-    "x=1x97x5x6;rois=2x4;index=2,;output_size=(2,2);f32,f16",
-    "x=2x2x5x6;rois=65x4;index=65,;output_size=(1,2);aligned=true;f32",
+    "x=2x2x39x39;rois=19x4;index=19,;output_size=(2,3);aligned=true",
+    "x=1x97x5x6;rois=2x4;index=2,;output_size=(2,2)",
+    "x=2x2x5x6;rois=65x4;index=65,;output_size=(1,2);aligned=true",
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=small",
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=zeros",
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=extreme",
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=negative",
     # Steps of a power of two: 4.75 + 1.5 / 6 is the border itself, where float32 reads nothing and float64 a cell.
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,4);fill=offset",
-    "x=1x1x1x1;rois=1x4;index=1,;output_size=(1,1);f32",
+    "x=1x1x1x1;rois=1x4;index=1,;output_size=(1,1)",
     "x=2x3x4x4;rois=0x4;index=0,;output_size=(2,2)",
-    "x=1x1x4x4;rois=1031x4;index=1031,;output_size=(1,1);bf16",
+    "x=1x1x4x4;rois=1031x4;index=1031,;output_size=(1,1);f16,bf16",
     "x=1x1x4x4;rois=4099x4;index=4099,;output_size=(1,1);f32",
 ]
 LAID = [

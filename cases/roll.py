@@ -21,10 +21,10 @@ STANDARD = [
     "x=3x22;shifts=5;dims=1;fill=special",
     "x=3x97;shifts=96;dims=1;fill=extreme",
     "x=3x0;shifts=1;dims=1",
-    "x=1x9;shifts=2;dims=1;f32",
+    "x=1x9;shifts=2;dims=1",
     "x=4x7;shifts=3;dims=1;fill=exact",
     "x=65x3;shifts=-64;dims=0",
-    "x=2x1031;shifts=1;dims=1;f32",
+    "x=2x1031;shifts=1;dims=1",
     "x=2x3x5;shifts=(1,-2,3);dims=(1,2,0)",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
@@ -33,7 +33,7 @@ LONG, LONGEST = lengths(
     "x={n}x2;shifts=3;dims=0", "x=2x{n};shifts=1;dims=0", "x={n}x2;shifts=1;dims=1", "x=2x{n};shifts=-1000;dims=1"
 )
 SHAPES = [
-    "x=4x4x4;shifts=1;dims=1;f32",
+    "x=4x4x4;shifts=1;dims=1",
 ]
 FULL = [
     "x=2x12289;shifts=5;dims=1",

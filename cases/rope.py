@@ -13,9 +13,9 @@ STANDARD = [
     f"x=2x9x4x12;positions=9,;n_dims=12;attn_factor={8 * BETWEEN};f16,bf16",
 ]
 LAID = [
-    "x=2x4x3x8;positions=4,;n_dims=8;layout=cropped;f32,bf16",
+    "x=2x4x3x8;positions=4,;n_dims=8;layout=cropped",
     "x=2x4x3x8;positions=4,;freq_factors=4,;n_dims=8;layout=x:cropped",
-    "x=2x1x3x8;positions=1,;n_dims=8;layout=positions:offset;f32,bf16",
+    "x=2x1x3x8;positions=1,;n_dims=8;layout=positions:offset",
     "x=2x4x3x2;positions=4,;freq_factors=1,;n_dims=2;layout=freq_factors:offset",
 ]
 ALIGNED = aligned(

@@ -13,7 +13,7 @@ STANDARD = [
     f"grad=2x9x4x12;positions=9,;n_dims=12;attn_factor={8 * BETWEEN};f16,bf16",
 ]
 LAID = [
-    "grad=2x4x3x8;positions=4,;n_dims=8;layout=cropped;f32,bf16",
+    "grad=2x4x3x8;positions=4,;n_dims=8;layout=cropped",
     "grad=2x4x3x8;positions=4,;freq_factors=4,;n_dims=8;layout=grad:cropped",
     "grad=2x1x3x8;positions=1,;n_dims=8;layout=positions:offset",
     "grad=2x4x3x2;positions=4,;freq_factors=1,;n_dims=2;layout=freq_factors:offset",

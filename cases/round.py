@@ -8,7 +8,7 @@ SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(kinks=True, drop=("small",)),
     "x=4x19;fill=halves;layout=sliced",
-    "x=5x9;fill=offset;f32,f16",
+    "x=5x9;fill=offset",
     "x=3x67;fill=halves",
 ]
 LAID = laid_rows()

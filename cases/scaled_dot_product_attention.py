@@ -70,11 +70,13 @@ STANDARD = [
     _qkv(1, 1, 1, 2, 1031, 9, 9, "f32"),
     _qkv(1, 2, 2, 7, 257, 16, 16, "fill=wide;f32"),  # maxima that rise from block to block
     "query=2x2x3x9;key=2x2x5x9;value=2x2x5x7;fill=zeros",
+    "query=1x1x2x4;key=1x1x1031x4;value=1x1x1031x3;f16,bf16",
     "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=query:broadcast,attn_mask:broadcast,keep:broadcast,sinks:sliced",
     "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=attn_mask:gapped,keep:sliced,sinks:offset",
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
     "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
     "query=1x1x4099x2;key=1x1x3x2;value=1x1x3x2;fill=growing;f16,bf16",
+    "query=2x5x3x5;key=2x5x4x5;value=2x5x4x5;sinks=5,",
     # Two features without a third: a kernel may forget one in the branch of the other.
     _qkv(2, 4, 2, 4, 33, 9, 7, "softcap=5.0", "keep=4x33"),
     _qkv(2, 3, 3, 5, 31, 7, 6, "scale=1.0", "keep=2x1x5x31"),

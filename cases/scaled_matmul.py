@@ -42,12 +42,13 @@ STANDARD = [
     "x=3x64;weight=5x64;scale=5x2;type=i8;fill=offset;f32,f16",
     "x=3x64;weight=5x64;scale=5x2;type=f8e4m3;fill=small;f32,bf16",
     "x=4x64;weight=9x64;scale=9x2;type=i8;needs=x",
-    "x=4x64;weight=9x64;scale=9x1;type=f8e4m3;needs=scale;f32,f16",
+    "x=4x64;weight=9x64;scale=9x1;type=f8e4m3;needs=scale",
     "x=4x64;weight=9x64;scale=0d;type=i8;needs=scale",
     "x=0x32;weight=3x32;scale=3x1;type=i8",
     "x=3x0;weight=4x0;scale=4x1;type=i8",
+    "x=1x1;weight=1x1;scale=0d;type=f8e4m3",
     "x=2x4128;weight=3x4128;scale=3x129;type=i8",
-    "x=3x130;weight=2x130;scale=2x1;type=f8e5m2;f32,f16",
+    "x=3x130;weight=2x130;scale=2x1;type=f8e5m2",
 ]
 #: Scales of f32 with f16 or bf16 data, as checkpoints keep them.
 MIXED = mixed(

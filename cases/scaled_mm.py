@@ -45,6 +45,7 @@ STANDARD = [
 ]
 LAID = [
     _row(4, 5, 6, "f8e4m3", "rows", "layout=cropped"),
+    "a=1x1;b=3x1;scale_a=0d;scale_b=0d;type=i8;layout=offset",
     "a=1x1;b=1x1;scale_a=1,;scale_b=1,;type=i8;layout=offset",
 ]
 ALIGNED = aligned(

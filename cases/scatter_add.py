@@ -10,31 +10,33 @@ SMOKE = [
 STANDARD = [
     "x=7x9;index=7x5;src=7x5;dim=1;inplace=x",
     "x=5x17;index=3x17;src=3x17;dim=0;layout=x:transposed;inplace=x",
-    "x=9,;index=20,;src=20,;dim=0;f32,f16",
+    "x=9,;index=20,;src=20,;dim=0",
+    "x=5x31;index=3x31;src=3x31;dim=0;layout=x:transposed",
     "x=5x31;index=5x40;src=5x40;dim=1;layout=index:transposed",
     "x=5x31;index=5x40;src=5x40;dim=1;layout=src:transposed",
     "x=3x32;index=3x32;src=3x32;dim=-1;layout=offset",
-    "x=2x3x65;index=2x7x65;src=2x7x65;dim=1;layout=transposed;f32,f16",
+    "x=2x3x65;index=2x7x65;src=2x7x65;dim=1;layout=transposed",
     "x=2x3x4x7;index=2x3x5x7;src=2x3x5x7;dim=2;layout=permuted",
     "x=4x3x4x7;index=6x2x3x4;src=6x2x3x4;dim=-4",
     "x=4x9x4;index=4x5x3;src=4x5x3;dim=-2",
     "x=3x33;index=2x17;src=2x17;dim=1;layout=x:sliced",
     "x=3x33;index=3x16;src=3x16;dim=1;layout=index:sliced,src:gapped",
-    "x=5x63;index=5x9;src=5x9;dim=1;layout=x:broadcast;f32,bf16",
+    "x=5x63;index=5x9;src=5x9;dim=1;layout=x:broadcast",
     "x=5x6;index=4x6;src=4x6;dim=0;layout=src:broadcast",
-    "x=4x5;index=6x5;src=6x5;dim=0;needs=src;f32,f16",
+    "x=4x5;index=6x5;src=6x5;dim=0;needs=src",
     "x=3x22;index=3x33;src=3x33;dim=1;fill=special",
     "x=3x97;index=3x9;src=3x9;dim=1;fill=extreme",
     "x=5x3;index=5x17;src=5x17;dim=1;fill=exact",
     "x=2x3;index=65x3;src=65x3;dim=0;fill=signs;layout=x:transposed",
-    "x=3x1;index=3x5;src=3x5;dim=1;f32",
-    "x=3x5;index=3x0;src=3x0;dim=1;f32",
-    "x=3x4;index=3x257;src=3x257;dim=1;f32,bf16",
-    "x=2x1031;index=2x33;src=2x33;dim=1;f32,bf16",
+    "x=3x1;index=3x5;src=3x5;dim=1",
+    "x=3x5;index=3x0;src=3x0;dim=1",
+    "x=3x4;index=3x257;src=3x257;dim=1",
+    "x=2x1031;index=2x33;src=2x33;dim=1",
     "x=7x9;index=7x5;src=7x5;dim=1;layout=x:gapped,index:broadcast,src:sliced",
     "x=7x9;index=7x5;src=7x5;dim=1;layout=index:gapped",
-    "x=3x1031;index=9x1031;src=9x1031;dim=0;f16",
-    "x=4099x17;index=33x17;src=33x17;dim=0;f32",
+    "x=2x3;index=4099x3;src=4099x3;dim=0;f16,bf16",
+    "x=3x1031;index=9x1031;src=9x1031;dim=0;f16,bf16",
+    "x=4099x17;index=33x17;src=33x17;dim=0",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = [
@@ -61,7 +63,7 @@ LONG, LONGEST = lengths(
 )
 SHAPES = [
     "x=2x3;index=65x3;src=65x3;dim=0;fill=spread;f32",
-    "x=4x4x4;index=4x4x4;src=4x4x4;dim=1;f32",
+    "x=4x4x4;index=4x4x4;src=4x4x4;dim=1",
 ]
 FULL = [
     "x=2x12289;index=2x5;src=2x5;dim=1",

@@ -35,6 +35,7 @@ STANDARD = [
     _row("q8_0", 8, 2, 32, "layout=indices:broadcast", batch="3x"),
     _row("q4_0", 7, 2, 32, "layout=indices:permuted", batch="2x3x"),
     _row("q8_0", 9, 4, 32, "layout=indices:sliced", batch="2x"),
+    "x=2x9x34;source=2x4x32;indices=4,;type=q8_0",
     _row("q8_0", 9, 9, 32),
     _row("q4_0", 12, 3, 32, "fill=extreme"),
     _row("q8_0", 12, 3, 64, "fill=zeros"),

@@ -8,7 +8,7 @@ SMOKE = ["grad=7x33;x=7x33"]
 STANDARD = [
     *rows("grad", "x", drop=("extreme", "offset")),
     "grad=4x9;x=4x9;fill=offset;f32",
-    "grad=5x9;x=5x9;needs=x;f32,bf16",
+    "grad=5x9;x=5x9;needs=x",
     "grad=15,;x=15,;fill=candle-2114",
     "grad=66,;x=66,;fill=special",
 ]

@@ -7,7 +7,7 @@ from opproof.cases._rows import elementwise, full_elementwise
 SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(drop=("small",)),
-    "x=3x17;fill=offset;layout=sliced;f32,f16",
+    "x=3x17;fill=offset;layout=sliced",
     "x=5x31;fill=halves;layout=permuted",
 ]
 LAID = laid_rows()

@@ -25,6 +25,7 @@ STANDARD = [
     "x=5x17;dim=0;start=2;end=100;fill=exact",
     "x=1x9;dim=1;step=8",
     "x=130x6;dim=0;start=1;end=129;step=127",
+    "x=2x1031;dim=1;start=1",
     "x=5x31;dim=1;start=-20;end=-2;step=3",
     "x=17x5;dim=0;start=-9;step=4",
 ]
@@ -32,7 +33,7 @@ TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x5x4;dim=1;start=1;end=4;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;dim=0;start=1;step=2", "x=2x{n};dim=0;start=1", "x=2x{n};dim=1;start=3;step=3")
 SHAPES = [
-    "x=4x4x4;dim=1;start=1;f32",
+    "x=4x4x4;dim=1;start=1",
 ]
 FULL = [
     "x=2x12289;dim=1;start=1;step=2",

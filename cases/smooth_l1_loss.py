@@ -13,10 +13,10 @@ STANDARD = [
     "x=9x33;target=9x33;reduction=mean;fill=heavy;f16",
     *losses(("", "beta=0.25", "beta=2.5", "beta=0.0")),
     "x=4x33;target=4x33;reduction=none;fill=halves",
-    "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed;f32",
-    "x=4x33;target=4x33;reduction=none;beta=0.5;fill=halves;f32",
+    "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed",
+    "x=4x33;target=4x33;reduction=none;beta=0.5;fill=halves",
     "x=2x3x9;target=2x3x9;reduction=sum;beta=0.5;fill=halves;layout=x:transposed",
-    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32",
+    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32,bf16",
 ]
 LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")

@@ -10,6 +10,7 @@ STANDARD = [
     *rows("grad", "y", ("", "scale=0.125", "scale=-2.5"), drop=("offset",)),
     "grad=4x9;y=4x9;fill=offset",
     "grad=5x9;y=5x9;needs=y",
+    "grad=2x1031;y=2x1031;bf16",
 ]
 LAID = laid_pairs("grad", "y", "scale=0.5")
 ALIGNED = aligned_pairs("grad", "y", "scale=0.5")

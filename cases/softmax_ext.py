@@ -12,7 +12,7 @@ SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
 STANDARD = [
     "x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5;inplace=x",
     "x=2x3x5x17;scale=0.5;layout=x:permuted;inplace=x",
-    "x=1x40x3x5;mask=3x5;max_bias=8.0;f32,f16",
+    "x=1x40x3x5;mask=3x5;max_bias=8.0",
     "x=5x9x33;fill=far",
     "x=5x9x33;fill=farther;f32",
     "x=2x4x5x9;mask=2x1x5x9;scale=0.5;fill=far",
@@ -23,6 +23,7 @@ STANDARD = [
     "x=25x2x3x7;fill=special-rows",
     "x=25x7;scale=0.5;fill=special-rows",
     "x=1x1x3x9;scale=0.125",
+    "x=2x3x4x7;mask=4x7",
     "x=2x3x5x31;mask=2x1x5x31;max_bias=8.0;fill=wide",
     "x=3x4x5x33;mask=3x1x5x33;max_bias=4.0;scale=0.3;layout=x:transposed",
     "x=2x6x3x32;mask=1x6x3x32;max_bias=8.0;layout=mask:transposed",
@@ -42,9 +43,10 @@ STANDARD = [
     "x=2x3x4x5;mask=4x5;scale=0.0001;fill=extreme;f32",
     "x=2x3x4x5;sinks=3,;fill=extreme;f32",
     "x=2x3x4x99;mask=1x3x1x99;fill=ties",
-    "x=3x2x4x1;mask=4x1;max_bias=8.0;f32",
+    "x=3x2x4x1;mask=4x1;max_bias=8.0",
     "x=0x3x4x5;mask=4x5",
     "x=5x17x2x257;mask=5x1x2x257;max_bias=8.0;scale=0.5",
+    "x=1x2x2x1031;mask=2x1031;max_bias=8.0;f32,f16",
     "x=1x1x2x4099;sinks=1,;f32",
     f"x=2x3x4x65;mask=4x65;sinks=3,;scale={32 * BETWEEN};f16,bf16",
     f"x=2x33x33x5;scale={BETWEEN};f16,bf16",
@@ -56,6 +58,7 @@ STANDARD = [
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
     "x=3x5x257;fill=past-exp",
     "x=2x3x5x33;keep=2x1x5x33;fill=truths",
+    "x=2x5x3x5;sinks=5,",
 ]
 MIXED = mixed(
     "mask",

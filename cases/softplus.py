@@ -11,7 +11,7 @@ STANDARD = [
     "x=5x33;beta=2.0;threshold=5.0;fill=edges",
     *(row for row in elementwise(_PARAMS, drop=("small", "extreme")) if "f64" not in row),  # one holds a threshold
     "x=66x11;beta=1.5;fill=branches;f64",
-    "x=127,;fill=extreme;f32,bf16",
+    "x=127,;fill=extreme",
     "x=3x33;fill=extreme;layout=sliced",
     "x=7x33;threshold=100.0;fill=extreme",
     "x=4x33;threshold=1.0;fill=kink",

@@ -7,7 +7,7 @@ from opproof.cases._rows import elementwise, full_elementwise
 SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(kinks=True, drop=("positive", "negative")),
-    "x=5x9;fill=subnormal;f32,f16",
+    "x=5x9;fill=subnormal",
     "x=4x19;fill=signs;layout=transposed",
     "x=5x13;fill=tiny",
 ]

@@ -7,8 +7,9 @@ SMOKE = [
 ]
 STANDARD = [
     *whole_resized(),
-    "x=2x3x6x12;size=(3,4);f32",
+    "x=2x3x6x12;size=(3,4)",
     "x=1x1x3x2;size=(123,98)",
+    "x=1x1x1x1;size=(2,3)",
     "x=2x3x4x5;size=(8,10);layout=transposed",
     "x=2x3x4x5;size=(8,10);layout=offset",
     "x=2x3x5x4;size=(7,9);layout=permuted",
@@ -27,7 +28,7 @@ STANDARD = [
     "x=2x3x4x5;size=(7,8);fill=extreme",
     "x=2x3x4x5;size=(7,8);fill=zeros",
     "x=2x3x4x5;size=(7,8);fill=negative",
-    "x=2x33x3x4;size=(5,7);f32,bf16",
+    "x=2x33x3x4;size=(5,7)",
     "x=1x2x9x17;size=(16,31)",
     "x=2x3x3x2;size=(6,4);fill=exact",
     "x=2x3x4x5;size=(8,7);fill=signs;layout=transposed",

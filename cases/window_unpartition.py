@@ -23,7 +23,7 @@ STANDARD = [
     "x=0x3x3x3;size=(5,4)",
     "x=15x8x8x1;size=(33,17)",
     "x=2x2x2x1031;size=(3,2);f32",
-    "x=4x3x3x97;size=(5,4);f32",
+    "x=4x3x3x97;size=(5,4)",
     "x=6x5x5x3;size=(9,12);layout=transposed",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)

@@ -17,8 +17,9 @@ STANDARD = [
         ),
     ),
     "x=4x33;eps=-0.5;fill=kink",
-    "x=2x3x9;fill=kink;layout=transposed;f32,f16",
+    "x=2x3x9;fill=kink;layout=transposed",
     "x=6x11;alpha_n=1.5;alpha_p=0.2;fill=small",
+    "x=5x31;eps=-0.5",
     f"x=5x131;alpha_p={8 * BETWEEN};fill=offset;f16,bf16",
 ]
 LAID = laid_rows()

@@ -159,6 +159,11 @@ def _rounded(x: Any) -> Any:
     return mp.nint(x)  # ties to even
 
 
+def _inner(x: Any, eps: float | None) -> Any:
+    """What logit takes of a number: itself, or what is clamped to [eps, 1 - eps]."""
+    return x if eps is None else _clamped(x, eps, 1 - eps)
+
+
 #: By operator. Operators of one tensor that compute each number for itself; the test names those that are left out.
 EXACT: dict[str, Exact] = {
     "abs": Exact(abs, mp.sign),
@@ -168,6 +173,7 @@ EXACT: dict[str, Exact] = {
     "asinh": Exact(mp.asinh, lambda x: 1 / mp.sqrt(1 + x * x)),
     "atan": Exact(mp.atan, lambda x: 1 / (1 + x * x)),
     "atanh": Exact(mp.atanh, lambda x: 1 / ((1 - x) * (1 + x))),
+    "cbrt": Exact(lambda x: mp.sign(x) * mp.cbrt(abs(x)), lambda x: 1 / (3 * mp.cbrt(abs(x)) ** 2)),
     "ceil": Exact(mp.ceil, _zero),
     "celu": Exact(
         lambda x, alpha=1.0: x if x > 0 else alpha * mp.expm1(x / alpha),
@@ -188,6 +194,9 @@ EXACT: dict[str, Exact] = {
         ({}, {"alpha": 0.3}, {"alpha": 1e3}),
     ),
     "erf": Exact(mp.erf, lambda x: 2 / mp.sqrt(mp.pi) * mp.exp(-x * x)),
+    "erfc": Exact(
+        lambda x: mpf(2 * (x < 0)) if abs(x) > FAR else mp.erfc(x), lambda x: -2 / mp.sqrt(mp.pi) * mp.exp(-x * x)
+    ),
     "erfinv": Exact(mp.erfinv, lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(mp.erfinv(x) ** 2)),
     "exp": Exact(mp.exp, mp.exp),
     "exp2": Exact(lambda x: mpf(2) ** x, lambda x: mpf(2) ** x * mp.log(2)),
@@ -207,8 +216,14 @@ EXACT: dict[str, Exact] = {
     ),
     "lgamma": Exact(log_gamma, mp.digamma),
     "log": Exact(mp.log, lambda x: 1 / x),
+    "log10": Exact(lambda x: mp.log(x) / mp.log(10), lambda x: 1 / (x * mp.log(10))),
     "log1p": Exact(mp.log1p, lambda x: 1 / (1 + x)),
     "log2": Exact(lambda x: mp.log(x) / mp.log(2), lambda x: 1 / (x * mp.log(2))),
+    "logit": Exact(
+        lambda x, eps=None: mp.log(_inner(x, eps) / (1 - _inner(x, eps))),
+        lambda x, eps=None: 1 / (x * (1 - x)) if _inner(x, eps) == x else mpf(0),
+        ({}, {"eps": 0.25}),
+    ),
     "logsigmoid": Exact(lambda x: -softplus(-x), lambda x: sigmoid(-x)),
     "mish": Exact(lambda x: x * mp.tanh(softplus(x)), _mish_slope),
     "neg": Exact(lambda x: -x, lambda x: -_one(x)),
@@ -217,6 +232,7 @@ EXACT: dict[str, Exact] = {
     "relu2": Exact(lambda x: max(x, mpf(0)) ** 2, lambda x: 2 * max(x, mpf(0))),
     "relu6": Exact(lambda x: _clamped(x, 0, 6), lambda x: mpf(0 < x < 6)),
     "round": Exact(_rounded, _zero),
+    "round_half_away": Exact(lambda x: mp.sign(x) * mp.floor(abs(x) + HALF), _zero),
     "rsqrt": Exact(lambda x: 1 / mp.sqrt(x), lambda x: -1 / (2 * x * mp.sqrt(x))),
     "scale": Exact(
         lambda x, s=1.0, b=0.0: s * x + b,

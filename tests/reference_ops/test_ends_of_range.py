@@ -22,8 +22,8 @@ F64 = DTYPES["f64"]
 NEAR = 2**43  # numbers of f64 between two that are 0.1 to 0.2 % apart
 #: Operators of one tensor without a formula of one number: they look at the place, or at the form of a number.
 OTHERS = {
-    "alibi", "bitwise_not", "cast", "contiguous", "diag_mask_inf", "diag_mask_zero", "fill", "isfinite", "isinf",
-    "isnan", "logical_not", "tril", "triu",
+    "alibi", "bitwise_not", "cast", "contiguous", "count_leading_zeros", "diag_mask_inf", "diag_mask_zero", "fill",
+    "isfinite", "isinf", "isnan", "logical_not", "nan_to_num", "popcount", "signbit", "tril", "triu",
 }  # fmt: skip
 #: Magnitudes at which squares, cubes and exponentials leave the range, or where sums lose one of their terms.
 SIZES = (

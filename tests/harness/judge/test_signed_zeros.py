@@ -57,6 +57,7 @@ STANDARD = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "div": lambda a, b: a / b if b else math.nan,
+    "copysign": math.copysign,
     "fmod": lambda a, b: math.fmod(a, b) if b else math.nan,
     "maximum": lambda a, b: max(a, b, key=lambda x: (x, math.copysign(1, x))),
     "minimum": lambda a, b: min(a, b, key=lambda x: (x, math.copysign(1, x))),
@@ -66,6 +67,7 @@ STANDARD = {
     "sqrt": lambda a, _: math.sqrt(a) if a >= 0 else math.nan,
     **{name: lambda a, _, n=name: math.copysign(getattr(math, n)(a), a) for name in ("ceil", "floor", "trunc")},
     "round": lambda a, _: math.copysign(round(a), a),
+    "round_half_away": lambda a, _: math.copysign(math.floor(abs(a) + 0.5), a),
 }
 
 
