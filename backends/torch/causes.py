@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -513,6 +514,11 @@ def sum_quotient_of_squares(g: Any, y: Any, x: Any, a: Any, b: Any, *, value: fl
     return unbroadcast(g, x.shape), unbroadcast(da, a.shape), unbroadcast(db, b.shape)
 
 
+def divide_by_x_times_logarithm(g: Any, y: Any, x: Any) -> Any:
+    """Divide by x log 10, which has few digits where x is subnormal."""
+    return g / (x * math.log(10))
+
+
 def divide_twice_by_root(
     g: Any, y: Any, x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
@@ -561,6 +567,7 @@ STORED_STEPS_OF_GRADIENT = {
     "hypot": divide_legs_by_length,
     "kl_div": multiply_by_difference_and_by_exp,
     "local_response_norm": divide_twice_by_root,
+    "log10": divide_by_x_times_logarithm,
     "logcumsumexp": subtract_logarithms,
     "pow": multiply_stored_power,
     "prod": divide_stored_product,
