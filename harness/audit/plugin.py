@@ -110,7 +110,6 @@ class Audited:
         reached |= found - ({"gradients × 1.01"} if resolution_of(g) > COARSE_RESOLUTION else set())
 
     def _choose(self, given: Sequence[Any], *, written: bool = False) -> list[Any]:
-        """The arguments that are inputs, or those that hold the results."""
         return [x for i, x in enumerate(given) if (i in self.written) == written]
 
     def _describe(self, inputs: Sequence[InputNumbers], results: Sequence[Any]) -> RightCall:
@@ -120,7 +119,6 @@ class Audited:
         return RightCall(inputs, numbers, self.calls, first)
 
     def _plant(self, d: PlantedDefect, args: Any, kwargs: Any) -> Any:
-        """The answer with the defect; whether it shows is recorded."""
         given = list_arrays((args, kwargs))
         inputs, others = self._choose(given), {}  # what is given in the place of an input, by its identity
         if d.inputs is not None:

@@ -152,7 +152,6 @@ def _with_unguarded(func: Any) -> Iterator[None]:
 
 
 def _find_tensors(values: Sequence[Any]) -> list[Any]:
-    """The tensors among the values, and in their lists."""
     import torch
 
     inside = [v for a in values for v in (a if isinstance(a, list | tuple) else (a,))]

@@ -125,7 +125,6 @@ class Contract:
         return found
 
     def _find_sizes(self, tensors: Sequence[CallTensor]) -> dict[str, int]:
-        """By key, as they are given."""
         places = {key: self.find_axes(key, tensors)[0] for key in (*self.multiple_of, *self.sizes)}
         return {key: tensors[i].shape[axis] for key, (i, axis) in places.items()}
 
@@ -196,7 +195,6 @@ def _is_size(value: Any) -> bool:
 
 
 def _describe_contradiction(contract: Contract) -> str:
-    """What cannot be meant, in words."""
     both = [name for name in contract.inplace if name in contract.overwrites]
     if both:
         return f"{both[0]!r} is in inplace, to hold a result, and in overwrites, to hold anything: leave one out."

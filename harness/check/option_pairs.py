@@ -143,7 +143,6 @@ def make_longer_lists(draw: Callable[[int], Any], first: int) -> list[Longer]:
 
 
 def _is_list(value: Any) -> bool:
-    """Whether it is a list of tensors, one at least."""
     return type(value) in (list, tuple) and len(value) > 0 and all(hasattr(x, "shape") for x in value)
 
 

@@ -133,7 +133,6 @@ def _pose_question(tried: VariantResult, sides: Sides, mode: Mode, until: Allowe
 
 
 def _answer_of(tried: VariantResult, mode: Mode) -> Outputs:
-    """What came, as answers of backends are held."""
     reply = tried.reply.outputs if mode is Mode.FORWARD else tried.reply.gradients
     return Outputs([None if y is None else y.values for y in reply])
 
@@ -244,7 +243,6 @@ def _with_parameters(reference: Reference, rest: tuple[Any, ...] | None, values:
 
 
 def _list_names(reference: Reference) -> Sequence[str]:
-    """Of the arguments, in order."""
     return reference.form.arguments.keywords or names_of(reference.subject)
 
 

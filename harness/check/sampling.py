@@ -313,7 +313,6 @@ class _Check:
 
 
 def _find_fault(series: _Series, reply: Reply) -> tuple[Verdict, str] | None:
-    """What is wrong with a reply before its draws are looked at."""
     variant, truth = series.variant, series.truth
     if reply.error and variant.name != GIVEN and reply.cause is Verdict.ERROR:
         return Verdict.UNSUPPORTED, f"the candidate raises {reply.error}"

@@ -203,7 +203,6 @@ class VariantSearch:
         return not any(t.fails for t in self.found)
 
     def _is_wanted(self, name: str) -> bool:
-        """Say whether a variant of a factory is to be tried."""
         return self.space.is_factory and self._is_new(name)
 
     def _is_new(self, name: str) -> bool:

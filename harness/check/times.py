@@ -66,7 +66,6 @@ def measure_times(candidate: CallFn, reference: Reference, first: VariantResult)
 
 
 def _ask_eager(reference: Reference, request: CallRequest) -> CallFn:
-    """The reference as it is, without what looks at its steps."""
     return partial(perform, as_call(in_dtype(reference.subject, request.tensors), reference.form))
 
 

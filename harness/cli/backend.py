@@ -59,7 +59,6 @@ def init_command(*, kind: str, target: str) -> None:
 
 
 def _load_skeleton(kind: str) -> dict[str, str]:
-    """The files of a skeleton, by name."""
     from opproof.harness import skeletons
 
     source = Path(next(iter(skeletons.__path__))) / kind

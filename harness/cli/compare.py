@@ -99,7 +99,6 @@ def compare_command(
 
 
 def _compare_benches(baseline: Path, new: Path) -> int:
-    """Print what is slower and faster; the exit status."""
     from opproof.harness.run.finish import Exit
     from opproof.reports.bench import compare, record
     from opproof.reports.changes.conditions import difference_of_hosts

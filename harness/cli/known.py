@@ -70,7 +70,6 @@ def check(
 
 
 def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
-    """Check the lists that spoke of a run by its records."""
     from opproof.harness.known_failures.audit import check_entries, format_summary, format_table
     from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known

@@ -75,7 +75,6 @@ def _format_factor(value: float) -> str:
 
 
 def _of_parameter(w: WrongTensor, value: float) -> str:
-    """The parameter that has the factor for its value, or that it is one over."""
     for name, now in w.params.items():
         if isinstance(now, float) and math.isfinite(now) and now not in (0.0, 1.0):
             for of, said in ((now, f"{name} = {now:g}"), (1 / now, f"1 / {name}, which is {now:g}")):

@@ -110,7 +110,6 @@ def _errors_of(w: WrongTensor) -> Numbers:
 
 
 def _interpret_signed(values: Numbers, bits: int) -> Numbers:
-    """The low bits of numbers, in two's complement."""
     if bits == 64:
         return values
     return np.asarray((values + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1))

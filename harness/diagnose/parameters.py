@@ -115,7 +115,6 @@ def _is_alike(a: Any, b: Any) -> bool:
 
 
 def _has_one_none(a: Any, b: Any) -> bool:
-    """A bound that is given and one that is not."""
     return (a is None and is_number(b)) or (b is None and is_number(a))
 
 

@@ -90,7 +90,6 @@ def _find_special_values(w: WrongTensor) -> Iterator[Region]:
 
 
 def _find_ties(v: Array) -> Mask:
-    """Elements equal to another one of their row."""
     if v.ndim == 0:
         return np.zeros((), dtype=bool)
     order = np.sort(v, axis=-1)
@@ -309,7 +308,6 @@ def _iter_edges(shape: tuple[int, ...]) -> Iterator[Region]:
 
 
 def _iter_between(w: WrongTensor) -> Iterator[Region]:
-    """From one slice to another, wherever they lie."""
     for axis, n in enumerate(w.got.shape):
         index = index_along(w.got.shape, axis)
         wrong = index[w.failing]

@@ -62,7 +62,6 @@ def find_rounded_statistic(w: WrongTensor) -> str | None:
 
 
 def _fit_factors(w: WrongTensor, axis: int, used: Mask) -> Array:
-    """The factor of every row, by least squares."""
     square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
     total = np.sum(square, axis=axis, keepdims=True)
     return np.asarray(np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1))
@@ -145,7 +144,6 @@ def _is_same_along(w: WrongTensor, axis: int) -> bool:
 
 
 def _format_range(w: WrongTensor, amounts: Array, axis: int, used: Mask) -> str:
-    """From the least to the greatest of the rows that are wrong."""
     wrong = amounts[np.any(w.failing & used, axis=axis, keepdims=True)]
     return f"{wrong.min():.6g} to {wrong.max():.6g}"
 

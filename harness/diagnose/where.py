@@ -158,7 +158,6 @@ def _find_telling(w: WrongTensor) -> Mask:
 
 
 def _find_constant(w: WrongTensor) -> Mask:
-    """Where what all the wrong elements hold is right."""
     wrong = w.got[w.failing]
     return np.asarray((w.expected == wrong[0]) & (wrong == wrong[0]).all())
 
@@ -186,7 +185,6 @@ def log2_of_subsets(n: int, k: int) -> float:
 
 
 def _iter_halves(w: WrongTensor) -> Iterator[Region]:
-    """Where an input is negative, or positive."""
     for name, v in list_float_inputs(w):
         for said, mask in ((f"where {name} < 0", v < 0), (f"where {name} > 0", v > 0)):
             yield from extend_mask(w, "half", said, mask)

@@ -199,7 +199,6 @@ def _sum_up(
     screens: Mapping[str, Screen],
     unsettled: int,
 ) -> Judgement:
-    """One judgement of those on slices."""
     looked = [*drawn, *suspected]
     how = f"judged in slices: the values of all, noise of {len(looked)}"
     failing = [s for s in looked if s.judgement.verdict in WRONG]

@@ -327,7 +327,6 @@ def find_vacuous_answers(posed: Question, expected: Sequence[Expected | None], d
 
 
 def _find_passing(posed: Question, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
-    """Trivial answers that pass as every one of `expected`."""
     tensors = [v for v in given if v is not None]
     passing: set[str] | None = None
     for i, e in enumerate(expected):

@@ -65,7 +65,6 @@ def waive_near_kinks(
 
 
 def _evaluate_gradients_at(posed: Question, first: Array) -> Sequence[Array | None]:
-    """The gradients at another first input."""
     moved = posed.given(inputs=(first, *posed.inputs[1:]))
     return evaluate_vjp(moved.op, moved.inputs, moved.params, moved.cotangents, moved.outputs)
 

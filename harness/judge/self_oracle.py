@@ -95,7 +95,6 @@ def judge_by_self(forward: Forward, posed: Question, answer: Outputs) -> Judgeme
 
 
 def _draw_directions(case: Case, name: str, shape: tuple[int, ...]) -> list[Array]:
-    """Signs for all elements, then for a few."""
     size = int(np.prod(shape))
     words = bits_of(f"{case} directions of {name}")
     directions = []

@@ -169,7 +169,6 @@ def _describe_news(f: Finding) -> str:
 
 
 def _describe_some(passing: Sequence[Result]) -> str:
-    """How many, and the first of them."""
     names = ", ".join(f"{r.case} {r.mode}" for r in passing[:3])
     return f"{len(passing):,} ({names}{', …' if len(passing) > 3 else ''})"
 

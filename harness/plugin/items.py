@@ -95,7 +95,6 @@ class Registry:
         return mark(result, known)
 
     def _list_entries(self) -> list[Known]:
-        """The entries of the ledgers that speak of the versions at hand."""
         if any(entry.versions for entry in self.known):
             self.known, _ = of_versions(self.known, [self._pool().describe(spec) for spec in self.planned])
             self.known = [replace(entry, versions=()) for entry in self.known]
@@ -167,7 +166,6 @@ class Registry:
         return self.pool
 
     def _names(self) -> dict[str, str]:
-        """The first part of the node ids of each backend."""
         short = short_names_of(self.planned)
         return {spec: _NODE if len(short) == 1 else f"{_NODE}({name})" for spec, name in short.items()}
 

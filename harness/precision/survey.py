@@ -54,7 +54,6 @@ def measure_tasks(wanted: Iterable[Task], limits: HostLimits) -> Iterator[Measur
 
 
 def _measure_task(host: Host, task: Task, timeout: float) -> tuple[Measured | None, Host | None]:
-    """The record of a task, and the host while it is of use."""
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     try:

@@ -164,7 +164,6 @@ def find_least(size: Array, error: Array) -> Tolerance:
 
 
 def _round_up(number: float) -> float:
-    """The number in few digits, none smaller."""
     if number <= 0 or not math.isfinite(number):
         return max(number, 0.0)
     digits = TOLERANCE_DIGITS - 1 - math.floor(math.log10(number))

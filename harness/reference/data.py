@@ -407,7 +407,6 @@ def _compute_type_of(case: Case) -> type[np.floating[Any]]:
 
 
 def _evaluate_result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any]) -> Array:
-    """The output, or the gradient of x for a cotangent of ones."""
     if mode is Mode.FORWARD or op.vjp is None:
         return np.asarray(tuple_of(op.forward(x, **params))[0])
     return next(_iter_gradients(op, x, params, (1.0,)))

@@ -134,13 +134,11 @@ def measure_shared_bias(posed: Question, declared: str | None) -> list[float]:
 
 
 def _evaluate_noisy(posed: Question, source: Source, stored: float) -> Sequence[Any]:
-    """Outputs, or gradients, in noisy arithmetic."""
     wrapped, outputs = _evaluate_noisy_forward(posed, source)
     return outputs if posed.mode is Mode.FORWARD else _evaluate_noisy_vjp(posed, wrapped, outputs, source, stored)
 
 
 def _evaluate_noisy_forward(posed: Question, source: Source) -> tuple[list[Any], Sequence[Any]]:
-    """The inputs and the outputs in noisy arithmetic."""
     with ignore_fp_warnings():
         wrapped = _wrap(source, posed.inputs)
         return wrapped, tuple_of(posed.op.forward(*wrapped, **posed.params))

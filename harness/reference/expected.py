@@ -82,7 +82,6 @@ def values_of(posed: Question) -> list[Array | None]:
 def _evaluate_gradients(
     posed: Question, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
 ) -> list[Array | None]:
-    """Those that are needed."""
     exact = evaluate_vjp(posed.op, inputs, params, posed.cotangents, outputs)
     return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
 
@@ -135,7 +134,6 @@ def _with_a_factor(posed: Question) -> Iterator[tuple[Sequence[Array | None], Ma
 
 
 def _evaluate_with(posed: Question, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array | None]:
-    """What `values_of` gives of other inputs and parameters."""
     outputs = evaluate_forward(posed.op, inputs, params)
     return [*outputs] if posed.mode is Mode.FORWARD else _evaluate_gradients(posed, inputs, params, outputs)
 

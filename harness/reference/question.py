@@ -227,7 +227,6 @@ def draw_other_case(case: Case, op: Op) -> Case:
 
 
 def _by_mode(case: Case) -> bool:
-    """Whether the two modes have data of their own."""
     return is_every(case.fill) or case.fill == "branches"
 
 

@@ -292,7 +292,6 @@ def _parse_module(path: Path) -> tuple[str, ast.Module]:
 
 
 def _find_definition(tree: ast.Module, name: str) -> ast.stmt | None:
-    """The top-level statement that defines `name`."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return node

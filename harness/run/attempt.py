@@ -283,7 +283,6 @@ class _PosedTask:
         return judgement, given.answer
 
     def _ask(self, threads: int) -> _Answers:
-        """Make the calls, as they are arranged."""
         pair, wanted, op, soft, plan = self.pair, self.wanted, self.op, self.readable_guards, arrange_calls(self.task)
         request = Request(pair.case_data, wanted, at_end=plan.at_end, readable_guards=soft, threads=threads)
         decoy = Request(pair.decoy_data, wanted, at_end=not plan.at_end, readable_guards=soft, threads=threads)
@@ -303,7 +302,6 @@ class _PosedTask:
         return _Answers(request, decoy, answer, given[-1], leading, by_halves, again)
 
     def _generate_answers(self, *questions: Request) -> Iterator[list[Array | None]]:
-        """Ask several questions, and count the seconds of each."""
         answers = self.host.several(questions, self.timeout)
         for _ in questions:
             started = time.perf_counter()

@@ -106,7 +106,6 @@ def _select_named(selection: Selection) -> list[Case]:
 
 
 def _read_listed(selection: Selection) -> list[Case]:
-    """The cases of the files, each once, of the operators asked for."""
     if selection.level == EXHAUSTIVE:
         raise UsageError(f"--level {EXHAUSTIVE} has chunks of its own: give it -o and --dtype, not --cases.")
     paths = [_file.path_of(text) for text in selection.case_files]

@@ -126,7 +126,6 @@ def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[
 
 
 def _limits_of(settings: Settings) -> HostLimits:
-    """What a backend's process may use."""
     memory = settings.memory * 2**20
     private = _private_files_of(settings)
     return HostLimits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
@@ -188,7 +187,6 @@ def _plan_tasks(settings: Settings) -> list[Task] | None:
 
 
 def _rules_of(settings: Settings) -> dict[str, object]:
-    """How each task is judged, by the names of its fields."""
     return {
         "convention": settings.convention,
         "grad_oracle": settings.grad_oracle,

@@ -172,7 +172,6 @@ class Pool:
         return records
 
     def _replace_workers(self, jobs: int) -> None:
-        """Other judges, so many."""
         assert self._executor is not None
         _end(self._executor)
         self._executor = self._start_workers(jobs)

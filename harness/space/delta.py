@@ -147,7 +147,6 @@ def _iter_without_tensors(case: Case, op: Op) -> Iterator[tuple[str, str, Callab
 
 
 def _with_contiguous(name: str, case: Case) -> Case:
-    """The case with one tensor row by row."""
     return replace(case, layout=write_layouts({**layouts_of(case), name: "contiguous"}))
 
 

@@ -72,7 +72,6 @@ def _free_axes(model: Any) -> list[str]:
 
 
 def _fix(model: Any, dims: Mapping[str, int]) -> None:
-    """Give the axes of the inputs the lengths of `dims`, or 1."""
     for given in model.graph.input:
         for dim in given.type.tensor_type.shape.dim:
             if not dim.HasField("dim_value"):

@@ -222,7 +222,6 @@ def convert_to_torch(value: Any) -> Any:
 
 @functools.cache
 def _function_of_autograd() -> Any:
-    """The torch.autograd.Function that calls a bridge."""
     import torch
 
     class OfArrays(torch.autograd.Function):  # type: ignore[misc]

@@ -223,7 +223,6 @@ def open_candidate(
 
 
 def _make_call_fn(candidate: Lasting, wish: CheckOptions) -> CallFn:
-    """Requests put to a candidate in this process."""
     pull: Pull | None = None
     vjp = wish.vjp
     if vjp is not None:

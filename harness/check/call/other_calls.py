@@ -139,7 +139,6 @@ def _at_their_addresses(torch: Any, call: Callable[[Sequence[Any]], Any], tensor
 
 
 def _call_alike(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> bool:
-    """The same call."""
     del torch
     call(tensors)
     return True

@@ -288,7 +288,6 @@ def _make_loss(torch: Any, ys: Sequence[Any], gs: Sequence[Any]) -> Any:
 
 
 def _make_cotangents(torch: Any, raw: Sequence[Any], request: CallRequest) -> list[Any]:
-    """As tensors; None where none comes in."""
     pairs = zip(raw, request.cotangents[: len(request.cotangents) - len(request.after)], strict=False)
     return [None if g is None else _make_cotangent(torch, g, y, request.layout) for y, g in pairs]
 

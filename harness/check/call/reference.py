@@ -144,7 +144,6 @@ def restored_state(subject: Any) -> Iterator[Callable[[], bool]]:
 
 
 def _read_place(place: dict[Any, Any], name: str | None) -> Mapping[Any, Any]:
-    """What is in a place now, all of it or under one name."""
     return dict(place) if name is None else {name: place.get(name, _ABSENT)}
 
 

@@ -122,7 +122,6 @@ def _has_same_draws(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 
 def _find_differentiated(reference: Native, asked: CallRequest) -> tuple[bool, ...]:
-    """Of which inputs alone the reference has a gradient."""
     count = len(asked.needs)
     alone = [
         reference.call_native(replace(asked, needs=tuple(i == j for j in range(count))))
@@ -150,7 +149,6 @@ def _but_of_constants(asked: CallRequest, own: Sequence[ReplyTensor], layout: st
 
 
 def _count_nans(reply: Reply) -> int:
-    """How many there are among the gradients."""
     return sum(int(np.isnan(d.values).sum()) for d in reply.gradients if d is not None)
 
 

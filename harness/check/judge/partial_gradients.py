@@ -272,7 +272,6 @@ def _ask_gradients(ask: CallFn, request: CallRequest, cotangents: Sequence[Array
 
 
 def _sum(a: ReplyTensor | None, b: ReplyTensor | None) -> ReplyTensor | None:
-    """Of two gradients, of which None is 0."""
     if a is None or b is None:
         return a or b
     return replace(a, values=a.values + b.values) if a.values.shape == b.values.shape else a

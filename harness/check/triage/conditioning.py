@@ -53,7 +53,6 @@ def judge_by_wider_truth(one: JudgedVariant) -> JudgedVariant:
 
 
 def _list_wrong(one: JudgedVariant) -> list[Mode]:
-    """The modes in which arrays are wrong."""
     return [m for m, j in one.judgements.items() if j.verdict in WRONG and j.tensors]
 
 

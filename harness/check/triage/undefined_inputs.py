@@ -48,7 +48,6 @@ def _list_wrong(one: JudgedVariant) -> list[Judgement]:
 
 
 def _results_of(known: Truth) -> tuple[Expected | None, ...]:
-    """Outputs, then gradients."""
     return (*known.outputs, *known.gradients)
 
 

@@ -120,7 +120,6 @@ class CallSpace:
 
     @cached_property
     def _of_place(self) -> dict[Place, str]:
-        """The factor of each place whose size varies."""
         return {p: f"size {k}" for k, axis in enumerate(self.axes) for p in axis.resize(axis.old)}
 
     @cached_property

@@ -307,6 +307,5 @@ def of_other_shapes(draws: Mapping[int, Draw]) -> dict[int, Pair]:
 
 
 def _find_equal_sizes(tensors: tuple[CallTensor, ...]) -> tuple[int, ...]:
-    """Which sizes are equal."""
     sizes = [n for t in tensors for n in t.shape]
     return tuple(sizes.index(n) for n in sizes)

@@ -118,7 +118,6 @@ def _vary_tensors(
 
 
 def _describe_value(value: Any) -> str:
-    """What was given, in few words."""
     text = repr(value)
     return text if len(text) <= _MAX_SHOWN_LETTERS else f"a {type(value).__name__}"
 

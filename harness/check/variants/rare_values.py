@@ -237,7 +237,6 @@ def _make_halves(tensors: Sequence[CallTensor]) -> list[Array]:
 
 
 def _change_one(tensors: Sequence[CallTensor], which: int, of: Callable[[Array], Array]) -> list[Array]:
-    """One tensor changed, all others as they were."""
     return [of(t.values) if i == which else t.values for i, t in enumerate(tensors)]
 
 

@@ -109,6 +109,5 @@ class SamplerInputs:
         return SamplerVariant(name, fill, tuple(rows), repeated, tuple(of_counts), batch, layout)
 
     def _is_of_tokens(self, values: Array) -> bool:
-        """Whether values are numbers of tokens."""
         whole = values.dtype.kind == "i" and values.size > 0 and not self.valued
         return whole and values.min() >= 0 and values.max() < self.shape[-1]

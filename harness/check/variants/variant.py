@@ -128,7 +128,6 @@ def apply_other_layouts(drawn: Variant, held: Held) -> Iterator[Variant]:
 
 
 def _list_layouts(data: Sequence[CallTensor]) -> list[str]:
-    """Those that some tensor can have."""
     return [y for y in LAYOUTS if y not in _AXES or any(has_layout(t, y) for t in data)]
 
 

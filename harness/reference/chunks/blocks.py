@@ -100,7 +100,6 @@ def one_of(case: Case, axes: Sequence[Axis]) -> Case:
 
 
 def _widen(values: Array) -> Array:
-    """Floats as float64, an array of its own."""
     return np.array(values) if values.dtype.kind in "iub" else values.astype(np.float64)
 
 

@@ -184,7 +184,6 @@ def _choose_small_block(posed: Question, axes: Sequence[Axis]) -> tuple[int, ...
 
 
 def _measure_peak(evaluate: Callable[[], object]) -> int:
-    """Bytes that `evaluate` holds at most."""
     if tracemalloc.is_tracing():
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()

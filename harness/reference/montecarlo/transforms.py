@@ -24,7 +24,6 @@ _STABLE_AS_A_WHOLE = "eigvalsh svdvals".split()
 
 
 def _transform(name: str) -> Rule:
-    """The function `name` of np.fft as a rule."""
     func, inverse, several = getattr(np.fft, name), name[0] == "i", name[-1] in "2n"
     axes = None if name[-1] == "n" else (-2, -1) if several else (-1,)
 

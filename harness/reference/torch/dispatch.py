@@ -108,7 +108,6 @@ class _Signature:
 
 @functools.cache
 def _signature_of(func: Any) -> _Signature | None:
-    """The signature of an operation; None: it takes functions."""
     if not hasattr(func, "_schema"):
         return None
     name = name_of(func)

@@ -140,7 +140,6 @@ def _place_roundoffs_at_largest(noise: Arithmetic, y: Any, dim: int, terms: Call
 
 
 def _roundoff_of_logsumexp(noise: Arithmetic, x: Any, dim: int) -> Any:
-    """The roundoff of a logsumexp along `dim`."""
     return roundoff_of(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
 
 

@@ -38,7 +38,6 @@ def reduce_bags(
 
 
 def _call_plain(func: Any, *args: Any) -> Any:
-    """PyTorch's own answer, in which positions are true."""
     from torch.utils._python_dispatch import _disable_current_modes
 
     with _disable_current_modes():

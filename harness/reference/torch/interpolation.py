@@ -43,7 +43,6 @@ def differentiate_resize(
 
 
 def _of(func: Any) -> tuple[Callable[..., Any], bool]:
-    """What makes the weights, and whether they are cubic."""
     return _make_smooth_weights if "_aa" in func._schema.name else _make_weights, "cubic" in func._schema.name
 
 

@@ -97,7 +97,6 @@ def _sum_logs(torch: Any, terms: Any) -> Any:
 
 
 def _shift_places(x: Any, by: int) -> Any:
-    """Along the last axis, from nothing."""
     return (
         x.new_full(x.shape, _LOG_ZERO).slice_scatter(x[:, : x.shape[1] - by], 1, by)
         if by < x.shape[1]

@@ -73,7 +73,6 @@ def _unpack_nested(value: Any) -> Any:
 
 
 def _combine_numbers(exact: Any, noisy: Any) -> Any:
-    """Numbers, in nested lists or alone, of both."""
     if isinstance(exact, list):
         return [_combine_numbers(e, n) for e, n in zip(exact, noisy, strict=True)]
     return NoisyNumber(exact, noisy) if isinstance(exact, float) else exact

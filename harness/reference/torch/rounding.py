@@ -45,7 +45,6 @@ def _move_constant(noise: Arithmetic, value: Any) -> Any:
 
 
 def _is_float32(value: float) -> bool:
-    """Whether float32 has the number."""
     try:
         return bool(struct.unpack("f", struct.pack("f", value))[0] == value)
     except OverflowError:

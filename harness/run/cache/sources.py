@@ -43,7 +43,6 @@ def digest_of_operator(operator: Path, *, torch: bool) -> bytes | None:
 
 @functools.cache
 def _digest_of_shared() -> bytes:
-    """Of what makes every entry."""
     files = [f for package in _PACKAGES for f in _folder_of(package).rglob("*.py")]
     files += [f for package in (opproof.cases, opproof.reference_ops) for f in _folder_of(package).glob("_*.py")]
     machine = f"{platform.python_version()} {platform.machine()}".encode()

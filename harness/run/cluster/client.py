@@ -186,7 +186,6 @@ class Cluster:
         return self._latest
 
     def _connect(self) -> None:
-        """Have a client, and a worker that has what is needed. Raises UsageError."""
         distributed = _load_distributed()
         try:
             client = distributed.Client(self._cluster or self._address, timeout=_CONNECT_SECONDS)
@@ -255,7 +254,6 @@ def _load_distributed() -> Any:
 
 
 def _errors_of_loss() -> tuple[type[BaseException], ...]:
-    """What is raised where the scheduler went away."""
     from concurrent.futures import CancelledError
 
     return (OSError, TimeoutError, CancelledError, RuntimeError)

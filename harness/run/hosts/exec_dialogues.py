@@ -136,7 +136,6 @@ def _ask(backend: Command, op: str, x: Array) -> list[Array]:
 
 
 def _make_values(shape: tuple[int, ...], dtype: str) -> Array:
-    """Numbers between 1/4 and 2, row by row, in the dtype."""
     count = int(np.prod(shape))
     return np.asarray((1 + np.arange(count) % 8) / 4).reshape(shape).astype(DTYPES[dtype].numpy)
 
@@ -174,7 +173,6 @@ def _compare_answer(name: str, answer: Sequence[Array], right: Sequence[Array | 
 
 
 def _guess(got: Array, expected: Array) -> str:
-    """The usual slips of somebody's first frames."""
     if got.size > 1 and np.allclose(got.ravel(), expected.ravel(order="F"), rtol=1e-3):
         return " (the elements are there, column by column: the last index must run fastest)"
     if got.size > 1 and np.allclose(got, 0):

@@ -226,19 +226,16 @@ def _request(
 
 
 def _of_gradient(cotangents: Sequence[Array | None], needs: Sequence[bool]) -> tuple[dict[str, str], dict[str, Array]]:
-    """What a vjp has beside the parts of a forward."""
     metadata = {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
     return metadata, {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
 
 
 def _name_of_tensor(name: str, names: Sequence[str | None]) -> str:
-    """What messages call a tensor of the protocol."""
     kind, _, number = name.partition(".")
     return f"input {names[int(number)]}" if kind == "input" else f"cotangent {number}"
 
 
 def _check_hello(answer: Mapping[str, str]) -> dict[str, Any]:
-    """The hello with its JSON read. Raises BackendFailed."""
     if answer.get("kind") == "failed":
         raise BackendFailed(make_plain(answer.get("message", "it failed, and gave no message")))
     if answer.get("kind") != "hello":

@@ -82,7 +82,6 @@ def results_of(returned: Sequence[Returned | None], question: Request, *, writes
 
 
 def _split_array(array: Array) -> Iterator[Array]:
-    """Some of the elements at a time."""
     flat = array.reshape(-1)
     return (flat[i : i + _PIECE] for i in range(0, max(flat.size, 1), _PIECE))
 

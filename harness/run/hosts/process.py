@@ -253,7 +253,6 @@ class HostProcess:
             return left
 
     def _read(self) -> bool:
-        """More of the answer; False at its end."""
         try:
             more = os.read(self._answers, _CHUNK * 16)
         except BlockingIOError:
@@ -350,7 +349,6 @@ def _describe_status(status: int) -> str:
 
 
 def _widen(*pipes: int) -> None:
-    """Larger pipes where the system has them."""
     if sys.platform == "linux":
         import fcntl
 

@@ -132,7 +132,6 @@ class ResultsFile:
             self._rewrite(lines)
 
     def _lines(self) -> list[bytes]:
-        """Of the header and of every record."""
         return [encode_record(self.header), *map(encode_record, self._records.values())]
 
     def _rewrite(self, lines: Sequence[bytes]) -> None:
@@ -199,7 +198,6 @@ def save_elsewhere(
 
 
 def _count_left(path: Path, results: Sequence[Result]) -> str:
-    """How many records the file still has."""
     try:
         kept = len(read_results(path)[1])
     except ResultsError:

@@ -179,7 +179,6 @@ def _is(path: Path, descriptor: int) -> bool:
 
 
 def _read_holder(descriptor: int) -> str:
-    """Which process has the lock."""
     end = time.monotonic() + _PATIENCE
     while True:
         text = os.pread(descriptor, 300, 0).decode("utf-8", "replace")

@@ -52,7 +52,6 @@ def choose_calls(results: Sequence[Result]) -> list[Result]:
 
 
 def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
-    """By operator and mode."""
     found = defaultdict[tuple[str, str], list[Result]](list)
     for result in results:
         found[result.op, result.mode].append(result)
@@ -94,7 +93,6 @@ def _choose_few(some: Sequence[Result]) -> list[Result]:
 
 
 def _of_each_fill(some: Sequence[Result], dtypes: Container[str]) -> list[Result]:
-    """The largest of each."""
     by_size = sorted(some, key=lambda r: (count_elements(Case.parse(r.case)), r.case))
     largest = {Case.parse(r.case).fill: r for r in by_size if r.dtype in dtypes}
     return list(largest.values())[-MAX_DECLINED_CALLS:]
@@ -118,7 +116,6 @@ def make_job(pair: LargeQuestionPair) -> dict[str, object]:
 
 
 def _to_native(posed: Question) -> tuple[list[Array | None], list[Array | None]]:
-    """Inputs and cotangents in the dtype of the case."""
     inputs, cotangents = (
         [None if x is None else to_dtype(x, posed.case.dtype) for x in arrays]
         for arrays in (posed.inputs, posed.cotangents)
