@@ -125,10 +125,11 @@ def merge_entries(
     `measured`: operators, modes and dtypes of the backend `spec`; what is declared of all is not a variant's to change.
     """
     singles = [msgspec.structs.replace(entry, dtypes=(dtype,)) for entry in old for dtype in entry.dtypes]
-    kept = [e for e in singles if (e.op, str(e.mode), e.dtypes[0]) not in measured]
-    for e in (e for e in singles if e not in kept):
-        others = tuple(b for b in e.backends if b != spec)
-        if others or (is_variant and not e.backends):
+    kept = []
+    for e in singles:
+        is_measured = (e.op, str(e.mode), e.dtypes[0]) in measured
+        others = tuple(b for b in e.backends if not is_measured or b != spec)
+        if others or (not e.backends and (is_variant or not is_measured)):
             kept.append(msgspec.structs.replace(e, backends=others))
     general = {_key_of(entry) for entry in kept if not entry.backends}
     return _join_entries([*kept, *(entry for entry in needed if _key_of(entry) not in general)])

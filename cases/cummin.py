@@ -1,24 +1,5 @@
 """Cases of cummin: each axis, every layout, ties, falling and rising rows, NaN."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import one_axis
-from opproof.cases._shapes import wide_dim
+from opproof.cases.cummax import ALIGNED, FULL, LAID, LONG, LONGEST, SHAPES, SMOKE, STANDARD
 
-SMOKE = ["x=7x33;dim=-1"]
-STANDARD = [
-    *one_axis(),
-    "x=9x7;dim=-1;fill=edges",
-    "x=5x17;dim=-1;fill=ties",
-    "x=33x5;dim=0;fill=ties;layout=transposed",
-    "x=5x66;dim=-1;fill=halves",
-    "x=5x257;dim=-1;fill=ties",
-]
-LAID = laid_dim()
-ALIGNED = aligned_rows("dim=-1")
-LONG, LONGEST = long_dim()
-SHAPES = [
-    *wide_dim(),
-]
-FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]
+__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SHAPES", "SMOKE", "STANDARD"]

@@ -1,15 +1,5 @@
 """Cases of log10: values above 0 (the domain), around 1 where it changes sign, powers of two."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases.log2 import FULL, LAID, LONG, LONGEST, SMOKE, STANDARD
 
-SMOKE = ["x=7x33"]
-STANDARD = [
-    *elementwise(drop=("small",)),
-    "x=3x17;fill=offset;layout=sliced",
-    "x=4x19;fill=halves;layout=transposed",
-]
-LAID = laid_rows()
-LONG, LONGEST = long_rows()
-FULL = full_elementwise()
+__all__ = ["FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]

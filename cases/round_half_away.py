@@ -1,16 +1,5 @@
 """Cases of round_half_away: halves of both signs, what is next to them, integers."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases.round import FULL, LAID, LONG, LONGEST, SMOKE, STANDARD
 
-SMOKE = ["x=7x33"]
-STANDARD = [
-    *elementwise(kinks=True, drop=("small",)),
-    "x=4x19;fill=halves;layout=sliced",
-    "x=5x9;fill=offset",
-    "x=3x67;fill=halves",
-]
-LAID = laid_rows()
-LONG, LONGEST = long_rows()
-FULL = full_elementwise()
+__all__ = ["FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]

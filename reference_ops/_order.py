@@ -38,6 +38,15 @@ def equals(x: Array, dim: int) -> Array:
     return np.moveaxis(np.take_along_axis(numbers, np.argsort(places, axis=-1), axis=-1), -1, dim)
 
 
+def last_records(ranks: Array, dim: int) -> Array:
+    """Where along `dim` the greatest rank up to and with each one stands, the last of equal ones."""
+    if not ranks.ndim:
+        return np.zeros(ranks.shape, dtype=np.int64)
+    places = np.arange(ranks.shape[dim]).reshape([-1 if a == dim % ranks.ndim else 1 for a in range(ranks.ndim)])
+    records = ranks == np.maximum.accumulate(ranks, axis=dim)
+    return np.maximum.accumulate(np.where(records, places, 0), axis=dim)
+
+
 def gaps(x: Array, dim: int) -> Array:
     """Distance of every element to the nearest other one along `dim`."""
     if not x.ndim:

@@ -14,7 +14,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._axes import left
 from opproof.reference_ops._index import added, along
-from opproof.reference_ops._order import equals, gaps, taken
+from opproof.reference_ops._order import equals, gaps, last_records, taken
 
 OUTPUTS = ("y", "indices")
 ON_REQUEST = ("indices",)
@@ -30,11 +30,7 @@ def _places(x: Array, dim: int) -> Array:
     """Where the least so far stands, by the order of the elements; NaN, each behind the one before, is beyond all."""
     ranks = equals(x, dim)
     ranks = np.where(np.isnan(x), ranks, -1 - ranks)
-    if not x.ndim:
-        return np.zeros(x.shape, dtype=np.int64)
-    best = np.maximum.accumulate(ranks, axis=dim)
-    own = np.arange(x.shape[dim]).reshape([-1 if a == dim % x.ndim else 1 for a in range(x.ndim)])
-    return np.maximum.accumulate(np.where(ranks == best, own, 0), axis=dim)
+    return last_records(ranks, dim)
 
 
 def forward(x: Array, *, dim: int) -> tuple[Array, Array]:

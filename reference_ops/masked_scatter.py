@@ -25,12 +25,8 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"mask": range(2)}
 
 
-def _places(mask: Array) -> Array:
-    return np.flatnonzero(mask)
-
-
 def forward(x: Array, mask: Array, source: Array) -> Array:
-    places = _places(mask)
+    places = np.flatnonzero(mask)
     y = np.zeros(x.size, dtype=np.result_type(x, source), like=x)
     y[...] = x.reshape(-1)
     y[places] = source.reshape(-1)[: len(places)]
@@ -38,7 +34,7 @@ def forward(x: Array, mask: Array, source: Array) -> Array:
 
 
 def vjp(g: Array, y: Array, x: Array, mask: Array, source: Array) -> tuple[Array, None, Array]:
-    places = _places(mask)
+    places = np.flatnonzero(mask)
     dsource = np.zeros(source.size, dtype=g.dtype, like=g)
     dsource[: len(places)] = g.reshape(-1)[places]
     return np.where(mask != 0, 0, g), None, dsource.reshape(source.shape)

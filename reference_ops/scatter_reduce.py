@@ -125,9 +125,8 @@ def kinks(x: Array, index: Array, src: Array, *, dim: int, reduce: str, include_
     if reduce not in ("amax", "amin"):
         return np.full_like(x, np.inf)
     sign = 1 if reduce == "amax" else -1
-    first, second = (np.full(x.size, -np.inf) for _ in range(2))
-    start = np.reshape(sign * _begun(x, index, dim, reduce, include_self), (-1,))
-    first = np.maximum(first, start)
+    first = np.reshape(sign * _begun(x, index, dim, reduce, include_self), (-1,))
+    second = np.full(x.size, -np.inf)
     terms = np.reshape(sign * src, (-1,))
     for chosen, places in _rounds(x, index, dim):
         second[places] = np.maximum(second[places], np.minimum(first[places], terms[chosen]))

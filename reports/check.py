@@ -27,11 +27,15 @@ _TOO_WIDE = re.compile(r"zeros|[\d.]+ times")
 MAX_NAMED_VARIANTS = 4
 
 
+#: The side of a time with which every other is compared.
+CANDIDATE = "candidate"
+
+
 @dataclass(frozen=True)
 class SideTime:
     """The time of one call of the candidate, or of PyTorch beside it, and the error of what came."""
 
-    side: str  # "candidate", "eager" or "torch.compile"
+    side: str  # CANDIDATE, "eager" or "torch.compile"
     mode: str
     interval: Interval
     units: float | None  # the largest
@@ -149,8 +153,8 @@ class Report:
     @property
     def speeds(self) -> list[str]:
         """How fast the candidate is beside each side of PyTorch in each mode, with both errors."""
-        own = {t.mode: t for t in self.times if t.side == "candidate"}
-        others = [t for t in self.times if t.side != "candidate" and t.mode in own]
+        own = {t.mode: t for t in self.times if t.side == CANDIDATE}
+        others = [t for t in self.times if t.side != CANDIDATE and t.mode in own]
         return [f"{t.mode}: {own[t.mode].compare_with(t)}" for t in others]
 
     @property

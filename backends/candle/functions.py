@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import candle
+import numpy as np
 from candle import functional, nn
 
 from opproof.backends.protocol import Unsupported
@@ -57,22 +58,16 @@ def _along(name: str) -> Callable[..., Any]:
 def _matmul(a: Any, b: Any) -> Any:
     """As candle_nn's Linear and others do it: batches are broadcast before, one vector is a matrix of one row."""
     left, right = (a.unsqueeze(0) if a.rank == 1 else a), (b.unsqueeze(1) if b.rank == 1 else b)
-    batch = _broadcast(left.shape[:-2], right.shape[:-2])
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (_repeat(x, (*batch, *x.shape[-2:])) for x in (left, right))
     y = left.matmul(right)
     shape = [*batch, *y.shape[-2:-1][: a.rank > 1], *y.shape[-1:][: b.rank > 1]]
     return y.reshape(tuple(shape))
 
 
-def _broadcast(*shapes: Sequence[int]) -> list[int]:
-    rank = max(map(len, shapes))
-    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
-    return [next((n for n in sizes if n != 1), 1) for sizes in zip(*padded, strict=True)]
-
-
 def _spread(*tensors: Any) -> list[Any]:
     """Tensors of one shape."""
-    shape = tuple(_broadcast(*(x.shape for x in tensors)))
+    shape = np.broadcast_shapes(*(x.shape for x in tensors))
     return [_repeat(x, shape) for x in tensors]
 
 

@@ -31,7 +31,7 @@ class Accuracy:
 
     def baseline(self, *inputs: Any) -> Any:
         """Return what the reference gives, and keep the inputs, as they are now, for the answers to come."""
-        self._inputs, self._found = [_copy(v) for v in inputs], None
+        self._inputs, self._found = _copy_tensors(inputs), None
         self._answer = self._reference(*inputs)
         if self._answer is None:
             raise UsageError(
@@ -133,13 +133,13 @@ def _judge_call(
         return func(*values[:count], **dict(zip(named, values[count:], strict=True)))
 
     given = [*args, *named.values()]
-    before = [_copy(v) for v in given]
+    before = _copy_tensors(given)
     answer = kernel(*args, **named)
     found.calls += 1
-    changed = [i for i, (v, old) in enumerate(zip(given, before, strict=True)) if not _is_same(v, old)]
+    changed = [i for i, (v, old) in enumerate(zip(given, before, strict=True)) if not _has_same_tensors(v, old)]
     text = f"argument {changed[0]} was modified" if changed else ""
     if text := text or explain_difference(answer, evaluate_outputs(reference, before, compute=compute)):
-        shapes = ", ".join(str(tuple(v.shape)) for v in given if _is_tensor(v))
+        shapes = ", ".join(str(tuple(v.shape)) for v in _list_tensors(given))
         found.failures.append(f"call {found.calls}, of {shapes}: {text}")
     return answer
 
@@ -152,18 +152,25 @@ def _suggest(name: str, others: Counter[str]) -> str:
     return f"give one of {', '.join(some)}, which were" if some else "no operator was"
 
 
-def _copy(value: Any) -> Any:
-    return value.detach().clone() if _is_tensor(value) else value
+def _copy_tensors(values: Sequence[Any]) -> list[Any]:
+    """The values, each tensor in them a copy of its own, in lists and other nestings too."""
+    import torch
+    from torch.utils._pytree import tree_map_only
+
+    copied: list[Any] = tree_map_only(torch.Tensor, lambda t: t.detach().clone(), list(values))
+    return copied
 
 
-def _is_same(value: Any, before: Any) -> bool:
-    """Whether a tensor holds what it held, NaN at the same places."""
+def _list_tensors(values: Any) -> list[Any]:
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    return [v for v in tree_leaves(values) if isinstance(v, torch.Tensor)]
+
+
+def _has_same_tensors(value: Any, before: Any) -> bool:
+    """Whether its tensors hold what they held, NaN at the same places."""
     import torch
 
-    return not _is_tensor(value) or torch.allclose(value.detach(), before, rtol=0, atol=0, equal_nan=True)
-
-
-def _is_tensor(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor)
+    pairs = zip(_list_tensors(value), _list_tensors(before), strict=True)
+    return all(torch.allclose(v.detach(), old, rtol=0, atol=0, equal_nan=True) for v, old in pairs)

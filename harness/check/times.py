@@ -16,7 +16,7 @@ import numpy as np
 
 from opproof.core.verdicts import Mode
 from opproof.harness.bench.measure import Effort, Timer, measure
-from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor
+from opproof.harness.check.call.exchange import CallRequest, ReplyTensor
 from opproof.harness.check.call.perform import perform
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.subject import as_call, in_dtype
@@ -25,7 +25,7 @@ from opproof.harness.check.judge.outcome import VariantResult
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.reference.question import Expected
 from opproof.reports.bench.record import Interval
-from opproof.reports.check import SideTime
+from opproof.reports.check import CANDIDATE, SideTime
 
 #: Seconds of calls of each side, in all visits; and of a block, beside the way of a call.
 _BUDGET = 1.0
@@ -36,8 +36,6 @@ _MIN_BLOCK_RATIO = 4
 _INTERVAL_WIDTH = 0.03
 #: Calls of which the fastest says how long the way is.
 _WAY_CALLS = 5
-#: The side that every other is compared with.
-CANDIDATE = "candidate"
 
 
 def measure_times(candidate: CallFn, reference: Reference, first: VariantResult) -> tuple[SideTime, ...]:
@@ -52,10 +50,10 @@ def measure_times(candidate: CallFn, reference: Reference, first: VariantResult)
         asked[Mode.GRADIENT] = first.facts.request
     truth = {Mode.FORWARD: first.truth.outputs, Mode.GRADIENT: first.truth.gradients}
     found = list[SideTime]()
+    sides = {CANDIDATE: candidate, "eager": _ask_eager(reference, asked[Mode.FORWARD])}
+    if (compiled := _ask_compiled(reference, asked[Mode.FORWARD])) is not None:
+        sides["torch.compile"] = compiled
     for mode, request in asked.items():
-        sides = {CANDIDATE: candidate, "eager": _ask_eager(reference, request)}
-        if (compiled := _ask_compiled(reference, request)) is not None:
-            sides["torch.compile"] = compiled
         replies = {name: ask(request) for name, ask in sides.items()}
         answered = {name: sides[name] for name, reply in replies.items() if not (reply.error or reply.failed)}
         intervals = _measure_sides(answered, request)
@@ -92,8 +90,7 @@ def _make_timer(ask: CallFn, request: CallRequest) -> tuple[Timer, float]:
 
     def spend(repeats: int) -> float:
         start = time.perf_counter()
-        reply: Reply = ask(replace(request, repeats=repeats))
-        del reply
+        ask(replace(request, repeats=repeats))
         return time.perf_counter() - start
 
     way = min(spend(1) for _ in range(_WAY_CALLS))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from opproof.backends.precision import Precision, merge_entries
 from opproof.cases import Case
+from opproof.core.capabilities import backend_of, library_of
 from opproof.core.verdicts import Mode
 from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.precision.measure import Measured, declaration_of, judge_twice
@@ -87,7 +88,7 @@ class Measurement:
     @property
     def is_variant(self) -> bool:
         """Whether the default is another backend, whose declarations are not this one's to change."""
-        return ":" in self.spec and not self.spec.startswith("exec:")
+        return backend_of(self.spec) != library_of(self.spec) and not self.spec.startswith("exec:")
 
 
 def merge_measured(old: Iterable[Precision], measured: Measurement) -> list[Precision]:

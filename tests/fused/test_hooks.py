@@ -118,6 +118,21 @@ def test_a_kernel_that_writes_its_argument_is_told():
     assert found.failures == ["call 1, of (9,): argument 0 was modified"]
 
 
+def test_tensors_in_a_list_are_arguments_too():
+    def cat(tensors, dim=0):
+        tensors[0].zero_()
+        return torch.ops.aten.cat(tensors, dim)
+
+    with opproof.dispatch("aten::cat", cat, raises=False) as found:
+        torch.cat([torch.ones(2), torch.zeros(3)])
+    assert found.failures == ["call 1, of (2,), (3,): argument 0 was modified"]
+    judge = opproof.accuracy(torch.cat)
+    given = [torch.ones(2), torch.zeros(3)]
+    right = judge.baseline(given)
+    given[0].zero_()
+    judge(right)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
