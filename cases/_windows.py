@@ -102,7 +102,8 @@ def conv_attributes(rank: int, *, depthwise: bool = False) -> list[str]:
 
 def transposed_attributes(rank: int) -> list[str]:
     """Rows of a transposed convolution over `rank` axes, with cells of output padding where a step has any."""
-    found, spread = [], []
+    found: list[str] = []
+    spread: list[str] = []
     for window in (*WINDOWS, *PADDED, *TALL):
         x, kernel = _shape(rank, window.places), _shape(rank, window.kernel_size)
         tensors = f"x=1x{window.channels}x{x};weight={window.channels}x3x{kernel}"
