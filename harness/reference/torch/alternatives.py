@@ -92,8 +92,7 @@ def iter_wider_truths(question: TorchQuestion, known: Truth) -> Iterator[Truth]:
     exact, values = evaluate_exactly(question)
     *_, (squares, few) = iter_deviations(exact.tape, question, values, _NOISY_RUNS, Algorithm.OTHER)
     amplitudes, unit = amplitudes_of(question)
-    levels = replace(_SILENT, tiny=amplitudes.tiny)
-    flushed = _evaluate_again(question, exact, levels, algorithm=Algorithm.FLUSHED)
+    flushed = _evaluate_again(question, exact, replace(_SILENT, tiny=amplitudes.tiny), algorithm=Algorithm.FLUSHED)
     summed = _evaluate_again(question, exact, algorithm=Algorithm.SEQUENTIAL)
     every = (*known.outputs, *known.gradients), squares, few, flushed, summed, values, kinds
     left = _open(question, values)

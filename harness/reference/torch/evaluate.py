@@ -140,15 +140,13 @@ def evaluate_exactly(question: TorchQuestion, algorithm: Algorithm = Algorithm.P
     return exact, evaluate_question(exact, question, 0.0)
 
 
-#: Of every output and gradient, over noisy runs: the sum of the squares of deviations; and those of some elements, by
-#: run, of floats of fewer digits than float32.
-Deviations = tuple[list[Any], list[list[Array]]]
-
-
 def iter_deviations(
     tape: BranchTape, question: TorchQuestion, values: Sequence[Any], runs: int, algorithm: Algorithm = Algorithm.PLAIN
-) -> Iterator[Deviations]:
-    """Evaluate so often under noise of the least amplitude, and yield after each run what came so far."""
+) -> Iterator[tuple[list[Any], list[list[Array]]]]:
+    """Evaluate so often under noise of the least amplitude, and yield what each result was off by so far.
+
+    That is the sum of squares, and by run that of some elements, of floats of fewer digits than float32.
+    """
     import torch
 
     amplitudes, unit = amplitudes_of(question)

@@ -31,7 +31,7 @@ def test_half_of_each_allowance_is_well_within(units, rms, bias, within):
 
 
 def test_later_runs_go_on_from_the_first(monkeypatch):
-    """A truth of four runs, then of sixteen: the first four are not evaluated again, and the last is the usual truth."""
+    """A truth of four runs, then of sixteen: the four are not evaluated again, and the last is the usual truth."""
     x = np.linspace(-2.0, 2.0, 12)
     question = TorchQuestion(lambda x: [x.exp().cumsum(0)], (x,), (False,), ("f32",), ("f32",))
     usual, calls, own = compute_truth(question, 16), [], evaluate.evaluate_question
