@@ -55,10 +55,10 @@ from opproof.reports.check import SideTime
 #: Variants that fail before no other is tried.
 MAX_FAILING_VARIANTS = 4
 #: Of the time, what sizes one after the other may take, later draws, axes of tens of thousands, an array of pairs.
-_SWEPT_TIME_SHARE = 0.15
-_LATER_TIME_SHARE = 0.08
+_SWEPT_TIME_SHARE = 0.25
+_LATER_TIME_SHARE = 0.15
 _LONG_AXIS_TIME_SHARE = 0.1
-_ARRAY_TIME_SHARE = 0.08
+_ARRAY_TIME_SHARE = 0.12
 #: Who gives more seconds has all of them used: variants are drawn until they are over.
 _MAX_PLANNED_SECONDS = 60.0
 #: What was begun in time may take until so many times the time; what was seen after it so long.
