@@ -91,6 +91,12 @@ def _rfft(x: Any, *, dim: int, norm: str) -> tuple[Any, Any]:
     return _split_planes(mx.fft.rfft(x, axis=dim), x.dtype, norm)
 
 
+def _kron(a: Any, b: Any) -> Any:
+    if not (a.size and b.size):
+        raise Unsupported("MLX's kron refuses what is empty")
+    return mx.kron(a, b)
+
+
 def _fftn(re: Any, im: Any, *, dim: Any, norm: str, inverse: bool) -> tuple[Any, Any]:
     transform = mx.fft.ifftn if inverse else mx.fft.fftn
     return _split_planes(transform(re + mx.array(1j) * im, axes=_axes(dim, re.ndim)), re.dtype, norm)
@@ -151,7 +157,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "fftn": _fftn,
     "rfftn": _rfftn,
     "irfft": _irfft,
-    "kron": mx.kron,
+    "kron": _kron,
     "tensordot": lambda a, b, *, axes: mx.tensordot(a, b, axes),
     "eye": lambda *, n, m, k: mx.eye(n, m, k),
     "linear": _linear,
