@@ -8,6 +8,13 @@ PRODUCTS = {"extreme": "in sums of products size is no special case, and partial
 #: Sums of products over windows.
 WINDOWS = {**PRODUCTS, "NaN, inf": "some libraries multiply the zeros at the edge of a window by infinity, some do not"}
 
+#: Fourier transforms.
+SPECTRA = {
+    **PRODUCTS,
+    "NaN, inf": "which results are NaN and which infinite depends on the order of the sums",
+    "special rows": "which results are NaN and which infinite depends on the order of the sums",
+}
+
 #: Recurrences over tokens.
 RECURRENCE = {
     **PRODUCTS,

@@ -2,7 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._without import SPECTRA
 
 SMOKE = ["re=3x8;im=3x8", "re=3x7;im=3x7;inverse=true"]
 STANDARD = [
@@ -46,11 +46,7 @@ SHAPES = [
     "re=1031x67;im=1031x67;f32",
 ]
 FULL = ["re=2x12289;im=2x12289;f32", "re=65537x3;im=65537x3"]
-WITHOUT = {
-    "extreme": PRODUCTS["extreme"],
-    "NaN, inf": "which results are NaN and which infinite depends on the order of the sums",
-    "special rows": "which results are NaN and which infinite depends on the order of the sums",
-}
+WITHOUT = SPECTRA
 PAIRED = [
     "re=5x3;im=5x3;dim=0;inverse=true;norm=ortho",
 ]

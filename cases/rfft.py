@@ -4,7 +4,7 @@ from opproof.cases._aligned import aligned
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._shapes import wide_dim
-from opproof.cases._without import PRODUCTS
+from opproof.cases._without import SPECTRA
 
 SMOKE = ["x=3x8", "x=3x7"]
 STANDARD = [
@@ -36,8 +36,4 @@ SHAPES = [
     *wide_dim(),
 ]
 FULL = ["x=2x12289;f32", "x=65537x3"]
-WITHOUT = {
-    "extreme": PRODUCTS["extreme"],
-    "NaN, inf": "which results are NaN and which infinite depends on the order of the sums",
-    "special rows": "which results are NaN and which infinite depends on the order of the sums",
-}
+WITHOUT = SPECTRA

@@ -1,4 +1,6 @@
-"""ggml's recurrences and state spaces. Each gives one tensor that holds y and, behind it, the last state."""
+"""ggml's recurrences and state spaces, which give one tensor that holds y and, behind it, the last state; and what
+DeepSeek's models have beside attention: hyper-connections and the indexer.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,15 @@ import ctypes
 import math
 from typing import Any
 
+import numpy as np
+
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.memory import Shape
 from opproof.backends.ggml.versions import has_changed
-from opproof.backends.ggml.views import ensure_contiguous, ensure_rows, make_view, reshape
+from opproof.backends.ggml.views import cast, ensure_contiguous, ensure_rows, make_view, reshape
+from opproof.backends.protocol import Unsupported
 
+_MIXES_OF_FOUR = (2 + 4) * 4  # numbers a token of four streams
 _ONE = ctypes.c_int64(1)  # snapshots of the state that are kept: the last
 
 
@@ -88,4 +94,41 @@ def ssm_scan(
     return _split_results(g, g.call("ggml_ssm_scan", *seven, *snapshots, shape=(count,)), x.shape, last)
 
 
-TABLE: dict[str, Any] = {f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)}
+def lightning_indexer(g: Graph, q: Tensor, k: Tensor, head_weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Its mask is f16, and there always is one. It computes in f32 of any k."""
+    n, t, h, d = q.shape
+    s, name = k.shape[1], g.type(q)
+    if mask is not None and name != "f16":
+        raise Unsupported(f"ggml_lightning_indexer takes its mask in f16, not {name}")
+    open_ = g.leaf(np.zeros((n, 1, t, s), np.float16)) if mask is None else reshape(g, mask, (n, 1, t, s))
+    keys, each = reshape(g, ensure_rows(g, k), (n, s, 1, d)), reshape(g, cast(g, head_weights, "f32"), (n, 1, t, h))
+    y = g.call("ggml_lightning_indexer", cast(g, ensure_rows(g, q), "f32"), keys, each, open_, shape=(n, 1, t, s))
+    return cast(g, reshape(g, y, (n, t, s)), name)
+
+
+def dsv4_hc_pre(g: Graph, x: Tensor, pre: Tensor, *, scale: float) -> Tensor:
+    shape = (x.shape[0], x.shape[2])
+    if len(pre.shape) == 3:
+        return g.call("ggml_dsv4_hc_pre_gated", x, pre, scale, shape=shape)
+    if scale != 1:
+        raise Unsupported("ggml_dsv4_hc_pre scales what is gated only")
+    return g.call("ggml_dsv4_hc_pre", x, pre, shape=shape)
+
+
+def dsv4_hc_comb(g: Graph, mixes: Tensor, scale: Tensor, base: Tensor, *, eps: float, n_iter: int) -> Tensor:
+    if base.shape[0] != _MIXES_OF_FOUR:
+        raise Unsupported("ggml_dsv4_hc_comb mixes four streams")
+    return g.call("ggml_dsv4_hc_comb", mixes, scale, base, eps, n_iter, shape=(mixes.shape[0], 4, 4))
+
+
+def dsv4_hc_post(g: Graph, x: Tensor, residual: Tensor, post: Tensor, comb: Tensor | None = None) -> Tensor:
+    return g.call("ggml_dsv4_hc_post", x, residual, post, comb, shape=residual.shape)
+
+
+TABLE: dict[str, Any] = {
+    f.__name__: f
+    for f in (
+        wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan, lightning_indexer, dsv4_hc_pre,
+        dsv4_hc_comb, dsv4_hc_post,
+    )
+}  # fmt: skip

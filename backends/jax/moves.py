@@ -97,6 +97,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "flip": lambda x, *, dims: jnp.flip(x, dims),
     "fill": lambda x, *, value: jnp.full_like(x, value),
     "arange": lambda *, start, end, step: jnp.arange(start, end, step),
+    "eye": lambda *, n, m, k: jnp.eye(n, m, k),
     "one_hot": lambda index, *, num_classes: jax.nn.one_hot(index, num_classes, dtype=index.dtype),
     "embedding": decline_params("jnp.take", lambda weight, indices: jnp.take(weight, indices, axis=0), "padding_idx"),
     "index_select": lambda x, index, *, dim: jnp.take(x, index, axis=dim),

@@ -105,6 +105,8 @@ TABLE: dict[str, Callable[..., Any]] = {
     "add_id": lambda a, b, ids: a + jnp.take(b, ids, axis=0),
     "tril": lambda x, *, diagonal: jnp.tril(x, diagonal),
     "triu": lambda x, *, diagonal: jnp.triu(x, diagonal),
+    "trace": lambda x, *, offset: jnp.trace(x, offset, -2, -1),
+    "tensordot": lambda a, b, *, axes: jnp.tensordot(a, b, axes),
     "diag": lambda x, *, diagonal: jnp.diag(x, diagonal),
     "diag_mask_inf": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, -jnp.inf),
     "diag_mask_zero": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, 0),

@@ -10,6 +10,8 @@ import mlx.core as mx
 
 from opproof.backends.protocol import Unsupported
 
+_FFT = "MLX's fft is of float32, and divides the inverse by n"
+
 
 def _along(function: Callable[..., Any]) -> Callable[..., Any]:
     """`dim` and `keepdim` under MLX's names."""
@@ -76,7 +78,7 @@ def _slogdet(x: Any) -> Any:
 
 def _split_planes(y: Any, dtype: Any, norm: str) -> tuple[Any, Any]:
     if dtype != mx.float32 or norm != "backward":
-        raise Unsupported("MLX's fft is of float32, and divides the inverse by n")
+        raise Unsupported(_FFT)
     return mx.real(y), mx.imag(y)
 
 
@@ -87,6 +89,33 @@ def _fft(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, 
 
 def _rfft(x: Any, *, dim: int, norm: str) -> tuple[Any, Any]:
     return _split_planes(mx.fft.rfft(x, axis=dim), x.dtype, norm)
+
+
+def _kron(a: Any, b: Any) -> Any:
+    if not (a.size and b.size):
+        raise Unsupported("MLX's kron refuses what is empty")
+    return mx.kron(a, b)
+
+
+def _fftn(re: Any, im: Any, *, dim: Any, norm: str, inverse: bool) -> tuple[Any, Any]:
+    transform = mx.fft.ifftn if inverse else mx.fft.fftn
+    return _split_planes(transform(re + mx.array(1j) * im, axes=_axes(dim, re.ndim)), re.dtype, norm)
+
+
+def _rfftn(x: Any, *, dim: Any, norm: str) -> tuple[Any, Any]:
+    return _split_planes(mx.fft.rfftn(x, axes=_axes(dim, x.ndim)), x.dtype, norm)
+
+
+def _irfft(re: Any, im: Any, *, n: int | None, dim: int, norm: str) -> Any:
+    if re.dtype != mx.float32 or norm != "backward":
+        raise Unsupported(_FFT)
+    return mx.fft.irfft(re + mx.array(1j) * im, n=n, axis=dim)
+
+
+def _axes(dim: Any, rank: int) -> list[int]:
+    if not rank:
+        raise Unsupported("MLX's transforms ask for an axis")
+    return list(range(rank)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
 
 
 def _causal(x: Any, n_past: int) -> Any:
@@ -125,6 +154,12 @@ TABLE: dict[str, Callable[..., Any]] = {
     "slogdet": _slogdet,
     "fft": _fft,
     "rfft": _rfft,
+    "fftn": _fftn,
+    "rfftn": _rfftn,
+    "irfft": _irfft,
+    "kron": _kron,
+    "tensordot": lambda a, b, *, axes: mx.tensordot(a, b, axes),
+    "eye": lambda *, n, m, k: mx.eye(n, m, k),
     "linear": _linear,
     "outer_product": _outer_product,
     "mul_mat_id": _mul_mat_id,

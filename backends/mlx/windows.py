@@ -98,6 +98,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "conv2d_depthwise": _depthwise,
     "conv_transpose1d": _conv_transpose(mx.conv_transpose1d),
     "conv_transpose2d": _conv_transpose(mx.conv_transpose2d),
+    "conv_transpose3d": _conv_transpose(mx.conv_transpose3d),
     "avg_pool1d": _avg_pool(nn.AvgPool1d),
     "avg_pool2d": _avg_pool(nn.AvgPool2d),
     "avg_pool3d": _avg_pool(nn.AvgPool3d),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from opproof.backends.onnx.model import Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
 
+_HAMMING = 25 / 46  # the first coefficient of ONNX's HammingWindow
+
 
 def _with_first_axis(m: Model, x: ModelInput | str) -> str:
     """A first axis of one: the step of a sequence, or the direction of weights."""
@@ -91,10 +93,24 @@ def _stft(m: Model, x: ModelInput, window: ModelInput, *, n_fft: int, hop_length
     return _split_planes(m, m.node("Transpose", y, perm=[0, 2, 1, 3]))
 
 
+def _window(m: Model, x: ModelInput, *, kind: str, periodic: bool, p: float | tuple[float, ...]) -> str:
+    """A window is made of a number of places, in float32."""
+    name = {"hann": "HannWindow", "blackman": "BlackmanWindow"}.get(kind, "")
+    name = "HammingWindow" if kind == "hamming" and p == _HAMMING else name
+    if not name:
+        raise Unsupported(f"ONNX has no window {kind!r} of {p}")
+    if x.shape[-1] < 2:
+        raise Unsupported("of one place ONNX has another window, or none")
+    if x.dtype != "f32":
+        raise Unsupported(f"ONNX's {name} makes float32")
+    return m.node("Mul", x, m.node(name, m.constant(x.shape[-1]), periodic=int(periodic)))
+
+
 TABLE: dict[str, Entry] = {
     "gru_cell": _gru_cell,
     "lstm_cell": _lstm_cell,
     "fft": _fft,
     "rfft": _rfft,
     "stft": _stft,
+    "window": _window,
 }

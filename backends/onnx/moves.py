@@ -79,6 +79,10 @@ def _fill(m: Model, x: ModelInput, *, value: float) -> str:
     return m.node("ConstantOfShape", m.node("Shape", x), value=number)
 
 
+def _eye(model: Model, *, n: int, m: int | None, k: int) -> str:
+    return model.node("EyeLike", model.constant([[0.0] * (n if m is None else m)] * n, "f32"), k=k)
+
+
 def _arange(m: Model, *, start: float, end: float, step: float) -> str:
     return m.node("Range", *(m.constant(n, "f32") for n in (start, end, step)))
 
@@ -148,6 +152,7 @@ TABLE: dict[str, Entry] = {
     "pad": _pad,
     "fill": _fill,
     "arange": _arange,
+    "eye": _eye,
     "pixel_shuffle": lambda m, x, *, upscale_factor: m.node("DepthToSpace", x, blocksize=upscale_factor, mode="CRD"),
     "embedding": decline_params(
         "ONNX", lambda m, weight, indices: m.node("Gather", weight, indices, axis=0), "padding_idx"

@@ -188,8 +188,8 @@ def _deform_conv2d(
     )
 
 
-def _adaptive_avg_pool2d(m: Model, x: ModelInput, *, output_size: Sizes) -> str:
-    if to_per_axis(output_size, 2) != (1, 1):
+def _adaptive_avg_pool(m: Model, x: ModelInput, *, output_size: Sizes) -> str:
+    if set(to_per_axis(output_size, x.rank - 2)) != {1}:
         raise Unsupported("ONNX's GlobalAveragePool has one cell for a result")
     return m.node("GlobalAveragePool", x)
 
@@ -237,6 +237,7 @@ TABLE: dict[str, Entry] = {
     "ssm_conv": _ssm_conv,
     "conv_transpose1d": _conv_transpose(1),
     "conv_transpose2d": _conv_transpose(2),
+    "conv_transpose3d": _conv_transpose(3),
     "avg_pool1d": _avg_pool(1),
     "avg_pool2d": _avg_pool(2),
     "avg_pool3d": _avg_pool(3),
@@ -246,7 +247,7 @@ TABLE: dict[str, Entry] = {
     "grid_sample": _grid_sample,
     "roi_align": _roi_align,
     "deform_conv2d": _deform_conv2d,
-    "adaptive_avg_pool2d": _adaptive_avg_pool2d,
+    **{f"adaptive_avg_pool{rank}d": _adaptive_avg_pool for rank in (1, 2, 3)},
     "col2im": _col2im,
     "upsample_nearest": _resize("nearest"),
     "upsample_bilinear": _resize("linear"),

@@ -35,6 +35,7 @@ from opproof.reference_ops import (
     stft,
     xielu,
 )
+from opproof.reference_ops._adaptive import blocks
 from opproof.reference_ops._arrays import softplus, unbroadcast
 from opproof.reference_ops._classes import class_axis, hits, used
 from opproof.reference_ops._gated import halves
@@ -548,7 +549,18 @@ def subtract_logarithms(g: Any, y: Any, x: Any, *, dim: int) -> Any:
 
 
 #: By operator: steps that are stored in the dtype, where they overflow or are subnormal; of values, and of gradients.
+def divide_parts_by_stored_count(x: Any, *, output_size: Any) -> Any:
+    """Divide the sum of a part by its number of cells in the dtype: f16 has none above 65,504."""
+    outputs = (output_size,) * 3 if isinstance(output_size, int) else output_size
+    y = np.zeros((*x.shape[:2], *outputs), dtype=x.dtype, like=x)
+    one = np.ones((), dtype=x.dtype, like=x)
+    for block in blocks(x, output_size, 3):
+        y[block.parts] = np.sum(x[block.cells], axis=(-3, -2, -1)) / (one * block.count)
+    return y
+
+
 STORED_STEPS = {
+    "adaptive_avg_pool3d": divide_parts_by_stored_count,
     "cosh": halve_exponentials_of_cosh,
     "cross_entropy": add_up_smooth_losses,
     "sinh": halve_exponentials_of_sinh,

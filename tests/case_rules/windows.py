@@ -19,7 +19,7 @@ def list_side_parts(op: Op, cases: Sequence[Case]) -> tuple[str, ...]:
 def _list_planes(case: Case) -> list[Shape]:
     """Height and width of tensors that have them, and of a result whose size is asked for."""
     asked = [to_tuple(v) for n, v in case.params if n in ("size", "output_size")]
-    results = [tuple(n for n in v if isinstance(n, int)) for v in asked if len(v) > 1]
+    results = [tuple(n for n in v if isinstance(n, int))[-2:] for v in asked if len(v) > 1]
     return [*(s[-2:] for s in case.shapes.values() if len(s) > 3), *results]
 
 

@@ -24,6 +24,8 @@ from opproof.reference_ops._torch import autograd  # noqa: E402
 #: Where PyTorch's own answer is none, or is wrong, by the start of a case: what is refused, or answered, and why.
 OF_PYTORCH = {
     "adaptive_avg_pool2d[x=2x0x7x9": "its forward answers no channels, its backward refuses them",
+    "adaptive_avg_pool1d[x=2x0x9": "the same",
+    "adaptive_avg_pool3d[x=2x0x7x9x7": "it refuses no channels, which other pools of averages answer",
     "batch_norm_training[x=5x0": "it looks at the first of no channels",
     "batch_norm_training[x=0x0": "it looks at the first of no channels",
     **{f"{name}[x={n}": "its gradient of nothing is x itself" for name in ("cummax", "cummin") for n in ("0x", "7x0")},
@@ -35,6 +37,8 @@ OF_PYTORCH = {
     "fft[re=0x8": "MKL refuses no rows",
     "rfft[x=0x8": "MKL refuses no rows",
     "stft[x=0x33": "MKL refuses no rows",
+    "irfft[re=0x5": "MKL refuses no rows",
+    "pixel_unshuffle[": "what is empty comes back as it is",
     "pixel_shuffle[": "its backward reshapes to -1, which nothing tells",
     "roi_align[x=2x0x9x7": "the twin pools, and PyTorch pools no channels",
     "amax[x=7x0": "it has no largest of nothing, NumPy and others have -inf",

@@ -52,6 +52,8 @@ CROWDED = {
     "sort": "every two elements of a row",
     "topk": "every two elements of a row",
     "cummax": "every two elements of a row",
+    "adaptive_max_pool3d": "every two elements of a part, of which there are hundreds",
+    "lightning_indexer": "every product of a query with a key",
     "cummin": "every two elements of a row",
     "scatter_reduce": "every two elements of a place",
     "topk_moe": "every two elements of a row",
@@ -63,6 +65,7 @@ CROWDED = {
 
 #: Operators with kinks that no float reaches, or that are of no consequence.
 UNREACHED = {
+    "lightning_indexer": "at 0 itself the slope is 0, as everywhere",
     "tan": "its poles are irrational",
     "l2_norm": "rows of zeros: no row of a case is all zeros",
     "topk": "which of several equal elements is taken is undefined",

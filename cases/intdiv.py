@@ -1,0 +1,15 @@
+"""Cases of intdiv: both signs of both, quotients that are whole and not, every kind of broadcast."""
+
+from opproof.cases._discrete import bits
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
+
+SMOKE = ["a=7x33;b=7x33;f32"]
+STANDARD = bits(shared=False)
+LAID = laid_binary("f32")
+LONG, LONGEST = long_binary(dtype="f32")
+FULL = ["a=2x12289;b=12289,;f32", "a=65537x3;b=65537x1;f32"]
+WITHOUT = {
+    "given twice": "a number over itself is 1",
+    "meet": "a number over itself is 1",
+}
