@@ -440,6 +440,11 @@ def divide_stored_sum(x: Any, *, dim: Any, keepdim: bool) -> Any:
     return np.sum(x, axis=dim if dim is None or np.ndim(dim) == 0 else tuple(dim), keepdims=keepdim) / count
 
 
+def scale_by_stored_sum(g: Any, y: Any, _x: Any, *, dim: int) -> Any:
+    """Add up the cotangents to a number of float16, which may be infinite, for log_softmax."""
+    return g - np.exp(y) * store_as(np.sum(g, axis=dim, keepdims=True), "f16")
+
+
 def _of_pairs(y: Any, a: Any, b: Any) -> Any:
     """`y`, the product of a and b, and NaN where the last of an odd number of terms has an infinite factor."""
     if a.shape[-1] % 2 == 0:

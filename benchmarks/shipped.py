@@ -28,7 +28,10 @@ from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
 sys.path.insert(0, str(Path(__file__).parent / "shipped"))
-FAMILIES = ("layouts", "norms", "attention", "products", "windows", "reductions", "pointwise", "training", "together")
+FAMILIES = (
+    "layouts", "norms", "attention", "products", "windows", "reductions", "pointwise", "training", "together",
+    "backward", "corners",
+)  # fmt: skip
 BUGS = [bug for family in FAMILIES for bug in importlib.import_module(family).BUGS]
 TOLD = importlib.import_module("not_shown")
 Shipped = importlib.import_module("bug").Shipped

@@ -48,6 +48,7 @@ def gated(params: Iterable[str] = ("",), *, drop: Iterable[str] = ()) -> list[st
     turns, swaps = cycle(params), cycle(("", "swapped=true"))
     one = [join(f"x={shape}", next(turns), next(swaps), rest) for shape, rest in _ONE]
     two = [join(f"x={shape}", f"gate={shape}", next(turns), rest) for shape, rest in _TWO]
-    rows = [*one, *two, "x=5x17;gate=@x"]
+    three = [join(row, next(turns)) for row in ("x=2x1536", "x=2x768;gate=2x768")]  # 3 · 2⁸, between powers of two
+    rows = [*one, *two, "x=5x17;gate=@x", *three]
     drop = dropped(drop, rows)
     return [row for row in rows if not any(f"fill={d}" in row for d in drop)]

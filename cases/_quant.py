@@ -38,6 +38,16 @@ SCALED = tuple(quant for quant in BLOCKS if quant not in ("q8_1", "mxfp4", "nvfp
 
 #: Of so many blocks each byte takes all its values.
 BYTES = 256
+#: Columns of one token's product: more than 512, and a multiple of nothing; and few of a long sum, past a whole tile.
+MANY_COLUMNS, SOME_COLUMNS = 515, 67
+#: Terms of a long sum.
+TERMS = 1024
+
+
+def decoding() -> list[tuple[str, int, int]]:
+    """Types, terms and columns of the product of one token, as decoding has it: many columns, and many terms."""
+    many = [(quant, size, MANY_COLUMNS) for quant, (size, _) in BLOCKS.items()]
+    return [*many, *((quant, (TERMS // size + 1) * size, SOME_COLUMNS) for quant, (size, _) in BLOCKS.items())]
 
 
 def nbytes(quant: str, values: int) -> int:

@@ -10,6 +10,8 @@ _LAID = (("x=2x3x5x4;size=(7,9)", "layout=cropped"), ("x=1x1x1x1;size=(2,3)", "l
 _WHOLE = (
     *("x=2x3x5x3;size=(10,9)", "x=2x3x3x5;size=(9,10)", "x=2x3x12x6;size=(4,3)"),
     *("x=2x3x9x12;size=(3,4)", "x=1x2x8x16;size=(2,4)", "x=1x2x3x5;size=(9,15)"),
+    # several times as tall as wide, and as wide as tall
+    *("x=2x3x9x2;size=(18,4)", "x=2x3x2x9;size=(6,18)", "x=2x3x16x4;size=(8,2)", "x=1x2x13x3;size=(26,9)"),
 )
 _ALIGNED = (
     "x=1x16x16x16;size=(32,32)",

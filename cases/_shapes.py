@@ -9,6 +9,8 @@ from __future__ import annotations
 from opproof.cases._rows import join
 
 _LETTERS = "abcdefghijklmnopq"
+#: Terms and columns of the product of one row, as decoding has it: many of both, and more columns than 512.
+_DECODED = ((1031, 67), (67, 515))
 
 
 def wide_dim(rest: str = "", *, one: bool = True, long: bool = True, keep: bool = False) -> list[str]:
@@ -21,6 +23,11 @@ def wide_dim(rest: str = "", *, one: bool = True, long: bool = True, keep: bool 
     found += ["x=3x1x5;dim=1;f32"] if one else []
     found += ["x=3x5x2;dim=1;keepdim=true"] if keep else []
     return [join(row, rest) for row in found]
+
+
+def of_one_row(row: str, rest: str = "") -> list[str]:
+    """Rows of the product of one row, {k} terms and {n} columns in `row`: kernels for vectors split both."""
+    return [join(row.format(k=k, n=n), rest) for k, n in _DECODED]
 
 
 def many(*shapes: str, rest: str, count: int = 17) -> str:

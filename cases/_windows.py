@@ -61,6 +61,11 @@ PADDED = (
     Window(5, (4, 6), (1, 1), padding=(1, 2)),
     Window(6, (6, 4), (1, 1), stride=(2, 3), padding=(2, 1)),
 )
+#: Planes much taller than wide; and of one row, with more channels times taps than a block has threads.
+TALL = (
+    Window(3, (67, 4), (3, 2), stride=(2, 1), padding=(1, 1)),
+    Window(349, (1, 7), (1, 3)),
+)
 _DTYPES = ("f16,f32", "f16,bf16")
 _AXES = {1: (1,), 2: (0, 1), 3: (0, 1, 0)}
 
@@ -87,7 +92,7 @@ def _with_dtypes(rows: Iterable[str]) -> list[str]:
 def conv_attributes(rank: int, *, depthwise: bool = False) -> list[str]:
     """Rows of a convolution over `rank` axes."""
     found = []
-    for window in (*WINDOWS, *PADDED):
+    for window in (*WINDOWS, *PADDED, *TALL):
         into, share = (window.channels, 1) if depthwise else (3, window.channels)
         x, kernel = _shape(rank, window.plane), _shape(rank, window.kernel_size)
         tensors = f"x=1x{window.channels}x{x};weight={into}x{share}x{kernel}"
@@ -96,18 +101,20 @@ def conv_attributes(rank: int, *, depthwise: bool = False) -> list[str]:
 
 
 def transposed_attributes(rank: int) -> list[str]:
-    """Rows of a transposed convolution over `rank` axes, with cells of output padding where there is a stride."""
-    found = []
-    for window in (*WINDOWS, *PADDED):
+    """Rows of a transposed convolution over `rank` axes, with cells of output padding where a step has any."""
+    found: list[str] = []
+    spread: list[str] = []
+    for window in (*WINDOWS, *PADDED, *TALL):
         x, kernel = _shape(rank, window.places), _shape(rank, window.kernel_size)
         tensors = f"x=1x{window.channels}x{x};weight={window.channels}x3x{kernel}"
         plain = join(tensors, _named(rank, window, "stride", "padding", "dilation"))
         found.append(plain)
-        strides = [window.stride[axis] for axis in _AXES[rank]]
-        if min(strides) > 1:
-            more = ",".join(str(s - 1) for s in strides)
-            found.append(join(plain, f"output_padding={more}" if rank == 1 else f"output_padding=({more})"))
-    return _with_dtypes(found)
+        strides, dilation = ([steps[axis] for axis in _AXES[rank]] for steps in (window.stride, window.dilation))
+        steps, rows = (strides, found) if min(strides) > 1 else (dilation, spread)
+        if min(steps) > 1:
+            more = ",".join(str(s - 1) for s in steps)
+            rows.append(join(plain, f"output_padding={more}" if rank == 1 else f"output_padding=({more})"))
+    return _with_dtypes([*found, *spread])
 
 
 def pool_attributes(rank: int, *, dilation: bool = False, modes: Iterable[str] = ("",)) -> list[str]:
@@ -115,7 +122,7 @@ def pool_attributes(rank: int, *, dilation: bool = False, modes: Iterable[str] =
     names = ("kernel_size", "stride", "padding", *(("dilation",) if dilation else ()))
     turns = cycle(modes)
     found = []
-    for window in WINDOWS:
+    for window in (*WINDOWS, *TALL):
         given = _named(rank, window, *names)
         stride = "" if "stride=" in given else "stride=1"
         found.append(join(f"x=1x{window.channels}x{_shape(rank, window.plane)}", given, stride, next(turns)))
@@ -126,7 +133,7 @@ def column_attributes(kind: str, rank: int = 2) -> list[str]:
     """Rows of im2col (`kind` x), col2im (columns) and im2col_back (grad)."""
     names = ("kernel_size", "stride", "padding", "dilation")
     found = []
-    for window in (*WINDOWS, *PADDED):
+    for window in (*WINDOWS, *PADDED, *TALL):
         c, cells, plane = window.channels, prod(window.kernel_size), window.plane
         tensors = {
             "x": f"x=1x{c}x{_shape(rank, plane)}",
@@ -141,7 +148,7 @@ def backward_attributes(modes: Iterable[str]) -> list[str]:
     """Rows of the backward of a pool over two axes, `modes` in turn; no window is spread."""
     turns = cycle(modes)
     found = []
-    for window in (w for w in WINDOWS if w.dilation == _ONES):
+    for window in (w for w in (*WINDOWS, *TALL) if w.dilation == _ONES):
         plane, places = _shape(2, window.plane), _shape(2, window.places)
         tensors = f"grad=1x{window.channels}x{places};x=1x{window.channels}x{plane}"
         stride = "" if window.stride != _ONES else "stride=1"

@@ -4,6 +4,7 @@ from opproof.cases._added import added
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 SMOKE = ["x=7x5;a=7x33;b=33x5;beta=0.5;alpha=2.0", "x=5,;a=7x33;b=33x5"]
@@ -59,6 +60,7 @@ LONG, LONGEST = lengths(
     "!!x=2x1;a=2x{n};b={n}x1",
 )
 SHAPES = [
+    *of_one_row("x=1x{n};a=1x{k};b={k}x{n};alpha=2.0"),
     "x=5x80;a=5x64;b=64x80;beta=0.5;alpha=2.0",
     "x=32x48;a=32x65;b=65x48",
     "x=37x35;a=37x64;b=64x35;beta=-0.25",

@@ -4,6 +4,7 @@ from opproof.cases._added import added
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 SMOKE = ["x=7,;a=7x33;b=33,;beta=0.5;alpha=2.0", "x=5,;a=5x9;b=9,"]
@@ -45,6 +46,7 @@ ALIGNED = aligned(
 )
 LONG, LONGEST = lengths("!x={n},;a={n}x3;b=3,", "x=2,;a=2x{n};b={n},")
 SHAPES = [
+    *of_one_row("x={n},;a={n}x{k};b={k},;beta=0.5"),
     "x=1,;a=5x33;b=33,;beta=0.5",
     "x=5,;a=5x9;b=9,;beta=0.5;alpha=0.0",
 ]

@@ -78,6 +78,8 @@ SHAPES = [
     _row("q8_0", (4, 1), 3, 1, 32),
     _row("q8_0", (2, 2), 4, 6, 32, "scale=-0.3"),
     _row("q8_0", (2, 2), 5, 150, 64),
+    _row("q8_0", (3, 1), 1, 1031, 64, "f32"),
+    _row("q4_0", (2, 1), 1, 263, 128, "f32"),
     "query=2x4x5x32;key=2x1x7x34;value=2x1x7x34;keep=1x4x5x7;type=q8_0",
     "query=2x2x5x32;key=2x2x7x34;value=2x2x7x34;keep=2x2x1x7;type=q8_0",
 ]

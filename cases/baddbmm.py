@@ -4,6 +4,7 @@ from opproof.cases._added import added
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 SMOKE = ["x=2x7x5;a=2x7x33;b=2x33x5;beta=0.5;alpha=2.0", "x=5,;a=2x7x33;b=2x33x5"]
@@ -65,6 +66,7 @@ LONG, LONGEST = lengths(
 SHAPES = [
     "x=1x5x7;a=3x5x64;b=3x64x7;beta=0.5",
     "x=3x1x7;a=3x5x33;b=3x33x7;alpha=2.0",
+    *of_one_row("x=2x1x{n};a=2x1x{k};b=2x{k}x{n};beta=0.5"),
     "x=2x5x80;a=2x5x64;b=2x64x80",
     "x=2x32x48;a=2x32x65;b=2x65x48",
     "x=2x37x35;a=2x37x64;b=2x64x35",

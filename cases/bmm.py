@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -50,6 +51,7 @@ LONG, LONGEST = lengths("a={n}x2x1;b={n}x1x2", "a=1x{n}x2;b=1x2x3", "a=1x3x2;b=1
 SHAPES = [
     "a=3x1x33;b=3x33x7",
     "a=3x7x33;b=3x33x1",
+    *of_one_row("a=2x1x{k};b=2x{k}x{n}"),
     "a=2x5x64;b=2x64x80",
     "a=2x32x65;b=2x65x48",
     "a=2x37x64;b=2x64x35",

@@ -76,6 +76,8 @@ LONG, LONGEST = lengths(
     "x=1x{n}x2;weight={n},;bias={n},;num_groups=1",
 )
 SHAPES = [
+    # squares far apart, one of each channel: a sum in series leans to one side
+    "x=1x70001x1x1x1;weight=70001,;num_groups=1;eps=0.1;f32;fill=outliers;layout=x:transposed,weight:offset",
     "x=2x6x1031;num_groups=3;fill=leading;f32",
     "x=2x6x65;num_groups=3;fill=outliers;f16",
     "x=2x6x31x37;num_groups=3;weight=6,;bias=6,;f32",

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 from opproof.cases._mixed import WEIGHTS, mixed
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -74,6 +75,7 @@ SHAPES = [
     "x=65x9;weight=5x9;bias=5,;fill=spread;f32",
     "x=3x1x33;weight=7x33",
     "x=3x7x33;weight=1x33",
+    *of_one_row("x=1x{k};weight={n}x{k};bias={n},"),
     "x=5x64;weight=80x64;bias=80,",
     "x=32x65;weight=48x65;bias=48,",
     "x=37x64;weight=35x64",

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 from opproof.cases._mixed import WEIGHTS, mixed
+from opproof.cases._shapes import of_one_row
 from opproof.cases._typed import typed
 from opproof.cases._without import PRODUCTS
 
@@ -80,6 +81,7 @@ ALIGNED = aligned(
 )
 LONG, LONGEST = lengths("a={n}x2;b=2x3", "a=3x2;b=2x{n}", "a={n}x1x2;b={n}x2x1", "!!a=2x{n};b={n}x1")
 SHAPES = [
+    *of_one_row("a=1x{k};b={k}x{n}"),
     "a=5x64;b=64x80",
     "a=2x1x5x7;b=1x3x7x4",
     "a=33,;b=2x33x5",

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._integers import bare, in_all_types, of_types
 from opproof.cases._long import ONE_AXIS, lengths
+from opproof.cases._shapes import of_one_row
 
 _TYPE = "b_type"
 _ROWS = [
@@ -71,3 +72,4 @@ FULL = [
     "a=65537x3;b=3x2;type=u8;b_type=i8;f32",
 ]
 WITHOUT = {"16-bit sums": "sums are of integers, and in no float dtype"}
+SHAPES = of_one_row("a=1x{k};b={k}x{n};a_zero_point=0d;b_zero_point=0d;type=u8;b_type=i8;f32")

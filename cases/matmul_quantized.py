@@ -2,7 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, SCALED, nbytes
+from opproof.cases._quant import BLOCKS, BYTES, SCALED, decoding, nbytes
 from opproof.cases._without import PRODUCTS
 
 
@@ -61,4 +61,5 @@ SHAPES = [
     _row("q4_0", "17", 160, 67, "f32"),
     _row("q8_0", "2x33", 224, 70, "f32"),
     *(_row(quant, "3", BLOCKS[quant][0], 5, "f32;fill=small-scales") for quant in SCALED),
+    *(_row(quant, "1", k, n, "f32") for quant, k, n in decoding()),
 ]

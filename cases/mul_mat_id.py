@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 from opproof.cases._mixed import WEIGHTS, mixed
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -77,3 +78,4 @@ FULL = [
     "a=8x2x3;b=65537x1x3;ids=65537x2",
 ]
 WITHOUT = {**PRODUCTS, "far rows": "no layer has thousands of experts"}
+SHAPES = of_one_row("a=2x{n}x{k};b=1x1x{k};ids=1x2")

@@ -2,7 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, SCALED, nbytes
+from opproof.cases._quant import BLOCKS, BYTES, SCALED, decoding, nbytes
 from opproof.cases._without import PRODUCTS
 
 
@@ -71,4 +71,5 @@ SHAPES = [
     _row("q4_0", 3, 67, 160, "17x2", "17x2", "f32"),
     _row("q8_0", 2, 70, 224, "33x1", "33x2", "f32"),
     *(_row(quant, 2, 5, BLOCKS[quant][0], "2x2", "2x2", "f32;fill=small-scales") for quant in SCALED),
+    *(_row(quant, 2, n, k, "1x1", "1x2", "f32") for quant, k, n in decoding()),
 ]

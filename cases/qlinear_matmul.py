@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._integers import bare, in_all_types, of_types
 from opproof.cases._long import ONE_AXIS, lengths
+from opproof.cases._shapes import of_one_row
 
 _TYPE = "b_type"
 
@@ -78,3 +79,4 @@ LONG, LONGEST = (
 SHORT = {"b_scale.first": ONE_AXIS, "b_zero_point.first": ONE_AXIS}
 FULL = [_row("4x12289", "12289x5", "type=i8;b_type=i8;f32"), _row("65537x3", "3x2", "type=u8;b_type=i8;f32")]
 WITHOUT = {"16-bit sums": "sums are of integers, and in no float dtype"}
+SHAPES = of_one_row(_row("1x{k}", "{k}x{n}", "type=u8;b_type=i8;f32"))

@@ -12,6 +12,7 @@ STANDARD = [
     *(f"x=7x33;{shared};type={kind}{fill}" for kind in _TYPES for shared, fill in zip(_SHARED, _FILLS, strict=True)),
     *(f"x=7x33;{s};zero_point={s[6:]};type={k}" for k in ("i8", "u8") for s in ("scale=7x1", "scale=0d")),
     *(f"x=5x64;scale=5x1;zero_point=5x1;type={kind};fill=halves" for kind in ("i8", "u8")),
+    *(f"x=7x33;scale={s};type={kind}" for s in ("0d;fill=kink", "7x3;fill=halves") for kind in ("i8", "u8")),
     *(f"x=31x65;scale=31x1;type={kind};fill=halves" for kind in ("i8", "u8")),  # a scale of 3 makes 1.5 a half
     "x=2x3x65;scale=1x3x1;zero_point=1x3x1;type=u8;layout=transposed",
     "x=6x33;scale=6x3;zero_point=6x3;type=i8;layout=x:transposed",

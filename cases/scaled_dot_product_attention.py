@@ -124,6 +124,10 @@ SHAPES = [
     "query=2x3x5x8;key=2x3x7x8;value=2x3x7x8;attn_mask=2x3x5x7",
     "query=1x2x150x16;key=1x2x150x16;value=1x2x150x16;is_causal=true",
     "query=1x2x70x16;key=1x2x150x16;value=1x2x150x16;is_causal=true;f32",
+    # one query, as decoding has it: more keys than a block has threads, whole blocks of none; usual sizes of heads
+    "query=1x3x1x64;key=1x1x1031x64;value=1x1x1031x64;enable_gqa=true;f32",
+    "query=1x2x1x80;key=1x2x515x80;value=1x2x515x80;keep=1x1x1x515;f32,f16",
+    "query=2x2x1x128;key=2x1x263x128;value=2x1x263x128;enable_gqa=true;f32,bf16",
 ]
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
 WITHOUT = {**PRODUCTS, **SCORES}

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 from opproof.cases._mixed import NORMS, mixed
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 _TYPES = ("i8", "i4", "f8e4m3", "f8e5m2", "f4e2m1")
@@ -91,4 +92,10 @@ WITHOUT = {
 SHAPES = [
     *(_row(kind, "3", 64, 7, "7x2", "f32,bf16;fill=nan-codes") for kind in ("f8e4m3", "f8e5m2")),
     f"x=4x64;weight=9x32;scale=9x2;{_MX};f32;fill=nan-codes",
+    *(
+        row
+        for kind in ("i8", "f8e4m3")
+        for row in of_one_row(f"x=1x{{k}};weight={{n}}x{{k}};scale={{n}}x1;type={kind};f32")
+    ),
+    *(f"x=1x{k};weight={n}x{k // 2};scale={n}x{k // 32};{_MX};f32" for k, n in ((1056, 67), (64, 515))),
 ]

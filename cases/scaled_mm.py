@@ -4,6 +4,7 @@ from itertools import cycle
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import ONE_AXIS, lengths
+from opproof.cases._shapes import of_one_row
 from opproof.cases._without import PRODUCTS
 
 _TYPES = ("f8e4m3", "f8e5m2", "i8", "u8")
@@ -72,4 +73,6 @@ WITHOUT = {
 }
 SHAPES = [
     *(_row(7, 33, 5, kind, "rows", "f32,bf16;fill=nan-codes") for kind in ("f8e4m3", "f8e5m2")),
+    *of_one_row(_row(1, "{k}", "{n}", "f8e4m3", "rows", "f32,bf16")),
+    *of_one_row(_row(1, "{k}", "{n}", "i8", "rows", "f32")),
 ]

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.causes import store_as, subtract_one_from_exp, subtract_one_from_scaled_exp
+from opproof.backends.causes import compute_once, store_as, subtract_one_from_exp, subtract_one_from_scaled_exp
 from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of, unpack_single
 from opproof.harness.reference.montecarlo.array import NoisyArray
 from opproof.harness.reference.rounded_arithmetic import unwrap
 from opproof.reference_ops import load, names
 from opproof.reference_ops._arrays import sigmoid
+from opproof.reference_ops._norm import affine
 from opproof.reference_ops._pool import avg_pool, divisors, pool
 from opproof.reference_ops._windows import per_axis
 from opproof.reference_ops.local_response_norm import _gathered as gathered
@@ -210,6 +211,19 @@ def add_up_in_bfloat16(x: Any, *, dim: int) -> Any:
         total = ((bits + ((bits & 0x10000) >> 1)) & np.uint32(0xFFFF0000)).view(np.float32)
         sums[i] = total
     return np.moveaxis(sums, 0, dim) + 0 * x
+
+
+def add_up_channels_in_series(x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float) -> Any:
+    """Add up the channels of a group one after the other, and their squares."""
+    groups = np.reshape(x, (x.shape[0], num_groups, x.shape[1] // num_groups, -1))
+    count = groups.shape[2] * groups.shape[3]
+
+    def mean(values: Any) -> Any:
+        by_channel = np.sum(values, axis=3, keepdims=True)
+        return compute_once(lambda v: np.cumsum(np.asarray(v, np.float32), axis=2)[:, :, -1:], by_channel) / count
+
+    centred = groups - mean(groups)
+    return affine(np.reshape(centred / np.sqrt(mean(centred * centred) + eps), x.shape), weight, bias)
 
 
 def _transform(re: Any, im: Any, inverse: bool) -> tuple[Any, Any]:

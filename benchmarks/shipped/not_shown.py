@@ -49,6 +49,13 @@ APART = [
           "its index is as large as its source"),
     Apart("mul", "pytorch/pytorch/issues/188792", "the first call of several threads is less precise",
           "a race at the start of a process"),
+    Apart("roi_align", "openvinotoolkit/openvino/issues/37826", "adaptive sampling takes another number of points",
+          "its sampling_ratio is a number"),
+    Apart("bitwise_and", "pytorch/pytorch/issues/182822", "booleans of 0 axes: where they start is ignored",
+          "it takes no booleans"),
+    Apart("amax", "pytorch/pytorch/pull/187976", "64-bit integers, the last threads without a term: 0",
+          "no integers have 64 bits"),
+    Apart("sum", "ml-explore/mlx/issues/3784", "results of 2^34 elements: zeros", _LARGE),
 ]  # fmt: skip
 
 MISSED = {
@@ -86,4 +93,12 @@ MENDED = {
     ("cumsum", "fla-org/flash-linear-attention/pull/1095"),
     ("cumsum", "pytorch/pytorch/issues/184844"),
     ("argmin", "flagos-ai/FlagGems/pull/5430"),
+    ("upsample_bilinear", "intel/torch-xpu-ops/pull/4380"),
+    ("log_softmax", "jax-ml/jax/issues/40409"),
+    ("matmul_quantized", "ggml-org/llama.cpp/pull/28575"),
+    ("matmul_quantized", "ml-explore/mlx/issues/4250"),
+    ("im2col", "ggml-org/ggml/issues/1532"),
+    ("scale", "kekzl/imp/pull/808"),
+    ("swiglu", "vllm-project/vllm-xpu-kernels/issues/454"),
+    ("quantize_linear", "tenstorrent/tt-metal/issues/56525"),
 }

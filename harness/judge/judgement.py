@@ -23,6 +23,7 @@ from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import of_the_draw, waive_by_alternatives
 from opproof.harness.judge.array_statistics import (
+    BIAS,
     MIN_DISTINCT_RESULTS,
     NO_STATISTICS,
     ORDINARY_FILLS,
@@ -71,6 +72,12 @@ class Judgement:
     tensors: tuple[JudgedTensor, ...] = ()  # of a wrong answer, for the diagnosis
     left_out: tuple[str, ...] = ()  # outputs that did not come, and need not
     stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
+
+    def is_well_within(self, share: float) -> bool:
+        """Whether no more than a share of what is allowed was used, by an element or an array as a whole."""
+        figures = self.figures
+        pairs = (self.units, self.limit), (figures.rms, figures.most), (figures.bias and abs(figures.bias), BIAS)
+        return all(got is None or most is None or got <= share * most for got, most in pairs)
 
 
 def judge(

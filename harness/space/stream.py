@@ -22,8 +22,9 @@ from opproof.reference_ops import Op
 CHOICES = 3
 #: The part of the cases whose results are strided or in place.
 SHARE_OF_DESTINATIONS = 0.08
-#: Turns in a row in which no operator had a case, after which there is none.
+#: Turns in a row in which no operator had a case, after which there is none: of each of many, and of few together.
 IDLE_TURNS = 20
+IDLE_TURNS_OF_FEW = 1000
 
 
 def draw_on(
@@ -31,8 +32,7 @@ def draw_on(
 ) -> Iterator[Case]:
     """Cases of these operators without end, each once; none where they have no space.
 
-    `accepts` says which cases are wanted. Operators whose names are in `declined`, now or later, are passed over; the
-    cases of the others stay what they are.
+    `accepts` says which cases are wanted. Names in `declined`, now or later, are passed over: the others draw the same.
     """
     order = list(ops)
     random.Random(f"draw on {seed}").shuffle(order)  # noqa: S311 - draws, no secrets
@@ -41,7 +41,7 @@ def draw_on(
     met: dict[str, set[Triple]] = {op.name: set() for op in order}
     seen: set[Case] = set()
     idle = 0
-    while idle < IDLE_TURNS * max(len(order), 1):
+    while idle < max(IDLE_TURNS * len(order), IDLE_TURNS_OF_FEW):
         for op in order:
             idle += 1
             if op.name in declined:

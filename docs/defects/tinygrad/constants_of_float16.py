@@ -1,9 +1,9 @@
 """A constant is rounded to float16 before it is multiplied with, so that all results are off to one side
 
-0.1 is 0.09998 then: of products most are one unit too small. log(2), 1 / log(2) of gradients and the 1 / 6 of a mean
+0.1 is 0.09998 then: of products most are one unit too small. log(2), 1 / log(2) of gradients and the 1 / 3 of a mean
 are constants too.
 
-Ledger: avg_pool2d forward, avg_pool2d gradient
+Ledger: avg_pool1d forward, avg_pool1d gradient, avg_pool2d forward, avg_pool2d gradient
 Expected:
     3 * 0.1 0.3
     leaky_relu(-5) -0.05

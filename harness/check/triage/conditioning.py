@@ -26,7 +26,7 @@ from opproof.harness.judge.array_statistics import BIAS, NO_STATISTICS, measure_
 from opproof.harness.judge.judgement import JudgedTensor, Judgement
 from opproof.harness.reference.array_bias import MIN_WHOLE_VALUES, fit_slope
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.alternatives import BranchEffect, measure_branch_flips, widen_truth
+from opproof.harness.reference.torch.alternatives import BranchEffect, iter_wider_truths, measure_branch_flips
 from opproof.harness.reference.torch.arithmetic import Algorithm
 from opproof.harness.reference.torch.evaluate import TorchQuestion, Truth, compute_truth, iter_true_noise
 from opproof.harness.reference.torch.kinks import find_kink_gradients
@@ -43,13 +43,15 @@ def judge_by_wider_truth(one: JudgedVariant) -> JudgedVariant:
     if not one.fails:
         return one
     try:
-        known = widen_truth(one.question, one.known)
+        for known in iter_wider_truths(one.question, one.known):
+            wider = replace(one, known=known, judgements=one.judge(known))
+            if not wider.fails:
+                return wider
     except RuntimeError:  # PyTorch's backward takes other steps under noise: by the reference's own formula alone then
         return one
-    one = replace(one, known=known, judgements=one.judge(known))
     for step in (pass_kinks, pass_other_decisions, mark_ill_conditioned, mark_scalar_reads):
-        one = step(one)
-    return one
+        wider = step(wider)
+    return wider
 
 
 def _list_wrong(one: JudgedVariant) -> list[Mode]:

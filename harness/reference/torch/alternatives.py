@@ -39,7 +39,7 @@ compares one with a constant has nothing to round.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -52,15 +52,16 @@ from opproof.core.dtypes import DTYPES
 from opproof.harness.reference.array_bias import fit_slope, measure_slope_spread
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.roundoff import compute_roundoff
-from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, BranchTape, NoiseLevels
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, NoiseLevels
 from opproof.harness.reference.torch.evaluate import (
     TorchQuestion,
     Truth,
     amplitudes_of,
+    evaluate_exactly,
     evaluate_question,
+    iter_deviations,
     join_by_precision,
     key_of,
-    measure_torch_deviations,
     true_amplitudes_of,
 )
 
@@ -78,56 +79,50 @@ _SILENT = NoiseLevels(0.0, 0.0, 0.0)
 
 def widen_truth(question: TorchQuestion, known: Truth) -> Truth:
     """The truth with the bounds of other honest ways where they are wider, and what equal elements leave open."""
-    import torch
+    *_, wider = iter_wider_truths(question, known)
+    return wider
 
-    compute = question.compute
+
+def iter_wider_truths(question: TorchQuestion, known: Truth) -> Iterator[Truth]:
+    """Yield the truth with the bounds of other formulas, then with those of other backwards too, which take longest."""
+    compute, kinds, count = question.compute, question.results, len(known.outputs)
     if isinstance(compute, tuple):
-        return join_by_precision(question, lambda q: widen_truth(q, known))
-    exact = Arithmetic(torch, BranchTape())
-    values = evaluate_question(exact, question, 0.0)
-    other = measure_torch_deviations(exact.tape, question, values, _NOISY_RUNS, Algorithm.OTHER)
-    terms = _size_of_terms(exact.tape, question, values)
-    kinds = question.results
-    unit = amplitudes_of(question)[1]
-    silent = replace(_SILENT, tiny=amplitudes_of(question)[0].tiny)
-    flushed = evaluate_question(
-        Arithmetic(torch, exact.tape.restart(), silent, algorithm=Algorithm.FLUSHED), question, 0.0
-    )
-    summed = evaluate_question(
-        Arithmetic(torch, exact.tape.restart(), _SILENT, algorithm=Algorithm.SEQUENTIAL), question, 0.0
-    )
-    if exact.saturates:
-        terms = [None if t is None else np.maximum(t, _largest_of(t)) for t in terms]
-    with np.errstate(all="ignore"):
-        expected = [
-            e
-            if e is None or s is None or not k
-            else _widen_by_sums(
-                _widen_scale(
-                    _widen_spread(e, few, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, np.abs(f - v), k, compute
-                ),
-                a - v,
-                k,
-            )
-            for e, s, few, t, f, a, v, k in zip(
-                (*known.outputs, *known.gradients),
-                other.squares,
-                other.few,
-                terms,
-                flushed,
-                summed,
-                values,
-                kinds,
-                strict=True,
-            )
-        ]
-    count = len(known.outputs)
-    return replace(
-        known,
-        outputs=tuple(e for e in expected[:count] if e is not None),
-        gradients=tuple(map(partial(_of_zero_gradients, compute=compute), expected[count:], kinds[count:])),
-        open=_open(question, values),
-    )
+        yield join_by_precision(question, lambda q: widen_truth(q, known))
+        return
+    exact, values = evaluate_exactly(question)
+    *_, (squares, few) = iter_deviations(exact.tape, question, values, _NOISY_RUNS, Algorithm.OTHER)
+    amplitudes, unit = amplitudes_of(question)
+    flushed = _evaluate_again(question, exact, replace(_SILENT, tiny=amplitudes.tiny), algorithm=Algorithm.FLUSHED)
+    summed = _evaluate_again(question, exact, algorithm=Algorithm.SEQUENTIAL)
+    every = (*known.outputs, *known.gradients), squares, few, flushed, summed, values, kinds
+    left = _open(question, values)
+
+    def widen_one(t: Any, e: Expected | None, s: Any, some: Any, f: Any, a: Any, v: Any, k: str) -> Expected | None:
+        if e is None or s is None or not k:
+            return e
+        e = _widen_scale(_widen_spread(e, some, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, np.abs(f - v), k, compute)
+        return _widen_by_sums(e, a - v, k)
+
+    def widen(terms: Sequence[Array | None]) -> Truth:
+        with np.errstate(all="ignore"):
+            expected = list(map(widen_one, terms, *every))
+        outputs = tuple(e for e in expected[:count] if e is not None)
+        gradients = map(partial(_of_zero_gradients, compute=compute), expected[count:], kinds[count:])
+        return replace(known, outputs=outputs, gradients=tuple(gradients), open=left)
+
+    yield widen([None] * len(values))
+    terms = _size_of_terms(exact, question, values)
+    yield widen([None if t is None else np.maximum(t, _largest_of(t)) for t in terms] if exact.saturates else terms)
+
+
+def _evaluate_again(
+    question: TorchQuestion, exact: Arithmetic, levels: NoiseLevels = _SILENT, run: int | None = None, *,
+    algorithm: Algorithm = Algorithm.PLAIN,
+) -> list[Any]:  # fmt: skip
+    """Evaluate by what the exact evaluation decided; with a `run` nothing cancels in the backward."""
+    seed = 0 if run is None else key_of(question, run)
+    noise = Arithmetic(exact.torch, exact.tape.restart(), levels, seed, algorithm)
+    return evaluate_question(noise, question, 0.0, scatter=run is not None)
 
 
 def _of_zero_gradients(e: Expected | None, kind: str, compute: str | None) -> Expected | None:
@@ -175,17 +170,14 @@ def _widen_by_sums(e: Expected, off: Array, kind: str) -> Expected:
     return e if most <= 1 else replace(e, scale=scale)
 
 
-def _size_of_terms(tape: BranchTape, question: TorchQuestion, values: Sequence[Any]) -> list[Array | None]:
+def _size_of_terms(exact: Arithmetic, question: TorchQuestion, values: Sequence[Any]) -> list[Array | None]:
     """Of every gradient, per element, what its terms amount to: the RMS of gradients in which nothing cancels."""
-    import torch
-
     count = len(question.dtypes)
     squares: list[Any] = [None] * len(values)
     if not (any(question.needs) and question.cotangents):
         return squares
     for run in range(_SIGN_RUNS):
-        noise = Arithmetic(torch, tape.restart(), _SILENT, key_of(question, run))
-        found = evaluate_question(noise, question, 0.0, scatter=True)
+        found = _evaluate_again(question, exact, run=run)
         with np.errstate(all="ignore"):
             squares[count:] = [
                 None if y is None else np.abs(y) ** 2 + (0.0 if s is None else s)
@@ -196,9 +188,7 @@ def _size_of_terms(tape: BranchTape, question: TorchQuestion, values: Sequence[A
 
 def _open(question: TorchQuestion, values: Sequence[Any]) -> tuple[Array | None, ...]:
     """Of every output and gradient the elements that are others where sort and topk take the last of equals."""
-    import torch
-
-    others = evaluate_question(Arithmetic(torch, BranchTape(), algorithm=Algorithm.LAST_OF_TIES), question, 0.0)
+    _, others = evaluate_exactly(question, Algorithm.LAST_OF_TIES)
     with np.errstate(all="ignore"):
         return tuple(
             None
@@ -246,11 +236,7 @@ class BranchEffect:
 
 def selects(question: TorchQuestion) -> bool:
     """Whether the reference takes some elements for their size, as topk and argmax do."""
-    import torch
-
-    tape = BranchTape()
-    evaluate_question(Arithmetic(torch, tape), question, 0.0)
-    return any(name in _SELECTIONS for name, _ in tape.entries)
+    return any(name in _SELECTIONS for name, _ in evaluate_exactly(question)[0].tape.entries)
 
 
 def measure_branch_flips(question: TorchQuestion) -> list[BranchEffect | None]:
@@ -259,11 +245,9 @@ def measure_branch_flips(question: TorchQuestion) -> list[BranchEffect | None]:
     An output is not stored here: a maximum is found again by its own value. Raises OpError where the reference takes
     other ways then, so that nothing is known.
     """
-    import torch
-
     question = replace(question, saves=False)
-    tape = BranchTape()
-    evaluate_question(Arithmetic(torch, tape), question, 0.0)
+    exact, _ = evaluate_exactly(question)
+    torch, tape = exact.torch, exact.tape
     large = true_amplitudes_of(question, _BRANCH_NOISE_FACTOR)
     ends: list[BranchEffect | None] = [None] * len(question.results)
     for run in range(_BRANCH_RUNS):

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import linecache
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from pathlib import Path
@@ -147,13 +147,11 @@ _NARROW_NAMES = {"torch.float16": "f16", "torch.bfloat16": "bf16"}
 Casts = tuple[tuple[int, str], ...]
 
 
-@contextlib.contextmanager
-def with_recorded_casts(given: Container[int]) -> Iterator[dict[int, str]]:
-    """A block of which the casts between f16 or bf16 and wider floats are kept.
+def with_recorded_casts(given: Container[int], found: dict[int, str]) -> AbstractContextManager[Any]:
+    """A block of which `found` gets the casts between f16 or bf16 and wider floats.
 
     `given`: memory of what it is given, which is widened as it is, and has nothing to be rounded.
     """
-    found: dict[int, str] = {}
 
     def kept(number: int, x: Any, y: Any) -> Any:
         dtypes = str(x.dtype), str(y.dtype)
@@ -162,8 +160,7 @@ def with_recorded_casts(given: Container[int]) -> Iterator[dict[int, str]]:
             found[number] = next(_NARROW_NAMES[d] for d in dtypes if d in _NARROW_NAMES)
         return y
 
-    with _with_counted_casts(kept):
-        yield found
+    return _with_counted_casts(kept)
 
 
 def with_stored_casts(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> AbstractContextManager[None]:

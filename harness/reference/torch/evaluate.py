@@ -95,27 +95,29 @@ class Truth:
 
 def compute_truth(question: TorchQuestion, runs: int = RUNS, algorithm: Algorithm = Algorithm.PLAIN) -> Truth:
     """Expected outputs and gradients. Raises OpError where an operation has no rule."""
-    import torch
+    return next(iter_truths(question, (runs,), algorithm))
 
+
+def iter_truths(
+    question: TorchQuestion, stops: Sequence[int], algorithm: Algorithm = Algorithm.PLAIN
+) -> Iterator[Truth]:
+    """Yield the truth by each of so many noisy runs, those before among them. Raises OpError."""
     compute = question.compute
     if isinstance(compute, tuple):
-        return join_by_precision(question, lambda q: compute_truth(q, runs, algorithm))
-    exact = Arithmetic(torch, BranchTape())
-    values = evaluate_question(exact, question, 0.0)
-    off = measure_torch_deviations(exact.tape, question, values, runs, algorithm)
-    unit = amplitudes_of(question)[1]
-    expected = [
-        _make_expected(v, s, f, DTYPES.get(k), unit, runs, compute)
-        for v, s, f, k in zip(values, off.squares, off.few, question.results, strict=True)
-    ]
-    count = len(question.dtypes)
-    return Truth(
-        tuple(e for e in expected[:count] if e is not None),
-        tuple(expected[count:]),
-        tuple(exact.promoted),
-        tuple(exact.tape.taken),
-        unordered=exact.tape.unordered,
-    )
+        yield join_by_precision(question, lambda q: compute_truth(q, stops[-1], algorithm))
+        return
+    exact, values = evaluate_exactly(question)
+    unit, count = amplitudes_of(question)[1], len(question.dtypes)
+    for runs, (squares, few) in enumerate(iter_deviations(exact.tape, question, values, stops[-1], algorithm), 1):
+        if runs not in stops:
+            continue
+        expected = [
+            _make_expected(v, s, f, DTYPES.get(k), unit, runs, compute)
+            for v, s, f, k in zip(values, squares, few, question.results, strict=True)
+        ]
+        outputs = tuple(e for e in expected[:count] if e is not None)
+        left = tuple(exact.promoted), tuple(exact.tape.taken), exact.tape.unordered
+        yield Truth(outputs, tuple(expected[count:]), *left)
 
 
 def join_by_precision(question: TorchQuestion, truth_of: Callable[[TorchQuestion], Truth]) -> Truth:
@@ -130,23 +132,21 @@ def join_by_precision(question: TorchQuestion, truth_of: Callable[[TorchQuestion
     )
 
 
-def evaluate_exact(noise: Arithmetic, question: TorchQuestion) -> list[Any]:
-    """Gradients without noise, None where none is asked for."""
-    return evaluate_question(noise, question, 0.0)[len(question.dtypes) :]
+def evaluate_exactly(question: TorchQuestion, algorithm: Algorithm = Algorithm.PLAIN) -> tuple[Arithmetic, list[Any]]:
+    """The evaluation without noise, whose tape holds what it decided, and what it gives."""
+    import torch
+
+    exact = Arithmetic(torch, BranchTape(), algorithm=algorithm)
+    return exact, evaluate_question(exact, question, 0.0)
 
 
-@dataclass(frozen=True)
-class Deviations:
-    """Of every output and gradient, over noisy runs."""
-
-    squares: list[Any]  # their sum
-    few: list[list[Array]]  # those of some elements, by run; of floats of fewer digits than float32
-
-
-def measure_torch_deviations(
+def iter_deviations(
     tape: BranchTape, question: TorchQuestion, values: Sequence[Any], runs: int, algorithm: Algorithm = Algorithm.PLAIN
-) -> Deviations:
-    """Evaluate so often under noise of the least amplitude."""
+) -> Iterator[tuple[list[Any], list[list[Array]]]]:
+    """Evaluate so often under noise of the least amplitude, and yield what each result was off by so far.
+
+    That is the sum of squares, and by run that of some elements, of floats of fewer digits than float32.
+    """
     import torch
 
     amplitudes, unit = amplitudes_of(question)
@@ -162,7 +162,7 @@ def measure_torch_deviations(
             ]
             for kept, x, y in compress(zip(few, values, found, strict=True), narrow):
                 kept.append(sample_elements(y) - sample_elements(x))
-    return Deviations(squares, few)
+        yield squares, few
 
 
 def amplitudes_of(question: TorchQuestion) -> tuple[NoiseLevels, float]:
@@ -189,13 +189,10 @@ def iter_true_noise(
     question: TorchQuestion, runs: int, times: float = 1.0, algorithm: Algorithm = Algorithm.PLAIN
 ) -> Iterator[list[Any]]:
     """Results with roundings of so many times their true size, each run by the branches of the exact evaluation."""
-    import torch
-
-    tape = BranchTape()
-    evaluate_question(Arithmetic(torch, tape), question, 0.0)
+    exact, _ = evaluate_exactly(question)
     true = true_amplitudes_of(question, times)
     for run in range(runs):
-        noise = Arithmetic(torch, tape.restart(), true, key_of(question, run), algorithm)
+        noise = Arithmetic(exact.torch, exact.tape.restart(), true, key_of(question, run), algorithm)
         yield evaluate_question(noise, question, times)
 
 

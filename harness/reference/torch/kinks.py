@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.core.arrays import Array
-from opproof.harness.reference.torch.arithmetic import Arithmetic, BranchTape
-from opproof.harness.reference.torch.evaluate import TorchQuestion, evaluate_exact
+from opproof.harness.reference.torch.evaluate import TorchQuestion, evaluate_exactly
 
 #: How far inputs are moved, relative to 1 or to their size; how often at random, and how often where that is too few:
 #: of five equal elements one of three hundred has not had each rank in 24 orders.
@@ -59,9 +58,7 @@ def find_kink_gradients(question: TorchQuestion, times: int = RANDOM_POINTS) -> 
 
 
 def _evaluate_gradients(question: TorchQuestion) -> list[Any]:
-    import torch
-
-    return evaluate_exact(Arithmetic(torch, BranchTape()), question)
+    return evaluate_exactly(question)[1][len(question.dtypes) :]
 
 
 def _move_beside(question: TorchQuestion, times: int) -> Iterator[tuple[Array | None, ...]]:

@@ -6,10 +6,10 @@ that end where memory ends: such an operation is to raise, not to damage the hea
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +36,8 @@ def draws(func: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in func.tags and "dropout" not in name and name[0] != "_"
 
 
-@contextlib.contextmanager
-def with_recorded_draws() -> Iterator[list[Draw]]:
+def with_recorded_draws(found: list[Draw]) -> AbstractContextManager[Any]:
     """A block of which the random draws are kept, in order. Raises IndexError; see `ranges`."""
-    found: list[Draw] = []
 
     def kept(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         look(func, args, kwargs)
@@ -48,8 +46,7 @@ def with_recorded_draws() -> Iterator[list[Draw]]:
             found.append(Draw(func._schema.name, copy_nested(y if isinstance(y, tuple) else (y,))))
         return y
 
-    with with_intercepted_operations(kept):
-        yield found
+    return with_intercepted_operations(kept)
 
 
 #: Rows of an LSTM's weights for each number of its state: four gates.

@@ -60,7 +60,8 @@ def test_who_rounds_as_the_reference_does_is_right(dtype, factor):
 
 def test_casts_are_counted_in_order():
     x = torch.randn(3).to(torch.bfloat16)
-    with dtype_leaks.with_recorded_casts(frozenset()) as found:
+    found = {}
+    with dtype_leaks.with_recorded_casts(frozenset(), found):
         y = x.float()
         y = y.to(torch.float64).to(torch.float32)
         y = y.bfloat16()
@@ -70,13 +71,15 @@ def test_casts_are_counted_in_order():
 
 def test_what_is_given_is_widened_as_it_is():
     x = torch.randn(3).to(torch.bfloat16)
-    with dtype_leaks.with_recorded_casts({x.untyped_storage().data_ptr()}) as found:
+    found = {}
+    with dtype_leaks.with_recorded_casts({x.untyped_storage().data_ptr()}, found):
         x[1:].float()
         (x + 1).float().bfloat16()
     assert found == {2: "bf16", 3: "bf16"}
 
 
 def test_what_the_judge_casts_is_not_counted():
-    with dtype_leaks.with_recorded_casts(frozenset()) as found:
+    found = {}
+    with dtype_leaks.with_recorded_casts(frozenset(), found):
         opproof.assert_close(torch.ones(3), like=torch.neg, inputs=[-torch.ones(3)])
     assert found == {}

@@ -161,6 +161,11 @@ def test_draws_are_those_that_are_wanted_and_end_where_there_are_none():
     assert list(draw_on([load("acc")], "0", lambda _: False)) == []
 
 
+def test_draws_of_one_operator_go_on_where_few_are_wanted():
+    some = draw_on([load("softmax")], "0", lambda case: case.dtype == "f64" and len(case.shapes["x"]) == 4)
+    assert len(list(itertools.islice(some, 40))) == 40
+
+
 def test_operators_that_are_declined_are_passed_over_and_the_others_draw_the_same():
     ops, declined = [load(name) for name in ("softmax", "add", "sort")], {"softmax"}
     every = [c for c in itertools.islice(draw_on(ops, "0", lambda _: True), 90) if c.op != "softmax"]
