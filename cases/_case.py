@@ -2,7 +2,7 @@
 
     softmax[x=4x33;dim=-1;f32;fill=wide;layout=transposed]
 
-The operator may be a graph, by name or as an expression (reference_ops/_graphs.py): graph:relu(add(a,b))[a=3,;b=3,;f32].
+The operator may be a graph: graph:linear_gelu[...], graph:relu(add(a,b))[...] (reference_ops/_graphs.py).
 Grammar, parts separated by ';', in this order:
 
     tensor    name=4x33   name=33, (one axis)   name=0d (a scalar)   name=@other (the same tensor again)

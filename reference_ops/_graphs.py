@@ -127,7 +127,7 @@ def _list_rows(graph: OperatorGraph, pattern: Mapping[str, Any]) -> dict[str, tu
 
     first = row(UNEVEN)
     long = [row([LONG if i == k else small for i, small in enumerate(SMALL)]) for k in range(len(axes))]
-    strided = [row(UNEVEN, "f32", f"layout={layout}") for layout in ("transposed", "cropped", "middle")]
+    strided = [row(UNEVEN, "f32", f"layout={layout}") for layout in ("transposed", "cropped")]
     return {"smoke": (first,), "standard": (row(ONES), row(TILES), row(MIXED), *long, *strided)}
 
 
