@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import tomllib
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -28,9 +29,13 @@ import msgspec
 
 from opproof.core.dtypes import DTYPES, Declaration
 from opproof.core.errors import BackendError
+from opproof.core.graph import is_graph, parse_graph
 from opproof.core.verdicts import Mode
 
 FILE = "precision.toml"
+
+#: Precisions that are declared, from the least precise.
+WEAKEST_FIRST = ("q8", "storage", "bf16", "f16", "tf32")
 
 #: A declaration for (operator, dtype, mode); None where there is none.
 Declared: TypeAlias = Callable[[str, str, str], str | None]
@@ -69,22 +74,37 @@ def load_built_in(name: str, variant: str = "") -> tuple[Declared, Declared]:
     return make_declarations(entry for entry in read(path_of(name)) if entry.holds_for(spec))
 
 
+def _rank(compute: str) -> int:
+    """The place of a declared precision, from the least precise."""
+    return WEAKEST_FIRST.index(compute) if compute in WEAKEST_FIRST else len(WEAKEST_FIRST)
+
+
 def path_of(name: str) -> Path:
     """The file of the adapter `name`."""
     return Path(__file__).parent / name / FILE
 
 
 def make_declarations(entries: Iterable[Precision]) -> tuple[Declared, Declared]:
-    """Functions `compute` and `rounding` of `entries`; where two speak of one call, the last counts."""
+    """Functions `compute` and `rounding` of `entries`; where two speak of one call, the last counts.
+
+    Of a graph the least precise of what its calls are declared to compute in counts.
+    """
     table = {(e.op, dtype, str(e.mode)): e for e in entries for dtype in e.dtypes}
 
+    def find(op: str, dtype: str, mode: str) -> list[Precision]:
+        if not is_graph(op):
+            entry = table.get((op, dtype, mode))
+            return [] if entry is None else [entry]
+        modes = {str(Mode.FORWARD), mode}  # a gradient goes through what its forward stored
+        calls = itertools.product(sorted(parse_graph(op).operators), sorted(modes))
+        return [entry for name, of in calls for entry in find(name, dtype, of)]
+
     def compute(op: str, dtype: str, mode: str) -> str | None:
-        entry = table.get((op, dtype, mode))
-        return None if entry is None else entry.compute
+        stated = {entry.compute for entry in find(op, dtype, mode) if entry.compute is not None}
+        return min(stated, key=_rank, default=None)
 
     def rounding(op: str, dtype: str, mode: str) -> str | None:
-        entry = table.get((op, dtype, mode))
-        return None if entry is None else entry.rounding
+        return next((entry.rounding for entry in find(op, dtype, mode) if entry.rounding is not None), None)
 
     return compute, rounding
 

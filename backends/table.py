@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from opproof.backends.protocol import Unsupported
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
+from opproof.core.graph import is_graph, parse_graph
 from opproof.core.tuples import tuple_of
 
 #: The library's own function by our operator's name; it takes our tensors and parameters.
@@ -35,12 +36,23 @@ def like_of(op: str) -> int:
 
 
 def supports(table: Collection[str], op: str, library: str) -> Literal[True] | str:
-    """True, or the reason: the library has no such operator."""
-    return True if op in table else f"{library} has no {op}"
+    """True, or the reason: the library has no such operator, or not all of a graph."""
+    missing = sorted(operators_of(op).difference(table))
+    return f"{library} has no {missing[0]}" if missing else True
 
 
-def function_of(table: Table, op: str, library: str) -> Callable[..., Any]:
-    """The function for `op`. Raises Unsupported where the library has none."""
+def operators_of(op: str) -> frozenset[str]:
+    """The operators that a graph calls, or `op` itself."""
+    return parse_graph(op).operators if is_graph(op) else frozenset((op,))
+
+
+def function_of(table: Table, op: str, library: str, pass_on: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """The function for `op`, of a graph all its calls in one. Raises Unsupported where the library has none.
+
+    `pass_on` stands for what goes from one call of a graph to another, as OperatorGraph.compose has it.
+    """
+    if is_graph(op):
+        return parse_graph(op).compose(lambda name: function_of(table, name, library), pass_on)
     if op not in table:
         raise Unsupported(f"{library} has no {op}")
     return table[op]

@@ -2,6 +2,7 @@
 
     softmax[x=4x33;dim=-1;f32;fill=wide;layout=transposed]
 
+The operator may be a graph: graph:linear_gelu[...], graph:relu(add(a,b))[...] (reference_ops/_graphs.py).
 Grammar, parts separated by ';', in this order:
 
     tensor    name=4x33   name=33, (one axis)   name=0d (a scalar)   name=@other (the same tensor again)
@@ -32,6 +33,7 @@ from typing import TypeAlias
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError, suggest
+from opproof.core.graph import PREFIX
 from opproof.core.verdicts import Destination
 
 Scalar: TypeAlias = int | float | bool | str | None
@@ -40,7 +42,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-_ID = re.compile(rf"({_NAME.pattern})\[(.*)\]")
+_ID = re.compile(rf"({_NAME.pattern}|{PREFIX}[^\[\]]+)\[(.*)\]")
 _WHOLE = re.compile(r"[+-]?\d+")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*|[a-z]*(,[a-z]*)*->[a-z]*")  # the second an equation of einsum

@@ -4,11 +4,24 @@ An operator's file holds plain functions and a few facts (see CONTRIBUTING.md); 
 them into an `Op`. A file whose name begins with an underscore is not an operator.
 """
 
+from opproof.reference_ops._graphs import change_calls, graph_names, load, operators_of
 from opproof.reference_ops._kept import refuse_backends
-from opproof.reference_ops._op import Op, load, load_file, load_folder, names, summary
+from opproof.reference_ops._op import Op, load_file, load_folder, names, summary
 from opproof.reference_ops._traits import Trait
 from opproof.reference_ops._vjp import gradients_of
 
-__all__ = ["Op", "Trait", "gradients_of", "load", "load_file", "load_folder", "names", "summary"]
+__all__ = [
+    "Op",
+    "Trait",
+    "change_calls",
+    "gradients_of",
+    "graph_names",
+    "load",
+    "load_file",
+    "load_folder",
+    "names",
+    "operators_of",
+    "summary",
+]
 
 refuse_backends()

@@ -77,19 +77,6 @@ class Op:
     doc: str
     source: Path
     forward: Callable[..., Any]
-    vjp: Callable[..., Any] | None
-    torch: Callable[..., Any] | None
-    kinks: Callable[..., Any] | None
-    ties: Callable[..., Any] | None
-    settled: Callable[..., Any] | None
-    drawn: Callable[..., Any] | None
-    unfair: Callable[..., str] | None
-    conventions: Callable[..., Any] | None
-    hidden: Callable[..., Any] | None
-    held: Callable[..., Any] | None
-    domain: Callable[..., Mapping[str, Any]] | None
-    independent: Callable[..., Iterable[Mapping[str, int]]] | None
-    partials: Callable[..., Iterable[Any]] | None
     tensors: tuple[str, ...]
     optional: frozenset[str]
     variadic: bool
@@ -98,7 +85,26 @@ class Op:
     traits: frozenset[Trait]
     kinds: frozenset[Kind]  # of numbers that it has a meaning in
     rows: Mapping[str, tuple[str, ...]]  # by level, of a user's file: built-in operators have theirs in cases/
+    vjp: Callable[..., Any] | None = None
+    torch: Callable[..., Any] | None = None
+    kinks: Callable[..., Any] | None = None
+    ties: Callable[..., Any] | None = None
+    settled: Callable[..., Any] | None = None
+    drawn: Callable[..., Any] | None = None
+    unfair: Callable[..., str] | None = None
+    conventions: Callable[..., Any] | None = None
+    hidden: Callable[..., Any] | None = None
+    held: Callable[..., Any] | None = None
+    domain: Callable[..., Mapping[str, Any]] | None = None
+    independent: Callable[..., Iterable[Mapping[str, int]]] | None = None
+    partials: Callable[..., Iterable[Any]] | None = None
     reference: Callable[..., Any] | None = None  # a PyTorch function, which forward and vjp then call
+    expression: str = ""  # of a graph, whole: what a backend is asked for in place of the name
+
+    @property
+    def called(self) -> str:
+        """The name by which a backend is asked."""
+        return self.expression or self.name
 
     @property
     def analytic(self) -> bool:

@@ -36,6 +36,7 @@ from opproof.backends.ggml.versions import describe_unknown, is_known
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
 from opproof.backends.table import function_of, join_tables, split_device, supports, write_results
 from opproof.core.arrays import Array
+from opproof.core.graph import is_graph
 from opproof.core.verdicts import Destination
 
 TABLE = join_tables(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
@@ -60,7 +61,7 @@ class Ggml:
         self._refused: dict[Any, str] = {}  # by what decides it, whether a backward pass exists: asking costs a fork
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op in TABLE and "f64" in dtypes:
+        if (op in TABLE or is_graph(op)) and "f64" in dtypes:
             return "ggml's CPU backend does not compute in f64"
         return supports(TABLE, op, "ggml")
 
@@ -69,7 +70,7 @@ class Ggml:
         out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
         self._ask(op, inputs, params)
-        with Graph(self._device) as graph:
+        with Graph(self._device, planned=is_graph(op)) as graph:
             leaves = [_make_leaf(graph, x) for x in inputs]
             if out is not None:
                 graph.over = next(leaf for leaf, x in zip(leaves, inputs, strict=True) if x is out[0])

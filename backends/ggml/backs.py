@@ -10,6 +10,7 @@ import numpy as np
 
 from opproof.backends.ggml.conv import fold_windows
 from opproof.backends.ggml.graph import Graph, Tensor
+from opproof.backends.ggml.memory import dtype_of
 from opproof.backends.ggml.pool import OP_POOL_AVG, OP_POOL_MAX, call_pool
 from opproof.backends.ggml.views import cast, ensure_contiguous, ensure_rows, reshape, shape_of_four
 from opproof.backends.protocol import Unsupported
@@ -55,7 +56,7 @@ def get_rows_back(g: Graph, grad: Tensor, indices: Tensor, *, num_rows: int) -> 
 
 def _make_like(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
     """A tensor of which ggml reads the shape only."""
-    return g.leaf(np.zeros(shape, g.arrays[x.pointer].dtype))
+    return g.leaf(np.zeros(shape, dtype_of(g.type(x))))
 
 
 def im2col_back(

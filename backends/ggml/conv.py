@@ -11,6 +11,7 @@ import numpy as np
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.library import TYPES
+from opproof.backends.ggml.memory import dtype_of
 from opproof.backends.ggml.views import cast, ensure_contiguous, ensure_rows, reshape, swap_axes
 from opproof.backends.protocol import Unsupported
 
@@ -171,7 +172,7 @@ def im2col(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, padding:
 
 def _make_shaped(g: Graph, shape: tuple[int, ...], like: Tensor) -> Tensor:
     """A kernel of which ggml reads the shape and the type only."""
-    return g.leaf(np.zeros(shape, g.arrays[like.pointer].dtype))
+    return g.leaf(np.zeros(shape, dtype_of(g.type(like))))
 
 
 def im2col_3d(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Tensor:

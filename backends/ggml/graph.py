@@ -36,8 +36,10 @@ class Tensor:
 class Graph:
     """A graph under construction; a context manager that frees it."""
 
-    def __init__(self, device: Device, *, gradient: bool = False) -> None:
+    def __init__(self, device: Device, *, gradient: bool = False, planned: bool = False) -> None:
         self.device, self.library, self.gradient = device, device.library, gradient
+        self.planned = planned  # whether ggml's allocator has results share memory, as programs have it
+        self.allocator: ctypes.c_void_p | None = None
         self.arrays: dict[int, Array] = {}  # memory of leaves, by pointer; keeps it alive
         self.context = ctypes.c_void_p(self.pointer("ggml_init", InitParams(_CONTEXT, None, True)))
         self.graph = ctypes.c_void_p(
@@ -53,6 +55,8 @@ class Graph:
     def __exit__(self, *_: object) -> None:
         for buffer in (*self._buffers, *([] if self.buffer is None else [self.buffer])):
             self.library.function("ggml_backend_buffer_free")(buffer)
+        if self.allocator is not None:
+            self.library.function("ggml_gallocr_free")(self.allocator)
         self.library.function("ggml_free")(self.context)
 
     def leaf(self, array: Array) -> Tensor:
@@ -68,9 +72,15 @@ class Graph:
         seen = fold_axes(array)
         return self._placed(array, TYPES[name], to_four_axes(seen.shape), strides_of(seen))
 
+    def array_of(self, tensor: Tensor) -> Array:
+        """The memory of a leaf. Raises Unsupported for what the graph itself computes."""
+        if tensor.pointer not in self.arrays:
+            raise Unsupported("ggml's adapter reads this operand before the graph runs, which computes it")
+        return self.arrays[tensor.pointer]
+
     def blocks(self, tensor: Tensor, name: str) -> Tensor:
         """The leaf's bytes (..., bytes) as rows of blocks of a quantised type."""
-        array = np.ascontiguousarray(self.arrays[tensor.pointer])
+        array = np.ascontiguousarray(self.array_of(tensor))
         size, values = self.block(name)
         shape = (*array.shape[:-1], array.shape[-1] // size * values)
         made = self._placed(array, QUANTISED[name], to_four_axes(shape), None)
@@ -95,11 +105,11 @@ class Graph:
 
     def integers(self, tensor: Tensor) -> Tensor:
         """The leaf's int64 values as a contiguous I32 tensor, the only integers that most of ggml takes."""
-        return self.leaf(np.ascontiguousarray(self.arrays[tensor.pointer], dtype=np.int32))
+        return self.leaf(np.ascontiguousarray(self.array_of(tensor), dtype=np.int32))
 
     def copied(self, tensor: Tensor) -> Tensor:
         """A leaf over a copy of the leaf's array, for operators that write into their input."""
-        return self.leaf(self.arrays[tensor.pointer].copy(order="C"))
+        return self.leaf(self.array_of(tensor).copy(order="C"))
 
     def call(self, name: str, *args: Any, shape: Shape | None = None) -> Tensor:
         """The tensor that `name(context, *args)` makes. Raises Unsupported for a type that it does not take.

@@ -117,7 +117,7 @@ def softmax_ext(
 
 def read_kept(g: Graph, keep: Tensor | None) -> NDArray[np.bool_] | None:
     """Which scores stay, by the leaf of integers `keep`."""
-    return None if keep is None else g.arrays[keep.pointer] != 0
+    return None if keep is None else g.array_of(keep) != 0
 
 
 def make_mask(g: Graph, mask: Tensor | None, open_: NDArray[np.bool_] | None, scores: Shape) -> Tensor | None:
@@ -150,7 +150,7 @@ def cross_entropy(
     outer = [d for d in range(len(x.shape)) if d != axis]
     x = ensure_contiguous(g, permute(g, x, [*outer, axis]))
     if g.type(target) == "i64":
-        classes = g.arrays[target.pointer]
+        classes = g.array_of(target)
         if np.any(classes == ignore_index):
             raise Unsupported("ggml_cross_entropy_loss counts every row, and these have classes to ignore")
         labels = g.leaf(np.ascontiguousarray(classes[..., None] == np.arange(x.shape[-1]), dtype=np.float32))

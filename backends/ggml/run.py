@@ -88,6 +88,10 @@ def _compute(g: Graph) -> None:
     Raises MemoryError where there is none, and BackendFailed where a kernel wrote behind a tensor.
     """
     _check(g)
+    if g.planned:
+        _share_memory(g)
+        _run_kernels(g)
+        return
     g.pointer("ggml_new_tensor_1d", g.context, ctypes.c_int(TYPES["i8"]), ctypes.c_int64(_ZONE))
     allocate = g.library.function("ggml_backend_alloc_ctx_tensors")
     allocate.restype = ctypes.c_void_p
@@ -97,10 +101,24 @@ def _compute(g: Graph) -> None:
     g.device.fill_buffer(g.buffer, _POISON)
     if g.gradient:
         g.do("ggml_graph_reset", g.graph)
+    _run_kernels(g)
+    _look_behind(g, g.buffer)
+
+
+def _share_memory(g: Graph) -> None:
+    """Have ggml's allocator place what is computed: memory that nobody reads any more is used again."""
+    kind = g.pointer("ggml_backend_get_default_buffer_type", g.device.backend)
+    g.allocator = ctypes.c_void_p(g.pointer("ggml_gallocr_new", ctypes.c_void_p(kind)))
+    allocate = g.library.function("ggml_gallocr_alloc_graph")
+    allocate.restype = ctypes.c_bool
+    if not allocate(g.allocator, g.graph):
+        raise MemoryError("ggml_gallocr_alloc_graph gave no memory")
+
+
+def _run_kernels(g: Graph) -> None:
     status = g.library.function("ggml_backend_graph_compute")(g.device.backend, g.graph)
     if status:
         raise MemoryError(f"ggml_backend_graph_compute gave status {status}")
-    _look_behind(g, g.buffer)
 
 
 def _look_behind(g: Graph, buffer: ctypes.c_void_p) -> None:

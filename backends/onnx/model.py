@@ -16,6 +16,7 @@ from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, num
 from opproof.backends.protocol import Unsupported, short_name_of
 from opproof.backends.table import function_of, join_tables
 from opproof.core.arrays import Array
+from opproof.core.tuples import tuple_of
 
 #: Operators that came after OPSET, by the opset that brought them.
 NEWER = {"CumProd": 26}
@@ -60,6 +61,7 @@ class Model:
 
     nodes: list[NodeProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
+    inputs: tuple[ModelInput, ...] = ()
     kinds: dict[str, str] = field(default_factory=dict)  # of inputs whose bytes are read as another dtype of 8 bits
 
     def read(self, x: ModelInput, kind: str) -> ModelInput:
@@ -108,13 +110,13 @@ def key_of(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -
 
 def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> bytes:
     """The model of one call, serialised; inputs are named x0, x1 and so on. Raises Unsupported."""
-    function = function_of(table, op, "ONNX")
+    function = function_of(table, op, "ONNX", _take_result)
     tensors = [
         None if x is None else ModelInput(f"x{i}", tuple(x.shape), short_name_of(x.dtype)) for i, x in enumerate(inputs)
     ]
-    model = Model()
+    model = Model(inputs=tuple(t for t in tensors if t is not None))
     found = function(model, *tensors, **params)
-    results = [found] if isinstance(found, str) else list(found)
+    results = [y if isinstance(y, str) else y.name for y in tuple_of(found)]
     graph = helper.make_graph(
         model.nodes,
         op,
@@ -128,6 +130,24 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
     whole = helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
     _check_types(whole)
     return bytes(whole.SerializeToString())
+
+
+def _take_result(model: Model, name: str) -> ModelInput:
+    """A result as another node takes it, with the shape and dtype that ONNX infers from the model so far."""
+    graph = helper.make_graph(
+        model.nodes,
+        "so far",
+        [helper.make_tensor_value_info(t.name, _element_of(model, t), t.shape) for t in model.inputs],
+        [ValueInfoProto(name=name)],
+        initializer=model.constants,
+    )
+    imports = [helper.make_opsetid(domain, OPSET if not domain else 1) for domain in {n.domain for n in model.nodes}]
+    whole = helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
+    found = shape_inference.infer_shapes(whole, data_prop=True).graph.output[0].type.tensor_type
+    if not found.HasField("shape") or not all(d.HasField("dim_value") for d in found.shape.dim):
+        raise Unsupported(f"ONNX infers no shape for {name}, which another node takes")
+    dtype = next(word for word, element in ELEMENTS.items() if element == found.elem_type)
+    return ModelInput(name, tuple(d.dim_value for d in found.shape.dim), dtype)
 
 
 def _element_of(model: Model, x: ModelInput) -> int:

@@ -21,6 +21,7 @@ from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, find_ove
 from opproof.backends.worker.protocol import name_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DECLARED
+from opproof.core.graph import is_graph, parse_graph
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Destination
 from opproof.reference_ops import load
@@ -155,6 +156,8 @@ class Torch:
         return lambda torch, x, *others, **params: function(torch, x.clone(), *others, **params)
 
     def _twin(self, op: str) -> Callable[..., Any]:
+        if is_graph(op):
+            return parse_graph(op).compose(self._twin)
         twin = NATIVE.get(op, load(op).torch)
         if twin is None:
             raise Unsupported(f"PyTorch has no {op}")

@@ -149,7 +149,7 @@ def calls_of(pair: LargeQuestionPair, wanted: Sequence[Wanted | None]) -> TimedC
     """The call with both sets of values, and the results to make room for."""
     asked = pair.case_data
     return TimedCalls(
-        op=asked.op.name,
+        op=asked.op.called,
         params=dict(asked.params),
         gradient=asked.mode is Mode.GRADIENT,
         inputs=(inputs_of(asked), inputs_of(pair.decoy_data)),

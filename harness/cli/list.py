@@ -15,7 +15,7 @@ from opproof.cases._case import format_param
 from opproof.cases._registry import LEVELS
 from opproof.core.verdicts import RUN_LEVELS
 from opproof.harness.cli.options import Choice, split_values
-from opproof.reference_ops import Op, load, names
+from opproof.reference_ops import Op, graph_names, load, names
 from opproof.reference_ops._elsewhere import equivalents, names_by_operator
 from opproof.reference_ops._op import summary
 from opproof.reports import Result
@@ -34,6 +34,13 @@ def list_ops(*, as_json: bool) -> None:
         _print(facts_of_operators(), as_json=True)
         return
     _print([{"op": n, "summary": summary(n)} for n in names()], as_json=False)
+
+
+@list_command.command("graphs")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def list_graphs(*, as_json: bool) -> None:
+    """Graphs of operators with a name, for -o; `-o graphs` means all."""
+    _print([{"graph": n, "expression": load(n).doc.partition(": ")[2]} for n in graph_names()], as_json=as_json)
 
 
 @list_command.command("cases")

@@ -32,7 +32,7 @@ from opproof.harness.reference.expected import expected_of, values_of
 from opproof.harness.reference.question import Expected, Question, name_outputs
 from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, iter_arithmetics, unwrap, wrap
 from opproof.harness.reference.roundoff import ignore_fp_warnings
-from opproof.reference_ops import Op, gradients_of
+from opproof.reference_ops import Op, change_calls, gradients_of, load, operators_of
 
 #: Numbers of a question, inputs and results together, up to which causes are executed.
 MAX_NUMBERS = 2**24
@@ -71,7 +71,7 @@ def find_causes(known: Sequence[Known], posed: Question, judgement: Judgement, r
 
 def explains(entry: Known, posed: Question, judgement: Judgement, rules: Rules) -> bool:
     """Whether the cause of `entry` explains the failure. Raises what its functions raise."""
-    speaks = entry.covers_mode(posed.mode) and entry.covers_case(str(posed.case))
+    speaks = entry.covers_call(str(posed.case), posed.mode)
     if not speaks or not entry.is_named(judgement.verdict):
         return False
     when = function_of(entry.folder, entry.when)
@@ -80,7 +80,7 @@ def explains(entry: Known, posed: Question, judgement: Judgement, rules: Rules) 
     if entry.is_fault:
         return entry.message in judgement.message
     named = entry.vjp if posed.mode is Mode.GRADIENT else entry.forward
-    if named and function_of(entry.folder, named, posed.op.name) is None:  # a table without this operator
+    if named and not any(function_of(entry.folder, named, op) for op in _list_called(entry, posed)):  # not in its table
         return False
     return judgement.verdict in WRONG and _is_right_when_changed(entry, posed, judgement, rules)
 
@@ -177,6 +177,12 @@ class _Kinds:
 def _change_formulas(entry: Known, posed: Question) -> Question:
     """The question, put to the operator with the formulas of the entry in place of its own."""
     op: Op = posed.op
+    if op.expression:
+        calls = {name: load(name) for name in _list_called(entry, posed)}
+        for name, call in calls.items():
+            forward, vjp = (function_of(entry.folder, named, name) for named in (entry.forward, entry.vjp))
+            calls[name] = replace(call, forward=forward or call.forward, vjp=vjp or call.vjp)
+        return posed.given(op=change_calls(op, calls))
     forward, vjp = (function_of(entry.folder, named, op.name) for named in (entry.forward, entry.vjp))
     facts = {**op.facts, "EXACT": (), "MULTILINEAR": False}
     if posed.mode is Mode.FORWARD and forward is not None:
@@ -189,6 +195,11 @@ def _change_formulas(entry: Known, posed: Question) -> Question:
     if posed.mode is Mode.GRADIENT:
         changed.__dict__["outputs"] = posed.outputs
     return changed
+
+
+def _list_called(entry: Known, posed: Question) -> list[str]:
+    """The operators of the question that the entry speaks of: those that a graph calls, or its own."""
+    return sorted(operators_of(posed.op.name).intersection(entry.operators))
 
 
 def _expect_changed(changed: Question, declared: str | None) -> list[Expected | None]:

@@ -69,9 +69,11 @@ import msgspec
 
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import UsageError
+from opproof.core.graph import is_graph
 from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.known_failures.causes import ARITHMETICS, FUNCTIONS, Where, check_names
 from opproof.harness.known_failures.limits import SIZED, ErrorLimits
+from opproof.reference_ops import operators_of
 from opproof.reports import Result
 
 _SEED = re.compile(r";seed=\d+(?=\]$)")  # the last part of an id
@@ -328,20 +330,26 @@ class Known:
 
     def can_name(self, op: str) -> bool:
         """Whether a pattern can match a case of the operator: far quicker to ask than whether it matches one."""
-        return any(op.startswith(o[: o.index("*")]) if "*" in o else o == op for o in self.ops)
+        called = operators_of(op)
+        return any(op.startswith(o[: o.index("*")]) if "*" in o else o in called for o in self.ops)
 
     def covers_case(self, case: str) -> bool:
         """Whether a pattern matches the id, or the operator and the dtype, of a tensor at least, are stated."""
         if self.operators:
             op, _, rest = case.partition("[")
-            if op not in self.operators:
+            if operators_of(op).isdisjoint(self.operators):
                 return False
             return not self.dtypes or not _list_dtypes(rest).isdisjoint(self.dtypes)
         return any(matches(p, case) for p in self.globs)
 
     def speaks_of(self, case: str, mode: Mode, spec: str) -> bool:
         """Whether the entry speaks of the case in this mode on this backend."""
-        return self.covers_mode(mode) and self.covers_backend(spec) and self.covers_case(case)
+        return self.covers_backend(spec) and self.covers_call(case, mode)
+
+    def covers_call(self, case: str, mode: Mode) -> bool:
+        """Whether the entry speaks of the case in this mode: of a graph's gradient too where it does of its values."""
+        through = is_graph(case) and self.covers_mode(Mode.FORWARD)
+        return (self.covers_mode(mode) or through) and self.covers_case(case)
 
     def covers_mode(self, mode: Mode) -> bool:
         """Whether the entry speaks of the mode; of wrong calls, where it says so."""

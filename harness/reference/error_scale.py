@@ -11,7 +11,7 @@ import numpy as np
 
 from opproof.cases._every import is_every
 from opproof.core.arrays import Array
-from opproof.core.dtypes import DTYPES, Dtype
+from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.array_bias import sample_elements, varies
@@ -63,14 +63,14 @@ def measure_deviations(posed: Question, declared: str | None) -> list[Deviation 
     Squares are added up as the runs come: of large tensors the runs are gigabytes.
     """
     if orthogonal := _choose_orthogonal(posed, declared):
-        runs = orthogonal[0].runs
-        return [_take_mean(d, runs) for d in map(_deviation_of, _evaluate_noisy(posed, *orthogonal))]
+        runs = orthogonal.runs
+        return [_take_mean(d, runs) for d in map(_deviation_of, _evaluate_noisy(posed, orthogonal))]
     whole = declared == "storage" and DTYPES[posed.case.dtype].narrow and _varies(posed)
     if posed.together >= posed.runs:
         return [_take_mean(_deviation_of(r, whole=whole), posed.runs) for r in _evaluate_noisy_at_once(posed, declared)]
     totals: list[Deviation | None] = []
     for first in range(0, posed.runs, posed.together):
-        results = _evaluate_noisy(posed, *_make_source(posed, declared, first, min(posed.together, posed.runs - first)))
+        results = _evaluate_noisy(posed, _make_source(posed, declared, first, min(posed.together, posed.runs - first)))
         more = [_deviation_of(result, whole=whole) for result in results]
         totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
     return [_take_mean(total, posed.runs) for total in totals]
@@ -86,9 +86,9 @@ def measure_flushing_loss(posed: Question) -> list[Array | None]:
     interior = compute_roundoff(dtype, None)
     totals: list[Deviation | None] = []
     for first in range(0, RUNS, min(posed.together, RUNS)):
-        source, stored = _make_source(posed, None, first, min(posed.together, RUNS - first))
+        source = _make_source(posed, None, first, min(posed.together, RUNS - first))
         tiny = least_normal_of(dtype) / interior
-        more = [_deviation_of(result) for result in _evaluate_noisy(posed, replace(source, tiny=tiny), stored)]
+        more = [_deviation_of(result) for result in _evaluate_noisy(posed, replace(source, tiny=tiny))]
         totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
     real = max(interior, dtype.u) / DELTA
     return [None if d is None else d.root * real for d in (_take_mean(total, RUNS) for total in totals)]
@@ -103,7 +103,7 @@ def measure_reach(posed: Question, declared: str | None) -> list[tuple[Array, Ar
     size = ONE_STORE_RMS * max(compute_roundoff(dtype, declared), dtype.u)
     ends: list[tuple[Array, Array] | None] = []
     for first in range(0, NOISE_PASSES * RUNS, min(posed.together, RUNS)):
-        results = _evaluate_noisy(posed, *_make_source(posed, declared, first, min(posed.together, RUNS), size))
+        results = _evaluate_noisy(posed, _make_source(posed, declared, first, min(posed.together, RUNS), size))
         found = [_ends_of(r) for r in results]
         ends = found if not ends else [_join_ends(a, b) for a, b in zip(ends, found, strict=True)]
     return ends
@@ -118,7 +118,7 @@ def measure_shared_bias(posed: Question, declared: str | None) -> list[float]:
     size = max(compute_roundoff(dtype, declared), dtype.u)
     together = min(posed.together, RUNS)
     found = []
-    for result in _evaluate_noisy(posed, *_make_source(posed, declared, 0, together)):
+    for result in _evaluate_noisy(posed, _make_source(posed, declared, 0, together)):
         if not isinstance(result, NoisyArray):
             found.append(0.0)
             continue
@@ -133,9 +133,9 @@ def measure_shared_bias(posed: Question, declared: str | None) -> list[float]:
     return found
 
 
-def _evaluate_noisy(posed: Question, source: Source, stored: float) -> Sequence[Any]:
+def _evaluate_noisy(posed: Question, source: Source) -> Sequence[Any]:
     wrapped, outputs = _evaluate_noisy_forward(posed, source)
-    return outputs if posed.mode is Mode.FORWARD else _evaluate_noisy_vjp(posed, wrapped, outputs, source, stored)
+    return outputs if posed.mode is Mode.FORWARD else _evaluate_noisy_vjp(posed, wrapped, outputs, source)
 
 
 def _evaluate_noisy_forward(posed: Question, source: Source) -> tuple[list[Any], Sequence[Any]]:
@@ -145,11 +145,11 @@ def _evaluate_noisy_forward(posed: Question, source: Source) -> tuple[list[Any],
 
 
 def _evaluate_noisy_vjp(
-    posed: Question, wrapped: Sequence[Any], outputs: Sequence[Any], source: Source, stored: float
+    posed: Question, wrapped: Sequence[Any], outputs: Sequence[Any], source: Source
 ) -> Sequence[Any]:
     """The gradients in noisy arithmetic, from what `_evaluate_noisy_forward` gave."""
     with ignore_fp_warnings():
-        saved = [_store(y, stored, DTYPES[posed.case.dtype]) for y in outputs]
+        saved = [y.stored() if isinstance(y, NoisyArray) else y for y in outputs]
         cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
         return gradients_of(posed.op, cotangents, saved, wrapped, posed.params)
 
@@ -160,12 +160,12 @@ def _evaluate_noisy_at_once(posed: Question, declared: str | None) -> Sequence[A
     """
     if posed.mode is Mode.GRADIENT and declared in posed.noisy:
         return _evaluate_noisy_vjp(posed, *posed.noisy.pop(declared))
-    source, stored = _make_source(posed, declared, 0, posed.runs)
+    source = _make_source(posed, declared, 0, posed.runs)
     wrapped, outputs = _evaluate_noisy_forward(posed, source)
     if posed.mode is Mode.GRADIENT:
-        return _evaluate_noisy_vjp(posed, wrapped, outputs, source, stored)
+        return _evaluate_noisy_vjp(posed, wrapped, outputs, source)
     if sum(v.runs.nbytes for v in (*wrapped, *outputs) if isinstance(v, NoisyArray)) <= MAX_KEPT_FORWARD_BYTES:
-        posed.noisy[declared] = wrapped, outputs, source, stored
+        posed.noisy[declared] = wrapped, outputs, source
     return outputs
 
 
@@ -207,22 +207,22 @@ def _take_mean(total: Deviation | None, runs: int) -> Deviation | None:
     return None if total is None else replace(total, root=total.root / np.sqrt(runs))
 
 
-def _choose_orthogonal(posed: Question, declared: str | None) -> tuple[Source, float] | None:
+def _choose_orthogonal(posed: Question, declared: str | None) -> Source | None:
     """Noise that is the same for all elements, one run a rounding, where that says as much; None where it does not.
 
     Every number of a dtype is tried at once only by operators that map each element for itself.
     """
     if not is_every(posed.case.fill) or Trait.POINTWISE not in posed.op.traits:
         return None
-    source, stored = _make_source(posed, declared, 0, RUNS)
-    roundings = _count_roundings(posed, source, stored)
+    source = _make_source(posed, declared, 0, RUNS)
+    roundings = _count_roundings(posed, source)
     if roundings > MAX_ORTHOGONAL_ROUNDINGS:
         return None
     runs = count_runs(roundings)
-    return replace(source, draws=Orthogonal(runs), runs=runs), stored
+    return replace(source, draws=Orthogonal(runs), runs=runs)
 
 
-def _count_roundings(posed: Question, source: Source, stored: float) -> int:
+def _count_roundings(posed: Question, source: Source) -> int:
     """How often the reference rounds, found out on the first slice of every tensor."""
     counting = Counting()
 
@@ -230,14 +230,12 @@ def _count_roundings(posed: Question, source: Source, stored: float) -> int:
         return tuple(v if v is None or not v.ndim else v[:1] for v in arrays)
 
     few = posed.given(inputs=first(posed.inputs), cotangents=first(posed.cotangents))
-    _evaluate_noisy(few, replace(source, draws=counting, runs=1), stored)
+    _evaluate_noisy(few, replace(source, draws=counting, runs=1))
     return counting.count
 
 
-def _make_source(
-    posed: Question, declared: str | None, first: int, runs: int, size: float = DELTA
-) -> tuple[Source, float]:
-    """The source of interior noise from run `first` on, and the amplitude of storage noise; the larger is `size`."""
+def _make_source(posed: Question, declared: str | None, first: int, runs: int, size: float = DELTA) -> Source:
+    """The source of noise from run `first` on, of which interior or storage noise, the larger, is `size`."""
     case, multiples = posed.case, posed.multiples
     dtype = DTYPES[case.dtype]
     interior = compute_roundoff(dtype, declared)
@@ -250,7 +248,7 @@ def _make_source(
     narrow = summing == COMPUTE_U["f32"]
     double = summing == COMPUTE_U["f64"]
     amplitudes = size * interior / larger, size * summing / larger
-    return Source(Pooled(key), runs, *amplitudes, tiny, narrow, double, multiples), stored
+    return Source(Pooled(key), runs, *amplitudes, tiny, narrow, double, multiples, (stored, dtype.tiny))
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
@@ -260,11 +258,3 @@ def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
         if v is not None and v.dtype.kind == "f" and id(v) not in wrapped:
             wrapped[id(v)] = source.wrap(v)
     return [v if v is None else wrapped.get(id(v), v) for v in inputs]
-
-
-def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
-    """An output as a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
-    if not isinstance(y, NoisyArray):
-        return y
-    size = np.where((y.exact == 0) | np.isinf(y.exact), 0.0, np.maximum(np.abs(y.exact), dtype.tiny))
-    return NoisyArray(y.exact, y.source.add_noise(y.runs, amplitude * size), y.source)

@@ -399,7 +399,7 @@ def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
     shapes = case.shapes
     names = list(shapes) if op.variadic else op.tensors
     params = {**op.params, **case.kwargs}
-    support = host.support(op.name, "+".join(case.dtypes), mode, params, [shapes.get(n) for n in names])
+    support = host.support(op.called, "+".join(case.dtypes), mode, params, [shapes.get(n) for n in names])
     if support.reason:
         raise EarlyVerdict(Verdict.UNSUPPORTED, support.reason)
     _check_declared(support.declared)

@@ -28,7 +28,7 @@ from opproof.harness.reference.valid_case import check_case, load_own
 from opproof.harness.reference.wrong_call import wrong_calls_of
 from opproof.harness.run.exhaustive import make_chunks
 from opproof.harness.run.task import Task, op_name_of
-from opproof.reference_ops import Op, load, names
+from opproof.reference_ops import Op, graph_names, load, names
 from opproof.reference_ops._op import FOLDER
 
 #: Backends that take turns at a case.
@@ -62,7 +62,8 @@ def select_operators(selection: Selection) -> list[Op]:
     if not selection.ops:
         return [*own, *(load(n) for n in names())]
     by_name = {op.name: op for op in own}
-    return [by_name.get(name) or load(name) for name in selection.ops]
+    asked = [name for word in selection.ops for name in (graph_names() if word == "graphs" else [word])]
+    return [by_name.get(name) or load(name) for name in asked]
 
 
 def select_cases(selection: Selection) -> list[Case]:

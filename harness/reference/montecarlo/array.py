@@ -61,6 +61,7 @@ class Source:
     narrow: bool = False  # sums are accumulated in float32, so that equal terms lean to one side
     double: bool = False  # in float64, where numbers drawn with fewer digits lean
     multiples: tuple[tuple[int, float], ...] = ()  # a sum of a multiple of so many terms has so many times as many
+    storing: tuple[float, float] = (0.0, 0.0)  # amplitude of one store in the dtype, which is absolute below the second
 
     def count_terms(self, terms: int) -> float:
         """How many terms a sum of `terms` stands for: of data that repeat one period is evaluated."""
@@ -161,6 +162,13 @@ class NoisyArray(NDArrayOperatorsMixin):
     def __setitem__(self, index: Any, value: Any) -> None:
         self.exact[index] = exact_of(value)
         assign(self.runs, index, value)
+
+    def stored(self) -> NoisyArray:
+        """As a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
+        amplitude, tiny = self.source.storing
+        return self.source.noisy(
+            self.exact, self.source.add_noise(self.runs, _size_of_rounding(self.exact, tiny, amplitude))
+        )
 
     def _part(self, name: str) -> NoisyArray:
         """The real or the imaginary part: of a real array itself, or zeros."""

@@ -85,9 +85,9 @@ class ExecHost(ProcessHost):
             if posed.case.inplace:
                 arrays: Sequence[Array | None] = self._in_place(question, inputs, cotangents, timeout, longest)
             elif posed.mode is Mode.FORWARD:
-                arrays = self.forward(posed.op.name, inputs, posed.params, timeout, question.threads, longest)
+                arrays = self.forward(posed.op.called, inputs, posed.params, timeout, question.threads, longest)
             else:
-                given = (posed.op.name, inputs, posed.params, cotangents, posed.needs)
+                given = (posed.op.called, inputs, posed.params, cotangents, posed.needs)
                 arrays = self.vjp(*given, timeout, question.threads, longest)
         except Unsupported as reason:
             raise EarlyVerdict(Verdict.UNSUPPORTED, str(reason)) from None
@@ -137,7 +137,7 @@ class ExecHost(ProcessHost):
         posed, forward = question.posed, question.posed.mode is Mode.FORWARD
         where = posed.names.index(posed.case.inplace)
         kind = "forward" if forward else "vjp"
-        metadata, tensors = _request(kind, posed.op.name, inputs, posed.params, question.threads)
+        metadata, tensors = _request(kind, posed.op.called, inputs, posed.params, question.threads)
         if not forward:
             more, others = _of_gradient(cotangents, posed.needs)
             metadata, tensors = metadata | more, tensors | others

@@ -72,7 +72,7 @@ def make_layout(question: Request, alignment: int, guard: int = GUARD_PAGES) -> 
         for i, wanted in enumerate(question.wanted)
     ]
     request = WireRequest(
-        op=posed.op.name,
+        op=posed.op.called,
         params=posed.params,
         gradient=posed.mode is Mode.GRADIENT,
         inputs=inputs,

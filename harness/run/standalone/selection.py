@@ -109,7 +109,7 @@ def make_job(pair: LargeQuestionPair) -> dict[str, object]:
     asked = pair.case_data
     losses, data = ({}, {"asked": asked}) if is_large(asked.case) else (losses_of(pair), data_of(pair))
     return {
-        "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
+        "op": asked.op.called, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
         "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
         "data": {name: _to_native(posed) for name, posed in {**data, **losses}.items()},
     }  # fmt: skip
