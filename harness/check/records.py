@@ -88,11 +88,6 @@ def _add_diagnosis(
     return replace(result, **explained)
 
 
-#: What an operator may have beside a formula.
-_ABSENT = (
-    "torch", "kinks", "ties", "settled", "drawn", "unfair", "conventions", "hidden", "held", "domain", "independent",
-    "partials",
-)  # fmt: skip
 #: Seconds of one evaluation: with changed numbers it may have no end.
 _MAX_EVALUATION_SECONDS = 5.0
 
@@ -210,7 +205,6 @@ def _make_op(
         source=Path(name),
         forward=forward,
         vjp=vjp,
-        **dict.fromkeys(_ABSENT),
         tensors=tuple(tensors),
         optional=frozenset(),
         variadic=False,

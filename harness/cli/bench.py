@@ -7,22 +7,14 @@ from typing import Any
 
 import click
 
-from opproof.core.verdicts import LEVELS
-from opproof.harness.cli.options import SECONDS, Choice, check_finite, selection_of
+from opproof.harness.cli.options import SECONDS, check_finite, choose_cases, selection_of
 
 _PATH = click.Path(path_type=Path)
 
 
 @click.command("bench")
 @click.option("-b", "--backend", "backends", multiple=True, required=True, help="As of run; several are interleaved.")
-@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
-@click.option("--level", type=Choice(LEVELS), default="smoke", show_default=True)
-@click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
-@click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
-@click.option("--cases", "case_files", multiple=True, metavar="FILE", help="The cases of a file, or of a model.")
-@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
+@choose_cases("smoke")
 @click.option("--caches", type=click.Choice(["warm", "cold", "both"]), default="both", show_default=True)
 @click.option(
     "--width",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from opproof.core.errors import suggest
+from opproof.core.verdicts import EXHAUSTIVE, LEVELS
 
 if TYPE_CHECKING:
     from opproof.harness.run.plan import Selection
@@ -24,6 +26,7 @@ SECONDS = click.FloatRange(min=0, min_open=True, max=MAX_SECONDS)
 MEBIBYTES = click.IntRange(min=64, max=2**30)
 
 _RANDOM = "random"
+_OWN = "Operators of your own: a folder or a file."
 
 
 class Choice(click.Choice[str]):
@@ -121,6 +124,28 @@ def draw_seed(value: int | str) -> int:
     number = 1 + randbelow(2**31 - 1)
     click.echo(f"opproof: drew the seed {number}; --seed {number} instead of random repeats this run.", err=True)
     return number
+
+
+def choose_cases(first: str, levels: Sequence[str] = LEVELS, **told: str) -> Callable[[Any], Any]:
+    """The options that `selection_of` reads, as a decorator of commands; `told` has other words of help, by name.
+
+    `first` is the level where none is named.
+    """
+    modes = click.Choice(["forward", "gradient", *(["refusal"] if EXHAUSTIVE in levels else [])])
+    ops: dict[str, Any] = {"multiple": True, "metavar": "OP[,OP...]", "shell_complete": complete_operators}
+    dtypes: dict[str, Any] = {"multiple": True, "metavar": "f32,f16,...", "shell_complete": complete_dtypes}
+    files: dict[str, Any] = {"multiple": True, "help": "The cases of a file, or of a model: opproof list models."}
+    options = (
+        click.option("-o", "--op", "names", help="Only these operators.", **ops),
+        click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k."),
+        click.option("--level", type=Choice(levels), default=first, show_default=True, help=told.get("level")),
+        click.option("--mode", type=modes, help=told.get("mode", "Both by default.")),
+        click.option("--dtype", "dtypes", help="Only these dtypes.", **dtypes),
+        click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several."),
+        click.option("--cases", "case_files", metavar="FILE", **files),
+        click.option("--ops", "folders", multiple=True, metavar="DIR", help=_OWN),
+    )
+    return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
 
 
 def selection_of(options: Mapping[str, Any], **rest: Any) -> Selection:

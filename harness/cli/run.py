@@ -12,12 +12,12 @@ from click.core import ParameterSource
 from opproof.core.errors import UsageError
 from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import RUN_LEVELS
-from opproof.harness.cli import options as _complete
 from opproof.harness.cli.options import (
     MEBIBYTES,
     SECONDS,
-    Choice,
     check_finite,
+    choose_cases,
+    complete_backends,
     draw_seed,
     parse_amounts,
     parse_assignments,
@@ -39,49 +39,16 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--backend",
     "backends",
     multiple=True,
-    shell_complete=_complete.complete_backends,
+    shell_complete=complete_backends,
     help="Name, ./file.py, ./library.so or exec:COMMAND; several times for several.",
 )
-@click.option(
-    "-o",
-    "--op",
-    "names",
-    multiple=True,
-    metavar="OP[,OP...]",
-    shell_complete=_complete.complete_operators,
-    help="Only these operators.",
-)
-@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
-@click.option(
-    "--level",
-    type=Choice(RUN_LEVELS),
-    default="standard",
-    show_default=True,
-    help="exhaustive: every number of a dtype, for operators that map numbers; give -o and --dtype.",
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["forward", "gradient", "refusal"]),
-    help="Forward and gradient by default; refusal: wrong calls.",
+@choose_cases(
+    "standard",
+    RUN_LEVELS,
+    level="exhaustive: every number of a dtype, for operators that map numbers; give -o and --dtype.",
+    mode="Forward and gradient by default; refusal: wrong calls.",
 )
 @click.option("--wrong-calls", is_flag=True, help="Make calls that PyTorch refuses, too: they are to be refused.")
-@click.option(
-    "--dtype",
-    "dtypes",
-    multiple=True,
-    metavar="f32,f16,...",
-    shell_complete=_complete.complete_dtypes,
-    help="Only these dtypes.",
-)
-@click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
-@click.option(
-    "--cases",
-    "case_files",
-    multiple=True,
-    metavar="FILE",
-    help="The cases of a file, or of a model: opproof list models.",
-)
-@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
 @click.option(
     "--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds a case."

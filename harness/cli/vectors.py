@@ -7,22 +7,14 @@ from typing import Any
 
 import click
 
-from opproof.core.verdicts import LEVELS
-from opproof.harness.cli.options import Choice, selection_of
+from opproof.harness.cli.options import choose_cases, selection_of
 
 _SIZE = click.IntRange(min=1, max=2**40)
 
 
 @click.command("export")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
-@click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
-@click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
-@click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
-@click.option("--cases", "case_files", multiple=True, metavar="FILE", help="The cases of a file, or of a model.")
-@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
+@choose_cases("standard")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draws all data anew.")
 @click.option("--largest", type=_SIZE, default=1024, show_default=True, metavar="KIB", help="KiB that a file may have.")
 @click.option("--total", type=_SIZE, default=256, show_default=True, metavar="MIB", help="MiB that all may have.")

@@ -10,12 +10,11 @@ import contextlib
 import ctypes
 import math
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from opproof.core.errors import OpError
 from opproof.harness.check.call.exchange import CallRequest, Reply
@@ -209,9 +208,9 @@ def _list_names(code: CodeType) -> Iterator[str]:
             yield from _list_names(value)
 
 
-#: Seconds between two looks at what is waited for.
-_LOOK_SECONDS = 0.02
-#: The name of the thread that waits for the ends.
+#: Seconds added to what is waited for, so that little that is left is no hundred waits.
+_WAIT_ROUNDING_SECONDS = 0.001
+#: The name of the threads that wait for the end.
 WATCHING = "opproof-patience"
 
 
@@ -223,19 +222,6 @@ class DeadlineExceeded(BaseException):
         return super().__str__() or "it did not end in time"
 
 
-class _Wait(NamedTuple):
-    """A block that is to end in time."""
-
-    thread: int
-    lock: Any
-    allowed: Allowed
-
-
-_WAITS: list[_Wait] = []
-#: The one thread that looks at all of them, while there are any: to start one for each call takes as long as the call.
-_WATCHERS: list[threading.Thread] = []
-
-
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
     """Raises NoEnd in what is inside once it has taken so many seconds, as soon as that runs Python's own code.
@@ -245,36 +231,29 @@ def deadline(seconds: float) -> Iterator[None]:
     if math.isinf(seconds):
         yield
         return
-    wait = _Wait(threading.get_ident(), threading.Lock(), Allowed(seconds, Clock(alone=True)))
-    _WAITS.append(wait)
-    if not any(watcher.is_alive() for watcher in _WATCHERS):  # none, or one of the process that this was forked from
-        _WATCHERS[:] = [threading.Thread(target=_watch, name=WATCHING, daemon=True)]
-        _WATCHERS[0].start()
+    thread, lock, ended = threading.get_ident(), threading.Lock(), threading.Event()
+
+    allowed = Allowed(seconds, Clock(alone=True))
+
+    def end() -> None:
+        while (left := allowed.left) > 0:
+            if ended.wait(min(left + _WAIT_ROUNDING_SECONDS, threading.TIMEOUT_MAX)):
+                return
+        with lock:
+            if not ended.is_set():
+                _raise(thread, DeadlineExceeded)
+
+    threading.Thread(target=end, name=WATCHING, daemon=True).start()
     try:
         yield
     except DeadlineExceeded:
         raise DeadlineExceeded(f"it did not end within {seconds:g} s") from None
     finally:
-        with wait.lock:
-            _end(wait, None)  # one that has not come yet would end what follows
+        with lock:
+            ended.set()
+            _raise(thread, None)  # one that has not come yet would end what follows
 
 
-def _watch() -> None:
-    while True:
-        time.sleep(_LOOK_SECONDS)
-        for wait in [*_WAITS]:
-            with wait.lock:
-                if wait in _WAITS and wait.allowed.over:
-                    _end(wait, DeadlineExceeded)
-        if not _WAITS:
-            _WATCHERS.clear()  # before the last look: who waits from now on starts another
-            if not _WAITS:
-                return
-
-
-def _end(wait: _Wait, error: type[BaseException] | None) -> None:
-    """Raise it in the block, which is waited for no longer: it may strike before the block itself comes to that."""
-    if wait in _WAITS:
-        _WAITS.remove(wait)
+def _raise(thread: int, error: type[BaseException] | None) -> None:
     given = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(wait.thread), given)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
