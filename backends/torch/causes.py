@@ -548,7 +548,6 @@ def subtract_logarithms(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     return found
 
 
-#: By operator: steps that are stored in the dtype, where they overflow or are subnormal; of values, and of gradients.
 def divide_parts_by_stored_count(x: Any, *, output_size: Any) -> Any:
     """Divide the sum of a part by its number of cells in the dtype: f16 has none above 65,504."""
     outputs = (output_size,) * 3 if isinstance(output_size, int) else output_size
@@ -559,6 +558,7 @@ def divide_parts_by_stored_count(x: Any, *, output_size: Any) -> Any:
     return y
 
 
+#: By operator: steps that are stored in the dtype, where they overflow or are subnormal; of values, and of gradients.
 STORED_STEPS = {
     "adaptive_avg_pool3d": divide_parts_by_stored_count,
     "cosh": halve_exponentials_of_cosh,

@@ -82,6 +82,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("one off", integers.find_off_by_one),
     ("constant added", integers.find_added_integer),
     ("constant added", factor.find_added_constant),
+    ("call left out", other_call.find_left_out_call),
     ("other operator", other_call.find_other_operator),
     ("other values", inputs.find_changed_values),
     (NEAR_ONE, cancellation.find_lost_digits),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -15,7 +17,7 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
 from opproof.harness.diagnose.inputs import is_small
 from opproof.harness.diagnose.wrong import WrongTensor
-from opproof.reference_ops import Op, load, names
+from opproof.reference_ops import Op, change_calls, load, names, operators_of
 
 
 def find_ignored_cotangent(w: WrongTensor) -> str | None:
@@ -118,6 +120,16 @@ def _replace_input(w: WrongTensor, i: int, value: float | None) -> list[Array | 
 
 def _of_truths(v: Array) -> bool:
     return bool(v.dtype.kind in "iub" and v.size and v.min() >= 0 and v.max() <= 1)
+
+
+def find_left_out_call(w: WrongTensor) -> str | None:
+    """A graph without the calls of one operator: what such a call takes first goes on in its place."""
+    for name in sorted(operators_of(w.op.name)) if w.op.expression else ():
+        skipped = replace(load(name), forward=lambda x, *_, **__: x, vjp=lambda *given, **_: given[0])
+        with contextlib.suppress(ValueError, TypeError):  # of shapes that the next call does not take
+            if w.explained(op=change_calls(w.op, {name: skipped})):
+                return f"{w.what} is that of the graph without {name}"
+    return None
 
 
 def find_other_operator(w: WrongTensor) -> str | None:

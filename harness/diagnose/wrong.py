@@ -131,7 +131,7 @@ class WrongTensor:
         if self.whole:
             return np.zeros(self.got.shape)
         kind = DTYPES[self.dtype]
-        usual = np.median(self.scale) if self.scale.size else 0.0
+        usual = np.median(noisy) if (noisy := self.scale[self.scale > 0]).size else 0.0
         size = np.maximum(self.scale, usual) + np.abs(candidate) + np.abs(through)
         tolerance = units * kind.u * size + floor_of(kind)
         return np.where(np.isfinite(tolerance), tolerance, floor_of(kind))

@@ -71,8 +71,7 @@ def find_causes(known: Sequence[Known], posed: Question, judgement: Judgement, r
 
 def explains(entry: Known, posed: Question, judgement: Judgement, rules: Rules) -> bool:
     """Whether the cause of `entry` explains the failure. Raises what its functions raise."""
-    speaks = entry.covers_call(str(posed.case), posed.mode)
-    if not speaks or not entry.is_named(judgement.verdict):
+    if not entry.covers_call(str(posed.case), posed.mode) or not entry.is_named(judgement.verdict):
         return False
     when = function_of(entry.folder, entry.when)
     if when is not None and not when(posed):

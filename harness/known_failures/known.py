@@ -348,8 +348,8 @@ class Known:
 
     def covers_call(self, case: str, mode: Mode) -> bool:
         """Whether the entry speaks of the case in this mode: of a graph's gradient too where it does of its values."""
-        through = is_graph(case) and self.covers_mode(Mode.FORWARD)
-        return (self.covers_mode(mode) or through) and self.covers_case(case)
+        modes = (mode, Mode.FORWARD) if is_graph(case) else (mode,)
+        return any(map(self.covers_mode, modes)) and self.covers_case(case)
 
     def covers_mode(self, mode: Mode) -> bool:
         """Whether the entry speaks of the mode; of wrong calls, where it says so."""

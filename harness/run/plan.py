@@ -62,8 +62,8 @@ def select_operators(selection: Selection) -> list[Op]:
     if not selection.ops:
         return [*own, *(load(n) for n in names())]
     by_name = {op.name: op for op in own}
-    asked = [name for word in selection.ops for name in (graph_names() if word == "graphs" else [word])]
-    return [by_name.get(name) or load(name) for name in asked]
+    named = (name for word in selection.ops for name in (graph_names() if word == "graphs" else [word]))
+    return [by_name.get(name) or load(name) for name in named]
 
 
 def select_cases(selection: Selection) -> list[Case]:

@@ -12,6 +12,7 @@ from opproof.backends.precision import load_built_in
 from opproof.cases import Case, cases_of
 from opproof.core.errors import OpError
 from opproof.core.graph import parse_graph
+from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.judge.causes import find_causes
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.known_failures.known import Known
@@ -147,6 +148,24 @@ def test_who_stores_in_between_is_right_and_who_does_not(dtype):
     assert judged(Fused(scores), case).verdict == "PASS"
     assert judged(Fused(one_by_one), case).verdict == "PASS"
     assert judged(Fused(lambda *given: 1.05 * one_by_one(*given)), case).verdict == "WRONG_VALUE"
+
+
+@pytest.mark.parametrize(
+    ("case", "wrong", "said"),
+    [
+        (LINEAR_RELU, lambda x, w, bias: x @ w + bias, "y is that of the graph without relu"),
+        (LINEAR_RELU, lambda x, w, bias: np.maximum(x @ w, 0), "the input bias is ignored: it counts as 0"),
+        (
+            SCORES,
+            lambda q, k, factor, mask: scores(q, k, factor, 0 * mask),
+            "the input mask is ignored: it counts as 0",
+        ),
+        (SCORES, lambda q, k, factor, mask: scores(q, k, 1, mask), "the input factor is ignored: it counts as 1"),
+    ],
+)
+def test_a_call_that_is_left_out_is_named(case, wrong, said):
+    found = attempted(Fused(wrong), case)
+    assert diagnose(found.posed, found.answer, found.judgement) == said
 
 
 CAUSES = "def add_a_half(x):\n    return x / 8 + 0.5\n"
