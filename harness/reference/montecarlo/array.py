@@ -166,9 +166,8 @@ class NoisyArray(NDArrayOperatorsMixin):
     def stored(self) -> NoisyArray:
         """As a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
         amplitude, tiny = self.source.storing
-        return self.source.noisy(
-            self.exact, self.source.add_noise(self.runs, _size_of_rounding(self.exact, tiny, amplitude))
-        )
+        size = _size_of_rounding(self.exact, tiny, amplitude)
+        return self.source.noisy(self.exact, self.source.add_noise(self.runs, size))
 
     def _part(self, name: str) -> NoisyArray:
         """The real or the imaginary part: of a real array itself, or zeros."""

@@ -250,6 +250,7 @@ def evaluate_question(noise: Arithmetic, question: TorchQuestion, unit: float, *
             with with_noise(noise):
                 ys, gs = zip(*pairs, strict=True)
                 found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+    noise.products.outputs = []  # hooks of their graph hold `noise`: a circle that Python's collector does not see
     return arrays + [_to_array(next(found)) if n else None for n in question.needs]
 
 

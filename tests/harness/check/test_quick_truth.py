@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -28,6 +31,26 @@ def test_half_of_each_allowance_is_well_within(units, rms, bias, within):
     """By an element, by the RMS of an array, and by its mean: a bound of four runs may be twice as wide."""
     judged = Judgement(Verdict.PASS, units=units, limit=16.0, figures=ArrayStatistics(rms=rms, bias=bias))
     assert judged.is_well_within(0.5) is within
+
+
+class Never:
+    """Whether time is over: every evaluation holds it."""
+
+    def __call__(self):
+        return False
+
+
+def test_a_truth_leaves_nothing_behind():
+    """Hooks of stored casts lie in PyTorch's graph, where Python's collector sees no circle: 8 MB an evaluation."""
+    x, late = np.linspace(-2.0, 2.0, 12), Never()
+    kinds = {"dtypes": ("bf16",), "kinds": ("bf16",), "casts": ((1, "bf16"), (2, "bf16")), "late": late}
+    held = weakref.ref(late)
+    compute_truth(
+        TorchQuestion(lambda x: [x.to(torch.bfloat16).double().exp()], (x,), (True,), cotangents=(x,), **kinds)
+    )
+    del late, kinds
+    gc.collect()
+    assert held() is None
 
 
 def test_later_runs_go_on_from_the_first(monkeypatch):
