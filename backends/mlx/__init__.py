@@ -27,6 +27,7 @@ from opproof.backends.table import (
     supports,
 )
 from opproof.core.arrays import Array
+from opproof.core.graph import is_graph
 from opproof.core.tuples import tuple_of
 
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
@@ -53,19 +54,24 @@ class Mlx:
         return supports(self.table, op, "MLX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        function = function_of(self.table, op, "MLX")
+        function = self._function(op, params)
         with _with_declines():
-            return [self._numpy(y) for y in tuple_of(function(*map(self._tensor, inputs), **params))]
+            return [self._numpy(y) for y in tuple_of(function(*map(self._tensor, inputs)))]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        function = function_of(self.table, op, "MLX")
+        function = self._function(op, params)
         tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
         with _with_declines():
-            found = pull_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
+            found = pull_back(self._pull, function, tensors, gs, needs)
             return [None if d is None else self._numpy(d) for d in found]
+
+    def _function(self, op: str, params: Mapping[str, Any]) -> Callable[..., Any]:
+        """The operator of tensors alone; a graph is compiled as a whole where MLX compiles at all."""
+        function = functools.partial(function_of(self.table, op, "MLX"), **params)
+        return self._mx.compile(function) if is_graph(op) else function  # type: ignore[no-any-return]
 
     def _pull(self, f: Callable[..., Any], leaves: list[Any], gs: list[Any]) -> Any:
         return self._mx.vjp(f, leaves, gs)[1]
