@@ -22,6 +22,7 @@ _NEXT = {
     "c": "make check",
     "python": "opproof run -b ./backend.py -o relu",
     "exec": "opproof run -b 'exec:python3 backend.py' -o relu",
+    "exec-c": "make check",
     "triton": "opproof run -b ./backend.py -o relu",
 }
 _SUFFIX = ".in"
@@ -101,12 +102,9 @@ def skill_command() -> None:
 @click.command("header")
 def header_command() -> None:
     """Print the path of opproof.h: cc -I"$(dirname "$(opproof header)")" ..."""
-    from importlib.util import find_spec
+    from importlib.resources import files
 
-    spec = find_spec("opproof.backends")
-    assert spec is not None
-    assert spec.origin is not None
-    click.echo(Path(spec.origin).parent / "opproof.h")
+    click.echo(files("opproof.backends") / "opproof.h")
 
 
 @click.command("check-backend")

@@ -19,6 +19,7 @@ BREAK = {
     "c": ("backend.c", "? *at(cotangents[0], i) : 0", "? 1 : 0"),
     "python": ("backend.py", "np.where(x > 0, g, 0)", "np.where(x > 0, 1, 0)"),
     "exec": ("backend.py", "[b if a > 0 else 0.0", "[1.0 if a > 0 else 0.0"),
+    "exec-c": ("backend.c", "g ? g->data[i] :", "g ? 1 :"),
     "triton": ("backend.py", "tl.where(value > 0, slope, 0.0)", "tl.where(value > 0, 1.0, 0.0)"),
 }
 
@@ -42,7 +43,7 @@ def judged(folder):
 
 @pytest.mark.parametrize("kind", BREAK)
 def test_a_skeleton_passes_and_is_found_broken(kind, tmp_path):
-    if kind == "c" and not (shutil.which("make") and shutil.which("cc")):
+    if kind in ("c", "exec-c") and not (shutil.which("make") and shutil.which("cc")):
         pytest.skip("no C compiler, or no make")
     if kind == "triton":
         pytest.importorskip("torch")

@@ -289,20 +289,6 @@ def test_missing_command_is_a_wrong_call(tmp_path):
 # Examples
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_example_in_c(tmp_path):
-    folder = EXAMPLES / "exec_c"
-    sources = [str(folder / "backend.c"), str(folder / "frames.c")]
-    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(tmp_path / "backend"), *sources], check=True)
-    command = f"exec:{tmp_path / 'backend'}"
-    checked = opproof("check-backend", command, cwd=tmp_path)
-    assert checked.returncode == 0, checked.stdout
-    options = ["--op", "relu,add,matmul", "--dtype", "f32", "--level", "smoke", "-j", "1", "--quiet"]
-    done = opproof("run", "-b", command, *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout
-    assert "passes" in done.stdout
-
-
 @pytest.mark.skipif(
     shutil.which("node") is None or not (EXAMPLES / "node_tfjs" / "node_modules").is_dir(),
     reason="no node, or no examples/node_tfjs/node_modules",
