@@ -24,6 +24,7 @@ CLOSE = 1e-5
 FAR = {"store_exponents_in_bf16": 0.05, "store_exponents_in_f16": 0.01, "subtract_one_of_selu": 1e-4}
 FAR |= {"subtract_one_of_selu_of_gradient": 1e-4, "store_exponent_in_bf16": 0.05, "store_exponent_in_f16": 0.01}
 FAR |= dict.fromkeys(("store_variance", "store_variance_of_gradient", "store_variance_under_root"), 2.0**-10)
+FAR["scale_by_stored_sum"] = 2.0**-10  # one number that is stored in float16
 #: Questions on which the cause does not happen, where the first of the operator is not one.
 QUESTIONS = {
     "arange": "arange[start=0.0;end=5.0;step=1.0;f32]",
