@@ -29,7 +29,7 @@ STANDARD = [
     _row(2, 3, 4, 7, 33, "fill=zeros"),
     _row(2, 3, 4, 7, 5, "fill=small;f32,bf16"),
     _row(2, 3, 4, 7, 5, "fill=exact;needs=head_weights", mask=False),
-    _row(2, 3, 4, 7, 5, "fill=signs"),
+    _row(2, 3, 4, 7, 5, "fill=signs;needs=head_weights,mask"),
     _row(2, 3, 4, 7, 5, "needs=q"),
     _row(2, 3, 4, 7, 5, "needs=k,mask"),
     _row(2, 3, 4, 7, 5, "needs=head_weights"),
