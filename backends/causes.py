@@ -434,6 +434,10 @@ def cube_result(g: Any, y: Any, x: Any) -> Any:
     return -0.5 * g * (y * y * y)
 
 
+def divide_one_by_sum_with_exponential(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
 def divide_stored_sum(x: Any, *, dim: Any, keepdim: bool) -> Any:
     """Store the sum of a mean before it is divided."""
     count = x.size if dim is None else math.prod(x.shape[a] for a in np.atleast_1d(dim))

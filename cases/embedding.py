@@ -8,6 +8,7 @@ SMOKE = ["weight=7x33;indices=5,"]
 STANDARD = [
     "weight=1x9;indices=4,",
     "weight=2x5;indices=9,",
+    "weight=4x16;indices=32,;f32,f16,bf16",  # a table of a few vectors, whose last number ends its memory
     "weight=5x31;indices=3x4;fill=wide",
     "weight=9x32;indices=2x3x2;layout=weight:offset",
     "weight=6x33;indices=7,;layout=weight:transposed",

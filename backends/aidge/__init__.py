@@ -14,6 +14,7 @@ from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, short_name_of
 from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, supports
 from opproof.core.arrays import Array
+from opproof.core.graph import is_graph
 
 #: What aidge's exceptions say where it has no kernel for a dtype, or no backward.
 NO_KERNEL, NO_BACKWARD = "missing or invalid registrar key", ("not yet implemented", "not implemented yet")
@@ -31,6 +32,8 @@ class Aidge:
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if "bf16" in dtypes:
             return "aidge's CPU backend has no bfloat16"
+        if is_graph(op):
+            return "aidge's adapter makes a graph of one operator"
         return supports(self.table, op, "aidge")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:

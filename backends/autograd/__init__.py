@@ -18,6 +18,7 @@ from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import Table, check_variant, function_of, import_library, join_tables, pull_back, supports
 from opproof.core.arrays import Array
+from opproof.core.graph import is_graph
 
 #: What autograd asserts where a gradient covers a part of the function only, and how NumPy refuses an empty maximum.
 DECLINES = (
@@ -35,7 +36,7 @@ class Autograd:
         self._autograd, self.table, self.version, self._each = autograd, table, version, variant == "each"
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op in self.table and "bf16" in dtypes:
+        if (op in self.table or is_graph(op)) and "bf16" in dtypes:
             return "NumPy, and so autograd, has no bfloat16"
         return supports(self.table, op, "autograd")
 

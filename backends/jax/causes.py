@@ -157,10 +157,6 @@ def multiply_by_stored_slope_of_tan(g: Any, y: Any, x: Any) -> Any:
     return g * (1 + np.square(np.tan(x)))
 
 
-def divide_one_by_sum_with_exponential(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
-
-
 def multiply_by_stored_slope_of_sigmoid(g: Any, y: Any, x: Any) -> Any:
     """Multiply by y (1 - y), each step of it stored."""
     return g * (y * (1 - y))

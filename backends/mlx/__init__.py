@@ -71,7 +71,7 @@ class Mlx:
     def _function(self, op: str, params: Mapping[str, Any]) -> Callable[..., Any]:
         """The operator of tensors alone; a graph is compiled as a whole where MLX compiles at all."""
         function = functools.partial(function_of(self.table, op, "MLX"), **params)
-        return self._mx.compile(function) if is_graph(op) else function  # type: ignore[no-any-return]
+        return self._mx.compile(function) if is_graph(op) else function
 
     def _pull(self, f: Callable[..., Any], leaves: list[Any], gs: list[Any]) -> Any:
         return self._mx.vjp(f, leaves, gs)[1]

@@ -264,6 +264,12 @@ def elements_with_nan(question: Any) -> Any:
     return [has]
 
 
+def where_heads_are_as_many_as_positions(question: Any) -> Any:
+    """All of an answer whose heads, which stand beside positions before they are transposed, are as many as these."""
+    shape = question.params.get("shape", (0, 1, 2))
+    return [np.full(y.shape, len(shape) == 4 and shape[1] == shape[2]) for y in question.outputs]
+
+
 def where_nan_is_expected(question: Any) -> Any:
     """Elements that are NaN by the operator's definition."""
     return [np.isnan(y) for y in question.outputs]
