@@ -38,12 +38,18 @@ def equals(x: Array, dim: int) -> Array:
     return np.moveaxis(np.take_along_axis(numbers, np.argsort(places, axis=-1), axis=-1), -1, dim)
 
 
-def last_records(ranks: Array, dim: int) -> Array:
-    """Where along `dim` the greatest rank up to and with each one stands, the last of equal ones."""
-    if not ranks.ndim:
-        return np.zeros(ranks.shape, dtype=np.int64)
-    places = np.arange(ranks.shape[dim]).reshape([-1 if a == dim % ranks.ndim else 1 for a in range(ranks.ndim)])
-    records = ranks == np.maximum.accumulate(ranks, axis=dim)
+def last_records(x: Array, dim: int) -> Array:
+    """Where along `dim` the largest up to and with each element stands, the last of equals; NaN is larger than all.
+
+    Of a noisy array it is told by the exact values.
+    """
+    if not x.ndim:
+        return np.zeros(x.shape, dtype=np.int64)
+    values = np.asarray(getattr(x, "exact", x))
+    nan = np.isnan(values)
+    largest = np.maximum.accumulate(np.where(nan, np.inf, values), axis=dim)
+    records = nan | ((values == largest) & ~np.logical_or.accumulate(nan, axis=dim))
+    places = np.arange(x.shape[dim]).reshape([-1 if a == dim % x.ndim else 1 for a in range(x.ndim)])
     return np.maximum.accumulate(np.where(records, places, 0), axis=dim)
 
 

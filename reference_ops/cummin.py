@@ -9,12 +9,10 @@ PyTorch: torch.cummin. ONNX: none. ggml: none.
 
 from typing import Any
 
-import numpy as np
-
 from opproof.core.arrays import Array
 from opproof.reference_ops._axes import left
 from opproof.reference_ops._index import added, along
-from opproof.reference_ops._order import equals, gaps, last_records, taken
+from opproof.reference_ops._order import gaps, last_records, taken
 
 OUTPUTS = ("y", "indices")
 ON_REQUEST = ("indices",)
@@ -26,20 +24,13 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
     return [{**of, "indices": of["y"]} for of in left(shapes, params["dim"], keepdim=True)]
 
 
-def _places(x: Array, dim: int) -> Array:
-    """Where the least so far stands, by the order of the elements; NaN, each behind the one before, is beyond all."""
-    ranks = equals(x, dim)
-    ranks = np.where(np.isnan(x), ranks, -1 - ranks)
-    return last_records(ranks, dim)
-
-
 def forward(x: Array, *, dim: int) -> tuple[Array, Array]:
-    indices = _places(x, dim)
+    indices = last_records(-x, dim)
     return taken(x, indices, dim), indices
 
 
 def vjp(g: tuple[Array, Any], y: tuple[Array, Array], x: Array, *, dim: int) -> Array:
-    return added(x.shape, along(_places(x, dim), dim), g[0]) if x.ndim else g[0]
+    return added(x.shape, along(last_records(-x, dim), dim), g[0]) if x.ndim else g[0]
 
 
 def kinks(x: Array, *, dim: int) -> Array:
