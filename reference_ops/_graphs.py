@@ -28,10 +28,12 @@ from opproof.reference_ops import _op
 from opproof.reference_ops._op import FACTS, Op
 from opproof.reference_ops._vjp import gradients_of
 
-#: Sizes of the axes of a pattern in the order of their names: no tile of any kernel, one, whole tiles, a mixture.
+#: Sizes of the axes of a pattern in the order of their names: no tile of any kernel, one, whole tiles, all alike, so
+#: that whoever tells axes by their sizes takes one for another, and a mixture.
 UNEVEN = (7, 33, 5, 9, 3, 11)
 ONES = (1,) * 6
 TILES = (4, 16, 32, 16, 8, 32)
+ALIKE = (3,) * 6
 MIXED = (3, 16, 65, 1, 17, 2)
 #: An axis past a block of 256 threads, beside short ones.
 LONG = 257
@@ -106,7 +108,7 @@ def _signed(pattern: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _list_rows(graph: OperatorGraph, pattern: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Rows of a pattern: sizes that are no tile, ones, whole tiles, each axis long, and strides of another layout."""
+    """Rows of a pattern: sizes that are no tile, ones, whole tiles, alike, each axis long; and another layout."""
     if "signature" not in pattern:
         return {}
     # A store in 16 bits turns a branch that a sum next to 0 decides, and every answer is right then.
@@ -128,7 +130,7 @@ def _list_rows(graph: OperatorGraph, pattern: Mapping[str, Any]) -> dict[str, tu
     first = row(UNEVEN)
     long = [row([LONG if i == k else small for i, small in enumerate(SMALL)]) for k in range(len(axes))]
     strided = [row(UNEVEN, "f32", f"layout={layout}") for layout in ("transposed", "cropped")]
-    return {"smoke": (first,), "standard": (row(ONES), row(TILES), row(MIXED), *long, *strided)}
+    return {"smoke": (first,), "standard": (row(ONES), row(TILES), row(ALIKE), row(MIXED), *long, *strided)}
 
 
 def _has_branches(op: Op) -> bool:
