@@ -29,7 +29,7 @@ import msgspec
 
 from opproof.core.dtypes import DTYPES, Declaration
 from opproof.core.errors import BackendError
-from opproof.core.graph import is_graph, parse_graph
+from opproof.core.graph import is_graph, operators_of
 from opproof.core.verdicts import Mode
 
 FILE = "precision.toml"
@@ -96,7 +96,7 @@ def make_declarations(entries: Iterable[Precision]) -> tuple[Declared, Declared]
             entry = table.get((op, dtype, mode))
             return [] if entry is None else [entry]
         modes = {str(Mode.FORWARD), mode}  # a gradient goes through what its forward stored
-        calls = itertools.product(sorted(parse_graph(op).operators), sorted(modes))
+        calls = itertools.product(sorted(operators_of(op)), sorted(modes))
         return [entry for name, of in calls for entry in find(name, dtype, of)]
 
     def compute(op: str, dtype: str, mode: str) -> str | None:

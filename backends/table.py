@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from opproof.backends.protocol import Unsupported
 from opproof.core.arrays import Array
 from opproof.core.errors import BackendError
-from opproof.core.graph import is_graph, parse_graph
+from opproof.core.graph import is_graph, operators_of, parse_graph
 from opproof.core.tuples import tuple_of
 
 #: The library's own function by our operator's name; it takes our tensors and parameters.
@@ -39,11 +39,6 @@ def supports(table: Collection[str], op: str, library: str) -> Literal[True] | s
     """True, or the reason: the library has no such operator, or not all of a graph."""
     missing = sorted(operators_of(op).difference(table))
     return f"{library} has no {missing[0]}" if missing else True
-
-
-def operators_of(op: str) -> frozenset[str]:
-    """The operators that a graph calls, or `op` itself."""
-    return parse_graph(op).operators if is_graph(op) else frozenset((op,))
 
 
 def function_of(table: Table, op: str, library: str, pass_on: Callable[..., Any] | None = None) -> Callable[..., Any]:

@@ -99,14 +99,24 @@ def is_graph(op: str) -> bool:
     return op.startswith(PREFIX)
 
 
+def operators_of(op: str) -> frozenset[str]:
+    """The operators that a graph calls, or `op` itself. Raises OpError for what is no graph."""
+    return parse_graph(op).operators if is_graph(op) else frozenset((op,))
+
+
+def parse_expression(text: str, name: str) -> ast.expr:
+    """The syntax tree of the graph `name`. Raises OpError where `text` is no expression."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise OpError(f"{name!r} is no graph: {error.msg}; expected calls, as in {PREFIX}relu(add(a,b)).") from None
+
+
 @functools.lru_cache(maxsize=256)
 def parse_graph(text: str) -> OperatorGraph:
     """Read the expression behind PREFIX. Raises OpError where it is none."""
     reader = _Reader(text)
-    try:
-        tree = ast.parse(text.removeprefix(PREFIX), mode="eval").body
-    except SyntaxError as error:
-        raise OpError(f"{text!r} is no graph: {error.msg}; expected calls, as in {PREFIX}relu(add(a,b)).") from None
+    tree = parse_expression(text.removeprefix(PREFIX), text)
     results = [reader.read(part) for part in (tree.elts if isinstance(tree, ast.Tuple) else [tree])]
     edges = tuple(edge for edge in results if isinstance(edge, tuple))
     if len(edges) < len(results) or not edges:
@@ -149,9 +159,11 @@ class _Reader:
             self.params[keyword.value.id] = None
             return keyword.arg, Parameter(keyword.value.id)
         try:
-            return keyword.arg, ast.literal_eval(keyword.value)
-        except ValueError:
-            value = ast.unparse(keyword.value)
+            value = ast.literal_eval(keyword.value)
+            hash(value)  # neither a list nor a set
+        except (TypeError, ValueError):
+            found = ast.unparse(keyword.value)
             raise OpError(
-                f"{self.text!r} is no graph: {keyword.arg}={value} is neither a number, a word nor a name."
+                f"{self.text!r} is no graph: {keyword.arg}={found} is neither a number, a word nor a name."
             ) from None
+        return keyword.arg, value

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from opproof.core.errors import OpError, suggest
-from opproof.core.graph import PREFIX, Edge, GraphNode, OperatorGraph, is_graph, parse_graph
+from opproof.core.graph import PREFIX, Edge, GraphNode, OperatorGraph, is_graph, parse_expression, parse_graph
+from opproof.core.graph import operators_of as operators_called
 from opproof.core.tuples import tuple_of
 from opproof.reference_ops import _op
 from opproof.reference_ops._op import FACTS, Op
@@ -49,7 +50,7 @@ def load(name: str) -> Op:
 
 def operators_of(name: str) -> frozenset[str]:
     """The operators that the graph `name` calls; an operator's own name. Raises OpError where there is no graph."""
-    return parse_graph(load_graph(name).expression).operators if is_graph(name) else frozenset((name,))
+    return operators_called(load_graph(name).expression if is_graph(name) else name)
 
 
 def change_calls(op: Op, calls: Mapping[str, Op]) -> Op:
@@ -144,11 +145,7 @@ def _size_of(axis: str, sizes: Mapping[str, int]) -> int:
 
 def _write_out(text: str, name: str) -> str:
     """The expression with every parameter of every call, defaults too, and outputs by number. Raises OpError."""
-    try:
-        tree = ast.parse(text, mode="eval")
-    except SyntaxError as error:
-        raise OpError(f"{name!r} is no graph: {error.msg}; expected calls, as in {PREFIX}relu(add(a,b)).") from None
-    return ast.unparse(_Writer(name).visit(tree))
+    return ast.unparse(_Writer(name).visit(parse_expression(text, name)))
 
 
 class _Writer(ast.NodeTransformer):
@@ -192,7 +189,7 @@ class _Writer(ast.NodeTransformer):
 
 def _store(y: Any) -> Any:
     """What goes from one call to another: under noise as it is stored in between (harness/reference/montecarlo)."""
-    return y.stored() if hasattr(y, "stored") else y
+    return y.store() if hasattr(y, "store") else y
 
 
 def _pull_back(
@@ -222,7 +219,7 @@ def _pull_back(
         given = [gradients.get((number, i)) for i in range(len(outputs[number]))]
         if all(c is None for c in given):
             continue
-        op = op_of(graph.nodes[number].op)
+        op = op_of(node.op)
         if op.vjp is None:
             raise OpError(f"{op.name} has no gradient, which its graph asks for.")
         whole = [

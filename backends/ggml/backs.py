@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from opproof.backends.ggml.conv import fold_windows
+from opproof.backends.ggml.conv import fold_windows, make_shaped
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.memory import dtype_of
 from opproof.backends.ggml.pool import OP_POOL_AVG, OP_POOL_MAX, call_pool
 from opproof.backends.ggml.views import cast, ensure_contiguous, ensure_rows, reshape, shape_of_four
 from opproof.backends.protocol import Unsupported
@@ -36,7 +32,7 @@ def cross_entropy_loss_back(g: Graph, grad: Tensor, x: Tensor, target: Tensor) -
 
 def repeat_back(g: Graph, grad: Tensor, *, shape: tuple[int, ...]) -> Tensor:
     shape_of_four(shape)
-    return g.call("ggml_repeat_back", ensure_rows(g, grad), _make_like(g, grad, shape), shape=shape)
+    return g.call("ggml_repeat_back", ensure_rows(g, grad), make_shaped(g, tuple(shape), grad), shape=shape)
 
 
 def get_rows_back(g: Graph, grad: Tensor, indices: Tensor, *, num_rows: int) -> Tensor:
@@ -48,15 +44,10 @@ def get_rows_back(g: Graph, grad: Tensor, indices: Tensor, *, num_rows: int) -> 
         "ggml_get_rows_back",
         reshape(g, ensure_rows(g, grad), (count, n)),
         flat,
-        _make_like(g, grad, shape),
+        make_shaped(g, tuple(shape), grad),
         shape=shape,
     )
     return cast(g, y, g.type(grad))
-
-
-def _make_like(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
-    """A tensor of which ggml reads the shape only."""
-    return g.leaf(np.zeros(shape, dtype_of(g.type(x))))
 
 
 def im2col_back(

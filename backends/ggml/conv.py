@@ -157,7 +157,7 @@ def im2col(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, padding:
     """Windows are rows in ggml; the kernel gives its shape only."""
     kernel = tuple(reversed(to_each_axis(kernel_size, 2)))
     how, out = _geometry_of(x, kernel, stride, padding, dilation)
-    shape = _make_shaped(g, (1, x.shape[1], *kernel), x)
+    shape = make_shaped(g, (1, x.shape[1], *kernel), x)
     y = g.call(
         "ggml_im2col",
         shape,
@@ -170,8 +170,8 @@ def im2col(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, padding:
     return swap_axes(g, reshape(g, y, (x.shape[0], math.prod(out), y.shape[-1])))
 
 
-def _make_shaped(g: Graph, shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """A kernel of which ggml reads the shape and the type only."""
+def make_shaped(g: Graph, shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """A tensor of the type of `like`, of which ggml reads the shape and the type only."""
     return g.leaf(np.zeros(shape, dtype_of(g.type(like))))
 
 
@@ -179,7 +179,7 @@ def im2col_3d(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, paddi
     kernel = tuple(reversed(to_each_axis(kernel_size, 3)))
     how, out = _geometry_of(x, kernel, stride, padding, dilation)
     n, c = x.shape[:2]
-    shape = _make_shaped(g, (c, *kernel), x)
+    shape = make_shaped(g, (c, *kernel), x)
     rows_of = (n * out[0], *out[1:], c * math.prod(kernel))
     data = cast(g, ensure_rows(g, x), "f32")
     y = g.call("ggml_im2col_3d", shape, data, ctypes.c_int64(c), *how, TYPES[g.type(x)], shape=rows_of)
@@ -200,7 +200,7 @@ def fold_windows(
     kernel = tuple(reversed(to_each_axis(kernel_size, 2)))
     n, c = windows.shape[0], windows.shape[-1] // math.prod(kernel)
     numbers, out = _geometry_of(Tensor(0, (n, c, *size)), kernel, *how)
-    shape, ne = _make_shaped(g, (1, c, *kernel), like), (ctypes.c_int64 * 4)(*reversed((n, c, *size)))
+    shape, ne = make_shaped(g, (1, c, *kernel), like), (ctypes.c_int64 * 4)(*reversed((n, c, *size)))
     columns = reshape(g, windows, (n, *out, windows.shape[-1]))
     return g.call("ggml_im2col_back", ensure_contiguous(g, columns), shape, ne, *numbers, _IS_2D, shape=(n, c, *size))
 

@@ -54,7 +54,7 @@ class Mlx:
         return supports(self.table, op, "MLX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        function = self._function(op, params)
+        function = self._make_function(op, params)
         with _with_declines():
             return [self._numpy(y) for y in tuple_of(function(*map(self._tensor, inputs)))]
 
@@ -62,13 +62,13 @@ class Mlx:
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        function = self._function(op, params)
+        function = self._make_function(op, params)
         tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
         with _with_declines():
             found = pull_back(self._pull, function, tensors, gs, needs)
             return [None if d is None else self._numpy(d) for d in found]
 
-    def _function(self, op: str, params: Mapping[str, Any]) -> Callable[..., Any]:
+    def _make_function(self, op: str, params: Mapping[str, Any]) -> Callable[..., Any]:
         """The operator of tensors alone; a graph is compiled as a whole where MLX compiles at all."""
         function = functools.partial(function_of(self.table, op, "MLX"), **params)
         return self._mx.compile(function) if is_graph(op) else function

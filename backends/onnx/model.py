@@ -116,33 +116,29 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
     ]
     model = Model(inputs=tuple(t for t in tensors if t is not None))
     found = function(model, *tensors, **params)
-    results = [y if isinstance(y, str) else y.name for y in tuple_of(found)]
+    whole = _assemble(model, op, [y if isinstance(y, str) else y.name for y in tuple_of(found)])
+    _check_types(whole)
+    return bytes(whole.SerializeToString())
+
+
+def _assemble(model: Model, title: str, results: Sequence[str]) -> ModelProto:
+    """The nodes so far as ONNX's model, with these results, whose shapes and dtypes are for the library to infer."""
     graph = helper.make_graph(
         model.nodes,
-        op,
-        [helper.make_tensor_value_info(t.name, _element_of(model, t), t.shape) for t in tensors if t is not None],
-        [ValueInfoProto(name=name) for name in results],  # shapes and dtypes are for the library to infer
+        title,
+        [helper.make_tensor_value_info(t.name, _element_of(model, t), t.shape) for t in model.inputs],
+        [ValueInfoProto(name=name) for name in results],
         initializer=model.constants,
     )
     opset = max([OPSET, *(NEWER.get(node.op_type, 0) for node in model.nodes)])
     domains = {"": opset} | {node.domain: 1 for node in model.nodes if node.domain}  # such as com.microsoft
     imports = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
-    whole = helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
-    _check_types(whole)
-    return bytes(whole.SerializeToString())
+    return helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
 
 
 def _take_result(model: Model, name: str) -> ModelInput:
     """A result as another node takes it, with the shape and dtype that ONNX infers from the model so far."""
-    graph = helper.make_graph(
-        model.nodes,
-        "so far",
-        [helper.make_tensor_value_info(t.name, _element_of(model, t), t.shape) for t in model.inputs],
-        [ValueInfoProto(name=name)],
-        initializer=model.constants,
-    )
-    imports = [helper.make_opsetid(domain, OPSET if not domain else 1) for domain in {n.domain for n in model.nodes}]
-    whole = helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
+    whole = _assemble(model, name, [name])
     found = shape_inference.infer_shapes(whole, data_prop=True).graph.output[0].type.tensor_type
     if not found.HasField("shape") or not all(d.HasField("dim_value") for d in found.shape.dim):
         raise Unsupported(f"ONNX infers no shape for {name}, which another node takes")

@@ -149,7 +149,7 @@ def _evaluate_noisy_vjp(
 ) -> Sequence[Any]:
     """The gradients in noisy arithmetic, from what `_evaluate_noisy_forward` gave."""
     with ignore_fp_warnings():
-        saved = [y.stored() if isinstance(y, NoisyArray) else y for y in outputs]
+        saved = [y.store() if isinstance(y, NoisyArray) else y for y in outputs]
         cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
         return gradients_of(posed.op, cotangents, saved, wrapped, posed.params)
 

@@ -71,6 +71,7 @@ def test_values_and_gradients_are_those_of_pytorch(name):
         ("graph:topk(x,k=2).index", "topk has no output 'index'; expected one of y, indices"),
         ("graph:softmax(x,dim=x)", "x is a tensor in one place and a parameter in another"),
         ("graph:(x,relu(x))", "a result is no call"),
+        ("graph:softmax(x,dim={1})", "dim={1} is neither a number, a word nor a name"),
         ("graph:softmax(x,dim=1+a)", "dim=1 + a is neither a number, a word nor a name"),
     ],
 )

@@ -163,7 +163,7 @@ class NoisyArray(NDArrayOperatorsMixin):
         self.exact[index] = exact_of(value)
         assign(self.runs, index, value)
 
-    def stored(self) -> NoisyArray:
+    def store(self) -> NoisyArray:
         """As a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
         amplitude, tiny = self.source.storing
         size = _size_of_rounding(self.exact, tiny, amplitude)
