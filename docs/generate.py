@@ -34,6 +34,7 @@ from parts import (  # noqa: E402 - beside this script, wherever it is run from
     shipped,
     soak,
     support,
+    tolerances,
     torch_references,
     versions,
 )
@@ -53,6 +54,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "kernelbench summary": kernelbench.summary,
     "kernelbench candidates": kernelbench.candidates,
     "kernelbench exceptions": kernelbench.exceptions,
+    "tolerances published": tolerances.published,
     "onnx summary": onnx_cases.summary,
     "onnx differs": onnx_cases.differs,
     "onnx agrees": onnx_cases.agrees,

@@ -24,8 +24,9 @@ from opproof.harness.check.tensors import as_array, flatten_outputs, kind_of
 from opproof.harness.check.variants.inputs import names_of, take_inputs
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import bound_of as allowed
+from opproof.harness.precision.tolerance import DrawnResult, name_lower_precisions
 from opproof.harness.reference.question import Expected
-from opproof.harness.reference.torch.evaluate import compute_truth
+from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth, iter_true_noise
 from opproof.reports.check import Report
 
 #: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.
@@ -220,15 +221,48 @@ def evaluate_outputs(
     reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None = None, compute: str | None = None
 ) -> Evaluated:
     """The outputs of `reference(*tensors)` under noise. Raises UsageError where it does not take them."""
-    arguments, asked, _ = take_inputs(list(tensors), names_of(reference), dtype, 0)
+    found, question = _pose(reference, list(tensors), dtype, 0, compute, gradients=False)
+    return Evaluated(compute_truth(question).outputs, found)
+
+
+def _pose(
+    reference: Callable[..., Any], inputs: Any, dtype: str | None, seed: int, compute: str | None, *, gradients: bool
+) -> tuple[ReferenceReply, TorchQuestion]:
+    arguments, asked, _ = take_inputs(inputs, names_of(reference), dtype, seed)
     owned = list_owned(reference, dtype) if is_module(reference) else ()
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     side = Reference(reference, Form(arguments, len(asked), parameters, buffers))
-    found = ask_reference(side, (*asked, *owned), 0, gradients=False)
+    found = ask_reference(side, (*asked, *owned), seed, gradients=gradients)
     if isinstance(found, str):
         raise UsageError(f"the reference: {found}: give tensors that it takes.")
-    question = found.make_question(side.outputs(found.request), compute)
-    return Evaluated(compute_truth(question).outputs, found)
+    return found, found.make_question(side.outputs(found.request), compute)
+
+
+def draw_results_of(
+    reference: Callable[..., Any], inputs: Any, mode: Mode, draws: int, dtype: str | None = None,
+    compute: str | None = None, *, eager: bool = False,
+) -> Iterator[DrawnResult]:  # fmt: skip
+    """Yield results of a function of PyTorch for `opproof tolerance`; `eager`: with what PyTorch itself gives.
+
+    Raises UsageError where it does not take its inputs.
+    """
+    forward = mode is Mode.FORWARD
+    for seed in range(draws):
+        found, question = _pose(reference, inputs, dtype, seed, compute, gradients=not forward)
+        truth = compute_truth(question)
+        first = 0 if forward else len(question.dtypes)
+        names = found.names if forward else [t.name for t in found.request.tensors]
+        kinds, native = question.results[first:], found.reply.outputs if forward else found.reply.gradients
+        known = [d for d in kinds if d]
+        lower = {
+            name: next(iter_true_noise(replace(question, compute=digits), 1))[first:]
+            for name, digits in (name_lower_precisions(known[0]) if known else {}).items()
+        }
+        for i, (name, want) in enumerate(zip(names, truth.outputs if forward else truth.gradients, strict=True)):
+            y = native[i] if eager and i < len(native) else None
+            yield DrawnResult(
+                name, kinds[i], want, None if y is None else y.values, {n: z[i] for n, z in lower.items()}
+            )
 
 
 def device_of(candidate: Any, inputs: Any, asked: str | None) -> str:

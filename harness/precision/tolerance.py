@@ -8,8 +8,8 @@ sums in any order; a pair for one kernel, that of a library, is measured by what
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -24,10 +24,10 @@ from opproof.core.verdicts import Mode
 from opproof.harness.judge.causes import evaluate_results
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.expected import evaluate_expected
-from opproof.harness.reference.question import Question, make_question, name_outputs
+from opproof.harness.reference.question import Expected, Question, make_question, name_outputs
 from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, iter_arithmetics
 from opproof.reference_ops import Op
-from opproof.reports.tolerance import Tolerance, ToleranceReport
+from opproof.reports.tolerance import NmseLimit, Tolerance, ToleranceReport, nmse_of
 
 #: What answers a question.
 Kernel: TypeAlias = Callable[[Question], list[Array | None]]
@@ -46,6 +46,17 @@ TOLERANCE_DIGITS = 2
 
 
 @dataclass(frozen=True)
+class DrawnResult:
+    """One result of one draw: what is expected of it, and what kernels give that are asked."""
+
+    name: str
+    dtype: str
+    expected: Expected | None  # None where there is none
+    got: Array | None = None  # of the one kernel that is to keep the tolerance
+    lower: Mapping[str, Array | None] = field(default_factory=dict)  # of kernels that compute in fewer digits, by name
+
+
+@dataclass(frozen=True)
 class ToleranceDraw:
     """One array of one draw: what is expected, how far a right element may be off, and what wrong kernels give."""
 
@@ -56,25 +67,46 @@ class ToleranceDraw:
 
 
 def measure_tolerances(
-    case: Case, op: Op, mode: Mode, draws: int,
-    compute: str | None = None, given: Tolerance | None = None, kernel: str = "",
-) -> list[ToleranceReport]:  # fmt: skip
+    drawn: Iterable[DrawnResult], given: Tolerance | NmseLimit | None = None
+) -> list[ToleranceReport]:
     """One report for each result of floats, of the least tolerance or of the one `given`.
 
-    `kernel`: the backend whose kernel is to keep it; any right one where it is empty. Raises UsageError where
-    nothing is rounded, or the kernel does not answer.
+    Raises UsageError where nothing is rounded, or the kernel that is asked does not answer.
     """
-    ask = load_kernel(kernel) if kernel else None
     found: dict[str, list[ToleranceDraw]] = {}
     kinds: dict[str, Dtype] = {}
+    for result in drawn:
+        want = result.expected
+        if want is None or want.values.dtype.kind != "f" or want.exact or not want.values.size:
+            continue
+        kinds[result.name] = DTYPES[result.dtype]
+        found.setdefault(result.name, []).append(_measure_draw(want, result, kinds[result.name]))
+    if not found:
+        raise UsageError("no result holds floats that are rounded: compare with torch.equal.")
+    return [_report(name, some, kinds[name], given) for name, some in found.items()]
+
+
+def draw_results(
+    case: Case, op: Op, mode: Mode, draws: int, compute: str | None = None, kernel: str = ""
+) -> Iterator[DrawnResult]:
+    """Yield the results of an operator's case. `kernel`: the backend whose kernel is asked. Raises UsageError."""
+    ask = load_kernel(kernel) if kernel else None
     for seed in range(draws):
         posed = make_question(case.with_seed(seed) if seed else case, op, mode).case_data
-        for name, dtype, draw in _iter_draws(posed, compute, ask):
-            found.setdefault(name, []).append(draw)
-            kinds[name] = DTYPES[dtype]
-    if not found:
-        raise UsageError(f"{case}: no {mode.value} result holds floats that are rounded: compare with torch.equal.")
-    return [_report(name, some, kinds[name], given) for name, some in found.items()]
+        expected = evaluate_expected(posed, compute)
+        names = name_outputs(op, len(expected)) if mode is Mode.FORWARD else [str(n) for n in posed.names]
+        answer = ask(posed) if ask else [None] * len(expected)
+        lower = {
+            name: evaluate_results(posed, next(iter_arithmetics(digits, digits, "")))
+            for name, digits in name_lower_precisions(case.dtype).items()
+        }
+        for i, (name, want, got) in enumerate(zip(names, expected, answer, strict=True)):
+            yield DrawnResult(name, posed.dtype_of(i), want, got, {n: results[i] for n, results in lower.items()})
+
+
+def name_lower_precisions(dtype: str) -> dict[str, str]:
+    """Those in which a wrong kernel for `dtype` computes and adds up, by its name."""
+    return {f"computed and added up in {d}": d for d in (("f16", "bf16") if dtype in ("f32", "f64") else (dtype,))}
 
 
 def load_kernel(name: str) -> Kernel:
@@ -96,59 +128,54 @@ def load_kernel(name: str) -> Kernel:
     return ask
 
 
-def _iter_draws(posed: Question, compute: str | None, ask: Kernel | None) -> Iterator[tuple[str, str, ToleranceDraw]]:
-    forward = posed.mode is Mode.FORWARD
-    expected = evaluate_expected(posed, compute)
-    answer = ask(posed) if ask else [None] * len(expected)
-    of_results = name_outputs(posed.op, len(expected)) if forward else [str(n) for n in posed.names]
-    lower = dict(_iter_lower_precisions(posed))
-    for i, (name, want, got) in enumerate(zip(of_results, expected, answer, strict=True)):
-        if want is None or want.values.dtype.kind != "f" or want.exact or not want.values.size:
-            continue
-        kind = DTYPES[posed.dtype_of(i)]
-        with np.errstate(all="ignore"):
-            inside, stored = kind.u * want.scale, kind.u * np.abs(want.values)
-            error = HONEST_SIGMAS * inside + stored + kind.subnormal
-            usual = np.hypot(inside, stored / math.sqrt(3))  # errors of a store are uniform
-            if got is not None:
-                error = KERNEL_MARGIN * np.abs(np.asarray(got, dtype=np.float64) - want.values)
-                usual = error / KERNEL_MARGIN
-        finite, shape = np.isfinite(want.values) & np.isfinite(error), want.values.shape
-        wrong = {n: np.asarray(round_to(y, kind)) for n, y in list_wrong(want.values).items()}
-        wrong[TRUNCATED] = RoundedArithmetic(kind, kind, truncates=True).rounded(want.values)
-        wrong |= {n: y for n, results in lower.items() if (y := results[i]) is not None}
-        chosen = {n: y[finite] for n, y in wrong.items() if y.shape == shape}
-        yield name, posed.dtype_of(i), ToleranceDraw(want.values[finite], error[finite], usual[finite], chosen)
+def _measure_draw(want: Expected, result: DrawnResult, kind: Dtype) -> ToleranceDraw:
+    with np.errstate(all="ignore"):
+        inside, stored = kind.u * want.scale, kind.u * np.abs(want.values)
+        error = HONEST_SIGMAS * inside + stored + kind.subnormal
+        usual = np.hypot(inside, stored / math.sqrt(3))  # errors of a store are uniform
+        if result.got is not None:
+            error = KERNEL_MARGIN * np.abs(np.asarray(result.got, dtype=np.float64) - want.values)
+            usual = error / KERNEL_MARGIN
+    wrong = {n: np.asarray(round_to(y, kind)) for n, y in list_wrong(want.values).items()}
+    wrong[TRUNCATED] = RoundedArithmetic(kind, kind, truncates=True).rounded(want.values)
+    wrong |= {n: y for n, y in result.lower.items() if y is not None}
+    finite = np.isfinite(want.values) & np.isfinite(error)
+    chosen = {n: y[finite] for n, y in wrong.items() if y.shape == finite.shape}
+    return ToleranceDraw(want.values[finite], error[finite], usual[finite], chosen)
 
 
-def _iter_lower_precisions(posed: Question) -> Iterator[tuple[str, list[Array | None]]]:
-    """The results of a kernel that computes, and adds up, in fewer digits."""
-    for name in ("f16", "bf16") if posed.case.dtype in ("f32", "f64") else (posed.case.dtype,):
-        yield f"computed and added up in {name}", evaluate_results(posed, next(iter_arithmetics(name, name, "")))
-
-
-def _report(name: str, draws: Sequence[ToleranceDraw], kind: Dtype, given: Tolerance | None) -> ToleranceReport:
+def _report(
+    name: str, draws: Sequence[ToleranceDraw], kind: Dtype, given: Tolerance | NmseLimit | None
+) -> ToleranceReport:
     parts = ("values", "error", "usual")
     values, error, usual = (np.concatenate([getattr(d, part).ravel() for d in draws]) for part in parts)
     size = np.abs(values)
     tolerance = given or find_least(size, error)
+    allowed = usual if isinstance(tolerance, NmseLimit) else error
     with np.errstate(all="ignore"):
         relative = np.where(error > 0, error / size, 0.0)
-    wrong = dict.fromkeys(n for d in draws for n in d.wrong)
+    excess = {
+        n: [_measure_excess(d, n, tolerance) for d in draws] for n in dict.fromkeys(n for d in draws for n in d.wrong)
+    }
     return ToleranceReport(
         name=name,
         tolerance=tolerance,
-        rejected=float(np.mean(~tolerance.allows(error, values))) if values.size else 0.0,
+        rejected=float(np.mean(tolerance.excess_of(allowed, values) > 1)) if values.size else 0.0,
         rtol_alone=float(np.max(relative, initial=0.0)),
         ulp=float(np.max(error / spacing_of(size, kind), initial=0.0)),
-        nmse=float(np.sum(np.square(usual)) / max(np.sum(np.square(values)), np.finfo(float).tiny)),
-        passing={n: sum(_passes(d, n, tolerance) for d in draws) for n in wrong},
+        nmse=nmse_of(usual, values),
+        passing={n: sum(times <= 1 for times in each) for n, each in excess.items()},
+        excess={n: min(each) for n, each in excess.items()},
         draws=len(draws),
     )
 
 
-def _passes(draw: ToleranceDraw, name: str, tolerance: Tolerance) -> bool:
-    return name in draw.wrong and bool(tolerance.allows(np.abs(draw.wrong[name] - draw.values), draw.values).all())
+def _measure_excess(draw: ToleranceDraw, name: str, tolerance: Tolerance | NmseLimit) -> float:
+    """How many times the tolerance a wrong kernel is off, where it is off most; infinite where it gives no number."""
+    if name not in draw.wrong:
+        return math.inf
+    times = tolerance.excess_of(np.abs(draw.wrong[name] - draw.values), draw.values)
+    return float(np.max(np.nan_to_num(times, nan=math.inf, posinf=math.inf), initial=0.0))
 
 
 def find_least(size: Array, error: Array) -> Tolerance:

@@ -163,10 +163,14 @@ class FilePair:
     probabilities: Callable[..., Any] | None = None
 
 
-def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
-    """The sides in two files. Raises UsageError where the reference cannot be loaded or has neither form."""
+def load_pair(reference: Path, candidate: Path | None, seed: int) -> FilePair:
+    """The sides in two files; without a candidate, the reference's alone, whose file stands in its place.
+
+    Raises UsageError where the reference cannot be loaded or has neither form.
+    """
     import torch
 
+    alone, candidate = candidate is None, candidate or reference
     for file in (reference, candidate):
         if not file.is_file():
             raise UsageError(f"there is no file {file}: give a reference and a candidate, two Python files.")
@@ -175,7 +179,7 @@ def load_pair(reference: Path, candidate: Path, seed: int) -> FilePair:
         module = load_module(reference)
     except Exception as error:
         raise UsageError(f"{reference} could not be loaded: {type(error).__name__}: {error}") from error
-    if withheld is None and not hasattr(module, "candidate") and not hasattr(module, "ModelNew"):
+    if not alone and withheld is None and not hasattr(module, "candidate") and not hasattr(module, "ModelNew"):
         raise UsageError(f"{reference} has no candidate, nor ModelNew: write one there, or give its file too.")
     contract = getattr(module, "contract", {})
     if not isinstance(contract, Mapping) or (unknown := [k for k in contract if k not in _OPTIONS]):
