@@ -34,7 +34,6 @@ COMMANDS = {
     "init": "Write a backend to begin with: one operator and its test.",
     "skill": "Print what a coding agent has to know, as a skill.",
     "header": "Print the path of opproof.h.",
-    "completion": "Print what completes opproof's words in bash, zsh or fish.",
     "selfcheck": "Let the references prove each other.",
     "tolerance": "Measure the least atol and rtol that right kernels keep.",
     "audit": "Plant defects in a function: which of them do your tests miss?",
@@ -51,7 +50,6 @@ _FILES = {
     **dict.fromkeys(("export", "judge"), "vectors"),
     **dict.fromkeys(("init", "skill", "header", "check-backend", "precision"), "backend"),
     "selfcheck": "selftest",
-    "completion": "options",
 }
 
 

@@ -1,6 +1,6 @@
 """What tinygrad's methods compute where they are known to fail, in the steps of its mixin/elementwise.py and op.py.
 
-A function `compose_...` gives values; its `differentiate_...` differentiates the same steps one by one, as tinygrad
+A function `compose_...` gives values; `differentiate_steps` differentiates the same steps one by one, as tinygrad
 does. See known.toml.
 """
 
@@ -313,35 +313,12 @@ def differentiate_tan_twice(g: Any, y: Any, x: Any) -> Any:
     return g * s / c / c * s + c * (g / c)
 
 
-differentiate_tan = derivative_of(compose_tan)
-differentiate_sinh = derivative_of(compose_sinh)
-differentiate_cosh = derivative_of(compose_cosh)
-differentiate_tanh = derivative_of(compose_tanh)
-differentiate_asin = derivative_of(compose_asin)
-differentiate_acos = derivative_of(compose_acos)
-differentiate_atan = derivative_of(compose_atan)
-differentiate_gelu = derivative_of(_halve_first)
-differentiate_softplus = derivative_of(compose_softplus)
-differentiate_logsigmoid = derivative_of(compose_logsigmoid)
-differentiate_mish = derivative_of(compose_mish)
-differentiate_hardswish = derivative_of(compose_hardswish)
-differentiate_elu = derivative_of(compose_elu)
-differentiate_celu = derivative_of(compose_celu)
-differentiate_selu = derivative_of(compose_selu)
-differentiate_silu = derivative_of(compose_silu)
-differentiate_gelu_quick = derivative_of(compose_gelu_quick)
-differentiate_rsqrt = derivative_of(compose_rsqrt)
-differentiate_softsign = derivative_of(compose_softsign)
-differentiate_var = derivative_of(compose_var)
-differentiate_std = derivative_of(compose_std)
-differentiate_l2_norm = derivative_of(compose_l2_norm)
-differentiate_layer_norm = derivative_of(compose_layer_norm)
-differentiate_group_norm = derivative_of(compose_group_norm)
-differentiate_instance_norm = derivative_of(compose_instance_norm)
-differentiate_batch_norm = derivative_of(compose_batch_norm)
-differentiate_exp = derivative_of(compose_exp)
-differentiate_sin = derivative_of(compose_sin)
-differentiate_cos = derivative_of(compose_cos)
+#: By operator, the gradient that differentiates the steps of its composition one after the other.
+differentiate_steps = {
+    name.removeprefix("compose_"): derivative_of(function)
+    for name, function in list(globals().items())
+    if name.startswith("compose_")
+} | {"gelu": derivative_of(_halve_first)}
 
 
 def divide_product_by_element(g: Any, y: Any, x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:

@@ -111,17 +111,14 @@ def _compare_benches(baseline: Path, new: Path) -> int:
     return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
 
 
-_FOLDER = click.Path(path_type=Path)
-
-
 @click.group("baseline")
 def baseline_command() -> None:
     """Keep baselines, which `opproof compare` compares with, as small sorted text files."""
 
 
 @baseline_command.command("save")
-@click.argument("run", type=_FOLDER)
-@click.argument("baseline", type=_FOLDER)
+@click.argument("run", type=_FILE)
+@click.argument("baseline", type=_FILE)
 def save(*, run: Path, baseline: Path) -> None:
     """Write what the run in RUN found to the folder BASELINE, whose old contents it replaces."""
     from opproof.reports import read_results
@@ -137,25 +134,9 @@ def save(*, run: Path, baseline: Path) -> None:
         click.echo(text)
 
 
-@baseline_command.command("show")
-@click.argument("baseline", type=_FOLDER)
-def show(*, baseline: Path) -> None:
-    """Print what BASELINE holds: operators, failures, largest errors."""
-    from opproof.reports import terminal
-    from opproof.reports._text import bound, describe_backend, format_line, options_of
-    from opproof.reports.baseline import read_baseline
-
-    header, results = read_baseline(baseline)
-    for backend in dict.fromkeys(r.backend for r in results):
-        click.echo(describe_backend(header, backend))
-    asked = "; ".join(f"{name} {value}" for name, value in options_of(header).items())
-    click.echo(f"opproof {format_line(header.opproof)}, allowed {bound(header)}; {asked}\n")
-    click.echo(terminal.format_summary(header, results, folder=baseline))
-
-
 @baseline_command.command("update")
-@click.argument("run", type=_FOLDER)
-@click.argument("baseline", type=_FOLDER)
+@click.argument("run", type=_FILE)
+@click.argument("baseline", type=_FILE)
 @click.option("--prune", is_flag=True, help="Drop the records that RUN did not try.")
 def update(*, run: Path, baseline: Path, prune: bool) -> None:
     """Take the run in RUN over into BASELINE: only lines of what changed change.
@@ -185,17 +166,14 @@ def _check_whole(run: Path, planned: int, count: int) -> None:
         )
 
 
-_HISTORY_FOLDER = click.Path(path_type=Path)
-
-
 @click.group("history")
 def history_command() -> None:
     """Keep runs as small files, and a page, a badge and an index made of them."""
 
 
 @history_command.command()
-@click.argument("run", type=_HISTORY_FOLDER)
-@click.argument("history", type=_HISTORY_FOLDER)
+@click.argument("run", type=_FILE)
+@click.argument("history", type=_FILE)
 @click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
 def add(*, run: Path, history: Path, commit: str) -> None:
     """Add the run in RUN to the folder HISTORY, and write its page anew. The same run again replaces itself."""
@@ -210,34 +188,6 @@ def add(*, run: Path, history: Path, commit: str) -> None:
     path = kept.add(history, kept.make_history_run(header, results, commit or _find_commit()))
     files = publish(history, kept.read(history))
     click.echo(f"{path}\n{files[0]}")
-
-
-@history_command.command("show")
-@click.argument("history", type=_HISTORY_FOLDER)
-def show_history(*, history: Path) -> None:
-    """Print the runs in HISTORY, the latest first, and write its page anew."""
-    from tabulate import tabulate
-
-    from opproof.reports.history import kept
-    from opproof.reports.history.page import publish
-
-    runs = kept.read(history)
-    rows = [
-        (
-            r.started[:16].replace("T", " "),
-            r.commit[:12],
-            r.asked,
-            f"{c.passed:,}",
-            kept.format_percent(c),
-            c.failed,
-            c.known,
-        )
-        for r in reversed(runs)
-        for c in [r.count()]
-    ]
-    titles = ("started", "commit", "cases", "passed", "", "fail", "known")
-    click.echo(tabulate(rows, titles, tablefmt="simple", disable_numparse=True))
-    click.echo(publish(history, runs)[0])
 
 
 def _find_commit() -> str:

@@ -12,13 +12,11 @@ import click
 
 from opproof.cases import Case, cases_of
 from opproof.cases._case import format_param
-from opproof.cases._registry import LEVELS
 from opproof.core.verdicts import RUN_LEVELS
-from opproof.harness.cli.options import Choice, split_values
+from opproof.harness.cli.options import choose_cases, selection_of, split_values
 from opproof.reference_ops import Op, graph_names, load, names
 from opproof.reference_ops._elsewhere import equivalents, names_by_operator
 from opproof.reference_ops._op import summary
-from opproof.reports import Result
 
 
 @click.group("list")
@@ -44,26 +42,14 @@ def list_graphs(*, as_json: bool) -> None:
 
 
 @list_command.command("cases")
-@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches.")
-@click.option("--level", type=Choice(RUN_LEVELS), default="standard", show_default=True)
-@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
+@choose_cases("standard", RUN_LEVELS)
 @click.option("--seed", type=click.IntRange(min=0), default=0)
-@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
-def list_cases(*, as_json: bool, **options: Any) -> None:
+def list_cases(*, as_json: bool, seed: int, **options: Any) -> None:
     """Case ids, one a line."""
-    from opproof.harness.run.plan import Selection
     from opproof.harness.run.plan import select_cases as select
 
-    selection = Selection(
-        ops=split_values(options["names"]),
-        keyword=options["keyword"],
-        level=options["level"],
-        dtypes=split_values(options["dtypes"]),
-        seed=options["seed"],
-        folders=options["folders"],
-    )
+    selection = selection_of(options, seed=seed)
     _print([{"case": str(c), "op": c.op, "dtype": c.dtype} for c in select(selection)], as_json=as_json, keys=("case",))
 
 
@@ -115,39 +101,22 @@ _FILE = click.Path(path_type=Path)
 
 
 @click.command("support")
-@click.argument("folders", nargs=-1, type=_FILE, metavar="[DIR]...")
-@click.option("-b", "--backend", "backends", multiple=True, help="Run this backend now; several times for several.")
+@click.argument("folders", nargs=-1, required=True, type=_FILE, metavar="DIR...")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("--level", type=Choice(LEVELS), default="smoke", show_default=True, help="Of the run with -b.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
 @click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the table as Markdown.")
-def support_command(
-    *,
-    folders: tuple[Path, ...],
-    backends: tuple[str, ...],
-    names: tuple[str, ...],
-    level: str,
-    jobs: int | None,
-    markdown_file: Path | None,
-) -> int:
-    """Print operators × backends from the results in each DIR, or from a short run of each -b.
+def support_command(*, folders: tuple[Path, ...], names: tuple[str, ...], markdown_file: Path | None) -> int:
+    """Print operators × backends from the results in each DIR, as `opproof run --level smoke` leaves them.
 
     Forward / gradient of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
     no evidence, – (declined), nothing (not run).
     Exit status: 0, 2 the call is wrong, 3 there is no record.
     """
-    from opproof.core.errors import UsageError
     from opproof.reports import read_results, support
     from opproof.reports._summary import describe_provisos
     from opproof.reports.files import write
 
-    if bool(folders) == bool(backends):
-        raise UsageError("give folders of results, such as opproof-report, or backends with -b; one or the other.")
     wanted = split_values(names)
-    if backends:
-        results = _run(backends, wanted, level, jobs)
-    else:
-        results = [r for folder in folders for r in read_results(folder)[1] if not wanted or r.op in wanted]
+    results = [r for folder in folders for r in read_results(folder)[1] if not wanted or r.op in wanted]
     if not results:
         click.echo("opproof: no record, so there is nothing to tabulate.", err=True)
         return 3
@@ -156,31 +125,6 @@ def support_command(
     if markdown_file is not None:
         write(markdown_file, support.format_page(cells, unproved))
     return 0
-
-
-def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: int | None) -> list[Result]:
-    """The records of a run whose reports nobody asked for."""
-    import contextlib
-    import io
-    import tempfile
-
-    from opproof.core.system import count_cores
-    from opproof.harness.run import runner
-    from opproof.harness.run.plan import Selection
-    from opproof.harness.run.results.resume import Settings
-    from opproof.reports import read_results
-
-    with tempfile.TemporaryDirectory(prefix="opproof-support-") as folder:
-        settings = Settings(
-            backends=backends,
-            selection=Selection(ops=names, level=level),
-            jobs=count_cores() if jobs is None else jobs,
-            out=Path(folder),
-            quiet=True,
-        )
-        with contextlib.redirect_stdout(io.StringIO()):
-            status = runner.run(settings)
-        return [] if status == 3 and not (Path(folder) / "results.jsonl").exists() else read_results(Path(folder))[1]
 
 
 def facts_of_operators() -> list[dict[str, Any]]:

@@ -199,23 +199,3 @@ def _complete_last(words: Iterable[str], incomplete: str) -> list[CompletionItem
     """The words that the part behind the last comma begins."""
     head, comma, part = incomplete.rpartition(",")
     return [CompletionItem(f"{head}{comma}{word}") for word in words if word.startswith(part)]
-
-
-_HOW = {
-    "bash": 'eval "$(opproof completion bash)" in ~/.bashrc',
-    "zsh": 'eval "$(opproof completion zsh)" in ~/.zshrc',
-    "fish": "opproof completion fish > ~/.config/fish/completions/opproof.fish",
-}
-
-
-@click.command("completion", epilog="; ".join(_HOW.values()))
-@click.argument("shell", type=Choice(list(_HOW)))
-def completion_command(*, shell: str) -> None:
-    """Print the script that a shell reads."""
-    from click.shell_completion import BashComplete, FishComplete, ZshComplete
-
-    from opproof.harness.__main__ import cli
-
-    kinds = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
-    script = kinds[shell](cli, {}, "opproof", "_OPPROOF_COMPLETE").source_vars()
-    click.echo(kinds[shell].source_template % script)

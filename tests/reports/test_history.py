@@ -1,7 +1,6 @@
 """opproof history: what is kept of runs, the page, the badge, the index."""
 
 import json
-import re
 import shutil
 from dataclasses import replace
 
@@ -9,6 +8,7 @@ import pytest
 import report_samples as samples
 from _runs import opproof, write_run
 
+from opproof.core.errors import ResultsError
 from opproof.reports import Result
 from opproof.reports.history import kept, page
 from opproof.reports.history.badge import render_badge
@@ -84,14 +84,6 @@ def test_nothing_of_a_backend_reaches_the_page_unescaped(tmp_path, capsys):
     assert "<img>" not in text
 
 
-def test_show(history, capsys):
-    status, out, _ = opproof(capsys, "history", "show", history)
-    assert status == 0
-    lines = out.splitlines()
-    assert re.match(rf"2026-01-03 10:00 +{SHA[2][:12]} +standard level +4 +80 % +0 +1", lines[2])
-    assert lines[-1] == str(history / "index.html")
-
-
 def test_badge_of_what_is_no_success():
     header = samples.header(2)
     nothing = kept.make_history_run(header, [result("relu", 1, "UNSUPPORTED", units=None)] * 2, "")
@@ -100,10 +92,11 @@ def test_badge_of_what_is_no_success():
 
 
 def test_wrong_calls_are_one_sentence(history, tmp_path, capsys):
-    status, _, err = opproof(capsys, "history", "show", tmp_path)
-    assert (status, "holds no run: add one with `opproof history add RUN" in err) == (2, True)
+    with pytest.raises(ResultsError, match="holds no run: add one with `opproof history add RUN"):
+        kept.read(tmp_path)
     (history / "runs" / "0.json").write_text("{}", encoding="utf-8")
-    status, _, err = opproof(capsys, "history", "show", history)
+    added = run(tmp_path / "r", 1, [result("relu", 1)])
+    status, _, err = opproof(capsys, "history", "add", added, history, "--commit", SHA[0])
     assert (status, "is no run of a history" in err, err.count("\n")) == (2, True, 1)
 
 

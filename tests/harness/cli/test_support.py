@@ -66,19 +66,16 @@ def opproof(*arguments, cwd):
 
 
 def test_command(tmp_path):
-    run = opproof("support", "-b", "numpy", "--op", "relu,argmax", "-j", "1", "--markdown", "out/s.md", cwd=tmp_path)
+    opproof("run", "-b", "numpy", "--op", "relu,argmax", "--level", "smoke", "-j", "1", "--quiet", cwd=tmp_path)
+    run = opproof("support", "opproof-report", "--markdown", "out/s.md", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert "numpy answers 2 of 2 operators, 1 with gradients." in run.stdout
     assert "| relu | pass / pass f64 f32 bf16 f16 |" in (tmp_path / "out" / "s.md").read_text(encoding="utf-8")
-    opproof("run", "-b", "numpy", "--op", "relu", "--level", "smoke", "-j", "1", "--quiet", cwd=tmp_path)
-    again = opproof("support", "opproof-report", cwd=tmp_path)
-    assert again.returncode == 0
-    assert "relu        pass / pass" in again.stdout
     assert opproof("support", "opproof-report", "--op", "tan", cwd=tmp_path).returncode == 3
 
 
-@pytest.mark.parametrize("arguments", [[], ["-b", "numpy", "folder"], ["no-such-folder"], ["-b", "no-such-backend"]])
-def test_wrong_calls(arguments, tmp_path):
-    done = opproof("support", *arguments, cwd=tmp_path)
+def test_wrong_calls(tmp_path):
+    assert opproof("support", cwd=tmp_path).returncode == 2
+    done = opproof("support", "no-such-folder", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
