@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from opproof.core.errors import UsageError
-from opproof.harness.cli.options import MEBIBYTES
-from opproof.harness.run.cache import store as archive
-from opproof.harness.run.cache.location import SIZE, locate_folder, place
+from opproof.harness.run.cache.location import locate_folder, place
 from opproof.harness.run.cache.store import CacheStore
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group("cache")
@@ -43,39 +37,8 @@ def clear() -> int:
     return 0
 
 
-@cache_command.command("export")
-@click.argument("file", type=_FILE)
-def export(file: Path) -> int:
-    """Write all of it to FILE, for another machine."""
-    store = _store()
-    try:
-        count = archive.write(store, file)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}.") from None
-    finally:
-        store.close()
-    click.echo(f"{count:,} entries in {file}")
-    return 0
-
-
-@cache_command.command("import")
-@click.argument("file", type=_FILE)
-@click.option("--cache-size", type=MEBIBYTES, default=SIZE // 2**20, show_default=True, help="MiB that it may take.")
-def import_(file: Path, *, cache_size: int) -> int:
-    """Add what `opproof cache export` wrote to FILE. It is believed from then on: import only what you trust."""
-    store = _store(cache_size * 2**20)
-    try:
-        count = archive.read(store, file)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
-    finally:
-        store.close()
-    click.echo(f"{count:,} entries from {file}")
-    return 0
-
-
-def _store(size: int = SIZE) -> CacheStore:
-    here = place(size)
+def _store() -> CacheStore:
+    here = place()
     if here is None:
         raise UsageError(f"there is no cache: {locate_folder()}, or the key beside it, can be neither read nor made.")
     return CacheStore(here)

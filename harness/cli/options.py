@@ -73,6 +73,14 @@ def parse_counts(ctx: click.Context, param: click.Parameter, value: str) -> tupl
     return tuple(dict.fromkeys(number(part.strip(), param, ctx) for part in value.split(",") if part.strip()))
 
 
+def parse_invariances(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:
+    """The names of companies in which rows are evaluated, each once."""
+    from opproof.harness.run.task import INVARIANCES
+
+    known = Choice(INVARIANCES)
+    return tuple(dict.fromkeys(known.convert(name, param, ctx) for name in split_values((value,))))
+
+
 def parse_amounts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     """Each NAME=AMOUNT as a pair."""
     pairs = []

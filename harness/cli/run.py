@@ -24,6 +24,7 @@ from opproof.harness.cli.options import (
     parse_capabilities,
     parse_counts,
     parse_duration,
+    parse_invariances,
     seed,
     selection_of,
 )
@@ -90,7 +91,11 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="Make the judged call N times, other work between: the bits must agree.",
 )
 @click.option(
-    "--batch-invariant", is_flag=True, help="Rows evaluated alone must give the bits that they give among others."
+    "--invariant",
+    default="",
+    callback=parse_invariances,
+    metavar="batch,chunk,order,padding",
+    help="Rows in other company must give the bits that they give among all: some alone, halves, reversed, padded.",
 )
 @click.option(
     "--threads",

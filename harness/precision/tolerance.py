@@ -33,8 +33,10 @@ from opproof.reports.tolerance import NmseLimit, Tolerance, ToleranceReport, nms
 Kernel: TypeAlias = Callable[[Question], list[Array | None]]
 #: Standard deviations of interior rounding that a right element may be off: one in 10^9 is off by more.
 HONEST_SIGMAS = 6.0
-#: So many times what one kernel was off in a few draws it may be off in a thousand.
-KERNEL_MARGIN = 1.5
+#: So many times what one kernel was off in a few draws, beside its store, it may be off in a thousand.
+KERNEL_MARGIN = 2.0
+#: The part of the elements that counts as near 0.
+SMALL_PART = 0.1
 #: Steps in which rtol is tried, to each doubling.
 RTOL_STEPS = 8
 #: Doublings of rtol below the largest that are tried.
@@ -61,8 +63,9 @@ class ToleranceDraw:
     """One array of one draw: what is expected, how far a right element may be off, and what wrong kernels give."""
 
     values: Array
-    error: Array
-    usual: Array  # the RMS of a right element's error
+    inside: Array  # the RMS of its roundings before the store
+    stored: Array  # how far the store may round
+    off: Array | None  # how far the one kernel was off that is asked
     wrong: Mapping[str, Array]
 
 
@@ -130,26 +133,29 @@ def load_kernel(name: str) -> Kernel:
 
 def _measure_draw(want: Expected, result: DrawnResult, kind: Dtype) -> ToleranceDraw:
     with np.errstate(all="ignore"):
-        inside, stored = kind.u * want.scale, kind.u * np.abs(want.values)
-        error = HONEST_SIGMAS * inside + stored + kind.subnormal
-        usual = np.hypot(inside, stored / math.sqrt(3))  # errors of a store are uniform
-        if result.got is not None:
-            error = KERNEL_MARGIN * np.abs(np.asarray(result.got, dtype=np.float64) - want.values)
-            usual = error / KERNEL_MARGIN
+        inside, stored = kind.u * want.scale, kind.u * np.abs(want.values) + kind.subnormal
+        off = None if result.got is None else np.abs(np.asarray(result.got, dtype=np.float64) - want.values)
     wrong = {n: np.asarray(round_to(y, kind)) for n, y in list_wrong(want.values).items()}
     wrong[TRUNCATED] = RoundedArithmetic(kind, kind, truncates=True).rounded(want.values)
     wrong |= {n: y for n, y in result.lower.items() if y is not None}
-    finite = np.isfinite(want.values) & np.isfinite(error)
+    finite = np.isfinite(want.values) & np.isfinite(inside)
+    if off is not None:
+        finite &= np.isfinite(off)
     chosen = {n: y[finite] for n, y in wrong.items() if y.shape == finite.shape}
-    return ToleranceDraw(want.values[finite], error[finite], usual[finite], chosen)
+    numbers = (want.values[finite], inside[finite], stored[finite])
+    return ToleranceDraw(*numbers, off if off is None else off[finite], chosen)
 
 
 def _report(
     name: str, draws: Sequence[ToleranceDraw], kind: Dtype, given: Tolerance | NmseLimit | None
 ) -> ToleranceReport:
-    parts = ("values", "error", "usual")
-    values, error, usual = (np.concatenate([getattr(d, part).ravel() for d in draws]) for part in parts)
-    size = np.abs(values)
+    parts = ("values", "inside", "stored")
+    values, inside, stored = (np.concatenate([getattr(d, part) for d in draws]) for part in parts)
+    size, usual = np.abs(values), np.hypot(inside, stored / math.sqrt(3))  # errors of a store are uniform
+    error = HONEST_SIGMAS * inside + stored
+    if known := [d.off for d in draws if d.off is not None]:
+        usual = np.concatenate(known)
+        error = stored + KERNEL_MARGIN * np.maximum(_spread_largest(usual, size) - stored, 0)
     tolerance = given or find_least(size, error)
     allowed = usual if isinstance(tolerance, NmseLimit) else error
     with np.errstate(all="ignore"):
@@ -168,6 +174,14 @@ def _report(
         excess={n: min(each) for n, each in excess.items()},
         draws=len(draws),
     )
+
+
+def _spread_largest(off: Array, size: Array) -> Array:
+    """The most that elements as large, or smaller, are off: of few that are near 0 chance says little."""
+    order = np.argsort(size)
+    largest = np.maximum.accumulate(off[order])
+    reach = np.maximum(size, size[order][int(SMALL_PART * (size.size - 1))])
+    return np.asarray(largest[np.searchsorted(size[order], reach, side="right") - 1])
 
 
 def _measure_excess(draw: ToleranceDraw, name: str, tolerance: Tolerance | NmseLimit) -> float:

@@ -354,8 +354,8 @@ class _PosedTask:
             changed = find_unrepeated(self._call, request, decoy, arrays, repeat)
             changed = changed or find_stale_bits(self._call, request, decoy, arrays, given.again)
             changed = changed or find_partial_key(given.by_halves, arrays, self._is_wrong)
-        if not changed and self.task.batch_invariant and self.is_same:
-            changed = find_dependent_rows(self._call, request, arrays)
+        if not changed and self.task.invariant and self.is_same:
+            changed = find_dependent_rows(self._call, request, decoy, arrays, self.task.invariant)
         return changed
 
     def _is_wrong(self, one: Answered) -> bool:

@@ -13,7 +13,6 @@ from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.reference.axes import Axis, axes_of
-from opproof.harness.reference.chunks.blocks import Region, region_of
 from opproof.harness.reference.question import name_outputs
 from opproof.harness.run.calls import ON_END, are_same_answers, has_differences
 from opproof.harness.run.hosts.process import HostFault
@@ -25,12 +24,28 @@ Call = Callable[[Request], Sequence[Array | None]]
 
 
 @dataclass(frozen=True)
-class RequestPart:
-    """Some of the slices of a question along one axis: the question of them alone, and where its results lie."""
+class OtherRows:
+    """Slices along one axis in another company: of those of the judged call, then those of other data."""
+
+    words: str
+    chosen: Array  # their numbers; from the axis' length on they are of other data
+
+
+@dataclass(frozen=True)
+class RequestOfRows:
+    """The question of some slices along one axis, and which of those of the judged call they are."""
 
     request: Request
-    results: tuple[Region | None, ...]  # in each result of the whole; None where all slices share it
-    words: str
+    axis: Axis
+    rows: OtherRows
+    names: tuple[str | None, ...]  # of the results; None where all slices share one
+
+    def take(self, x: Array | None, name: str | None, *, judged: bool) -> Array | None:
+        """What the judged answer, or the answer to this question, has for the slices that both hold."""
+        if x is None or name is None:
+            return None
+        both = self.rows.chosen < self.axis.extent
+        return x.take(self.rows.chosen[both] if judged else np.flatnonzero(both), axis=self.axis.of[name])
 
 
 def find_unrepeated(call: Call, request: Request, decoy: Request, answer: Sequence[Array | None], repeat: int) -> str:
@@ -81,55 +96,72 @@ def on_end(call: Call, request: Request) -> Sequence[Sequence[Array | None]]:
     return answers
 
 
-def find_dependent_rows(call: Call, request: Request, answer: Sequence[Array | None]) -> str:
-    """Which rows give other bits without the rows beside them, in words; empty where none do."""
-    for part in iterate_parts(request):
-        whole = [None if a is None or r is None else a[r] for a, r in zip(answer, part.results, strict=True)]
-        got = [None if r is None else g for g, r in zip(call(part.request), part.results, strict=True)]
-        if where := describe_difference(whole, got, part.request.wanted):
-            return f"{part.words}, evaluated without the others, give other bits than among them: {where}"
+def find_dependent_rows(
+    call: Call, request: Request, decoy: Request, answer: Sequence[Array | None], company: Sequence[str]
+) -> str:
+    """Which rows give other bits in other company, in words; empty where none do."""
+    for some in iterate_companies(request, decoy, company):
+        got = call(some.request)
+        whole = [some.take(a, n, judged=True) for a, n in zip(answer, some.names, strict=True)]
+        again = [some.take(g, n, judged=False) for g, n in zip(got, some.names, strict=True)]
+        if where := describe_difference(whole, again, some.request.wanted):
+            return f"{some.rows.words}, give other bits than among all: {where}"
     return ""
 
 
-def iterate_parts(request: Request) -> Iterator[RequestPart]:
-    """One row in the middle, and all but the first, along every axis whose slices are independent."""
+def iterate_companies(request: Request, decoy: Request, company: Sequence[str]) -> Iterator[RequestOfRows]:
+    """Questions of the judged rows in other company, along every axis whose slices are independent."""
     posed = request.posed
     for axis in axes_of(posed.case, posed.op):
         if posed.op.independent is None and -1 in axis.of.values():
             continue  # single elements are beside others in their row as well
         if all(axis.count_sharing(n, shape) in (1, axis.extent) for n, shape in posed.case.shapes.items()):
-            for block in ((axis.extent // 2, axis.extent // 2 + 1), (1, axis.extent)):
-                yield _make_part(request, axis, block)
+            along = ", ".join(f"axis {at} of {name}" for name, at in axis.of.items() if name in posed.case.shapes)
+            known = [c for c in company if c != "padding" or _SHARED not in layouts_of(posed.case).values()]
+            for rows in _list_companies(axis.extent, along, known):
+                yield _make_request_of(request, decoy, axis, rows)
 
 
-def _make_part(request: Request, axis: Axis, block: tuple[int, int]) -> RequestPart:
-    posed = request.posed
+def _list_companies(n: int, along: str, company: Sequence[str]) -> Iterator[OtherRows]:
+    every, alone = np.arange(n), "evaluated without the others"
+    if "batch" in company:
+        yield OtherRows(f"slice {n // 2} along {along}, {alone}", every[n // 2 : n // 2 + 1])
+        yield OtherRows(f"slices 1 to {n - 1} along {along}, {alone}", every[1:])
+    if "chunk" in company:
+        yield OtherRows(f"slices 0 to {n // 2 - 1} along {along}, {alone}", every[: n // 2])
+        yield OtherRows(f"slices {n // 2} to {n - 1} along {along}, {alone}", every[n // 2 :])
+    if "order" in company:
+        yield OtherRows(f"slices along {along}, in reverse order", every[::-1])
+    if "padding" in company:
+        yield OtherRows(f"slices along {along}, followed by as many of other data", np.arange(2 * n))
 
-    def place(name: str | None, shape: tuple[int, ...]) -> Region | None:
-        whole = name is None or axis.count_sharing(name, shape) == axis.extent
-        return None if name is None or whole else region_of((axis,), (block,), name, shape)
 
-    def taken(name: str | None, x: Array | None) -> Array | None:
-        where = None if x is None else place(name, x.shape)
-        return x if x is None or where is None else x[where].copy()
+def _make_request_of(request: Request, decoy: Request, axis: Axis, rows: OtherRows) -> RequestOfRows:
+    posed, other = request.posed, decoy.posed
+
+    def has(name: str | None, shape: Sequence[int]) -> bool:
+        return name is not None and axis.count_sharing(name, tuple(shape)) < axis.extent
+
+    def taken(name: str | None, x: Array | None, y: Array | None) -> Array | None:
+        if name is None or x is None or y is None or not has(name, x.shape):
+            return x
+        return np.concatenate([x, y], axis=axis.of[name]).take(rows.chosen, axis=axis.of[name])
 
     outputs = name_outputs(posed.op, len(posed.cotangents) or len(request.wanted))
-    inputs = tuple(taken(n, x) for n, x in zip(posed.names, posed.inputs, strict=True))
-    cotangents = tuple(taken(n, g) for n, g in zip(outputs[: len(posed.cotangents)], posed.cotangents, strict=True))
-    given = zip(posed.names, inputs, strict=True)
-    shapes = {n: x.shape for n, x in given if n is not None and x is not None}
+    inputs = tuple(map(taken, posed.names, posed.inputs, other.inputs))
+    cotangents = tuple(map(taken, outputs, posed.cotangents, other.cotangents))
+    shapes = {n: x.shape for n, x in zip(posed.names, inputs, strict=True) if n is not None and x is not None}
     case = replace(posed.case, tensors=tuple((name, shapes[name]) for name, _ in posed.case.tensors))
     names = outputs if posed.mode is Mode.FORWARD else posed.names
-    results = tuple(None if w is None else place(n, w.shape) for n, w in zip(names, request.wanted, strict=True))
-    wanted = tuple(
-        w if w is None or r is None else replace(w, shape=tuple(s.stop - s.start for s in r))
-        for w, r in zip(request.wanted, results, strict=True)
-    )
-    few = posed.given(case=case, inputs=inputs, cotangents=cotangents)
-    first, last = block
-    rows = f"slice {first}" if last == first + 1 else f"slices {first} to {last - 1}"
-    along = ", ".join(f"axis {at} of {name}" for name, at in axis.of.items() if name in shapes)
-    return RequestPart(replace(request, posed=few, wanted=wanted), results, f"{rows} along {along}")
+    wanted = []
+    for name, want in zip(names, request.wanted, strict=True):
+        shape = [] if want is None else [*want.shape]
+        if name is not None and has(name, shape):
+            shape[axis.of[name]] = len(rows.chosen)
+        wanted.append(want and replace(want, shape=tuple(shape)))
+    few = replace(request, posed=posed.given(case=case, inputs=inputs, cotangents=cotangents), wanted=tuple(wanted))
+    known = (n if w is not None and has(n, w.shape) else None for n, w in zip(names, request.wanted, strict=True))
+    return RequestOfRows(few, axis, rows, tuple(known))
 
 
 def describe_difference(

@@ -197,7 +197,7 @@ def _rules_of(settings: Settings) -> dict[str, object]:
         "timeout": settings.timeout,
         "in_process": settings.in_process,
         "repeat": settings.repeat,
-        "batch_invariant": settings.batch_invariant,
+        "invariant": settings.invariant,
         "threads": settings.threads,
     }
 

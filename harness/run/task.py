@@ -28,6 +28,10 @@ class HostLimits:
     environments: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # variables to set, by the backend's text
 
 
+#: In which other company rows are evaluated: fewer, halves of them, in another order, with others behind them.
+INVARIANCES = ("batch", "chunk", "order", "padding")
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """Small, and picklable."""
@@ -40,7 +44,7 @@ class Task:
     convention: str = "any"
     grad_oracle: str = "reference"  # or "self": differences of the backend's own forward
     repeat: int = 1  # how often the judged call is made, other work between
-    batch_invariant: bool = False  # rows alone must give the bits that they give among others
+    invariant: tuple[str, ...] = ()  # of INVARIANCES: in which company rows must give the bits that they give among all
     threads: tuple[int, ...] = ()  # with how many the call is made, in turn; empty: as many as the backend likes
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     judge_memory: int = DEFAULT_MEMORY_BYTES  # bytes that judging may take
@@ -92,7 +96,7 @@ _OPTIONS: tuple[tuple[str, str, Callable[[Any], str | list[str]]], ...] = (
     ("--timeout", "timeout", _format_seconds),
     ("--judge-memory", "judge_memory", _to_mebibytes),
     ("--repeat", "repeat", str),
-    ("--batch-invariant", "batch_invariant", lambda _: ""),
+    ("--invariant", "invariant", ",".join),
     ("--threads", "threads", lambda counts: ",".join(map(str, counts))),
     ("--in-process", "in_process", lambda _: ""),
 )

@@ -47,6 +47,7 @@ _OTHER_BATCH = "the candidate gives something else than for each of two matrices
 _OTHER_GRADIENTS = (
     "its gradients are others, and the reference's the same: what it keeps is not in ctx.save_for_backward"
 )
+_OTHER_BITS = "other bits than among all: what a row gives depends on the batch"
 _KEPT_BY_VERSION = "the answer stays: it is kept by the version of a tensor"
 
 
@@ -72,6 +73,7 @@ def find_advisories(
     yield from some.of_versions()
     if first.asked.request.after or first.asked.reply.draws:
         return
+    yield from some.of_rows()
     yield from some.of_another_axis()
     yield from some.of_autocast()
     yield from some.of_written_inputs()
@@ -137,6 +139,26 @@ class _Advisories:
             before, reply = self.ask(request), self.ask(replace(changed, unseen=True))
             if not reply.error and are_alike(reply.outputs, before.outputs):
                 yield Advisory(f"{request.tensors[i].name} written through .data", _KEPT_BY_VERSION)
+
+    def of_rows(self) -> Iterator[Advisory]:
+        """One row of the first axis alone, where the reference gives it what it has among all."""
+        request, whole = self.request, self.ask(self.request)
+        rows = whole.outputs[0].values.shape[0] if whole.outputs and whole.outputs[0].values.ndim else 0
+        at = slice(rows // 2, rows // 2 + 1)
+        some = [t.values.shape[:1] == (rows,) and not t.param for t in request.tensors]
+        if rows < 2 or not any(some):
+            return
+        alone = tuple(t.holding(t.values[at]) if s else t for t, s in zip(request.tensors, some, strict=True))
+        asked = replace(request, tensors=alone)
+        wanted = self.reference.call_native(asked)
+        parts, own = (
+            [replace(y, values=y.values[at]) if y.values.shape[:1] == (rows,) else y for y in outputs]
+            for outputs in (self.reference.call_native(request).outputs, whole.outputs)
+        )
+        if not wanted.error and are_all_near(wanted.outputs, parts):
+            reply = self.ask(asked)
+            if not reply.error and not are_alike(reply.outputs, own):
+                yield Advisory(f"row {rows // 2} of {rows} alone", _OTHER_BITS)
 
     def of_another_axis(self) -> Iterator[Advisory]:
         """One axis more in front, where the reference takes that for a batch."""

@@ -1,23 +1,19 @@
 """Entries of bytes by name in one SQLite file that processes share. Whatever is wrong with it costs entries, no run.
 
 An entry carries a keyed mark: what another user's opproof, a backend or a disk wrote is counted, removed, and never
-returned. `opproof cache export` writes all entries into a file without key, which `import` believes.
+returned.
 """
 
 from __future__ import annotations
 
 import hmac
-import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO
 
-from opproof.core.errors import UsageError
 from opproof.harness.run.cache.location import CacheLocation
 
 FILE = "entries.sqlite"
@@ -243,64 +239,3 @@ class CacheStore:
         for file in self._files():
             with suppress(OSError):
                 file.unlink()
-
-
-_HEAD = b"opproof cache 1\n"
-_SUM = 16
-#: Bytes that a name, and an entry, may have.
-_MAX_NAME_BYTES = 64
-_MAX_ENTRY_BYTES = 2**28
-
-
-def write(store: CacheStore, path: Path) -> int:
-    """Write all entries to `path`, which appears when it is whole, and return how many. Raises OSError."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    count = 0
-    try:
-        with part.open("wb") as file:
-            file.write(_HEAD)
-            for name in store.names():
-                data = store.get(name)
-                if data is not None:
-                    lengths = len(name).to_bytes(4, "little") + len(data).to_bytes(4, "little")
-                    file.write(lengths + name + data + _checksum_of(lengths + name + data))
-                    count += 1
-        part.replace(path)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-    return count
-
-
-def read(store: CacheStore, path: Path) -> int:
-    """Keep all entries of `path`, and return how many. Raises UsageError for what is no whole file of `write`.
-
-    The file is read to its end before the first entry is kept.
-    """
-    with path.open("rb") as file:
-        if file.read(len(_HEAD)) != _HEAD:
-            raise UsageError(f"{path} is no cache that `opproof cache export` of this version wrote.")
-        for _ in _read_entries(file, path):
-            pass
-        file.seek(len(_HEAD))
-        count = 0
-        for name, data in _read_entries(file, path):
-            store.put(name, data)
-            count += 1
-    store.write()
-    return count
-
-
-def _read_entries(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, bytes]]:
-    while lengths := file.read(8):
-        n, d = int.from_bytes(lengths[:4], "little"), int.from_bytes(lengths[4:], "little")
-        if len(lengths) == 8 and n <= _MAX_NAME_BYTES and d <= _MAX_ENTRY_BYTES:
-            content, checksum = file.read(n + d), file.read(_SUM)
-            if len(content) == n + d and checksum == _checksum_of(lengths + content):
-                yield content[:n], content[n:]
-                continue
-        raise UsageError(f"{path} is damaged or cut short; fetch it again, or export it anew.")
-
-
-def _checksum_of(data: bytes) -> bytes:
-    return blake2b(data, digest_size=_SUM).digest()

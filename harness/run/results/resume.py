@@ -38,7 +38,7 @@ class Settings:
     strict_subnormals: bool = False
     signed_zeros: bool = False
     repeat: int = 1
-    batch_invariant: bool = False
+    invariant: tuple[str, ...] = ()
     threads: tuple[int, ...] = ()
     isa: tuple[str, ...] = ()  # vector capabilities that each backend is to run under, or "all"
     isa_variables: tuple[str, ...] = ()  # capabilities as variables of the library's own: GGML_CPU=avx2
@@ -60,7 +60,7 @@ class Settings:
 #: Fields that the header records: all that the records depend on.
 _RECORDED = (
     *("backends", "selection", "jobs", "timeout", "memory", "judge_memory", "convention", "grad_oracle"),
-    *("strict_subnormals", "signed_zeros", "repeat", "batch_invariant", "threads", "in_process", "seconds"),
+    *("strict_subnormals", "signed_zeros", "repeat", "invariant", "threads", "in_process", "seconds"),
 )
 
 

@@ -76,7 +76,7 @@ def test_defaults_are_not_said_and_all_others_are():
             convention="torch",
             grad_oracle="self",
             repeat=3,
-            batch_invariant=True,
+            invariant=("batch", "order"),
             threads=(1, 8),
             ops=("/a b", "/c"),
             judge_memory=2**31,
@@ -88,7 +88,7 @@ def test_defaults_are_not_said_and_all_others_are():
     assert line == (
         "opproof run -b torch --mode forward --case 'neg[x=3;f32]' --ops '/a b' --ops /c --strict-subnormals "
         "--convention torch --grad-oracle self --memory 14000 --timeout 0.1 --judge-memory 2048 --repeat 3 "
-        "--batch-invariant --threads 1,8 --in-process --out opproof-repro"
+        "--invariant batch,order --threads 1,8 --in-process --out opproof-repro"
     )
     assert "--timeout 1234567 " in repro_command_of(Task("torch", "neg[x=3;f32]", "forward", timeout=1234567.0))
 

@@ -9,8 +9,6 @@ import time
 
 import pytest
 
-from opproof.core.errors import UsageError
-from opproof.harness.run.cache import store as travel
 from opproof.harness.run.cache.location import CacheLocation, place
 from opproof.harness.run.cache.store import FILE, CacheStore
 
@@ -172,37 +170,6 @@ def test_an_entry_that_is_too_large_is_not_kept(tmp_path):
     store = CacheStore(CacheLocation(tmp_path, KEY, size=2**20))
     store.put(b"a", bytes(2**18))
     assert store.get(b"a") is None
-
-
-def test_entries_travel(at, tmp_path):
-    here, there = CacheStore(at), CacheStore(CacheLocation(tmp_path / "there", b"another" * 4))
-    for i in range(20):
-        here.put(b"%d" % i, os.urandom(i * 100))
-    assert travel.write(here, tmp_path / "file") == 20
-    assert travel.read(there, tmp_path / "file") == 20
-    assert [there.get(n) for n in here.names()] == [here.get(n) for n in here.names()]
-
-
-@pytest.mark.parametrize("damage", ["head", "cut", "flipped", "length"])
-def test_a_damaged_file_is_refused_whole(at, tmp_path, damage):
-    here, there = CacheStore(at), CacheStore(CacheLocation(tmp_path / "there", KEY))
-    for i in range(3):
-        here.put(b"%d" % i, bytes([i]) * 100)
-    file = tmp_path / "file"
-    travel.write(here, file)
-    content = bytearray(file.read_bytes())
-    if damage == "head":
-        content[0] ^= 1
-    elif damage == "cut":
-        del content[-5:]
-    elif damage == "flipped":
-        content[-60] ^= 1
-    else:
-        content[16:24] = b"\xff" * 8
-    file.write_bytes(content)
-    with pytest.raises(UsageError, match=r"damaged or cut short|is no cache"):
-        travel.read(there, file)
-    assert there.names() == []
 
 
 def test_one_key_for_one_user(tmp_path, monkeypatch):
