@@ -19,6 +19,7 @@ from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import C, Comparison, floor_of, is_clearly_wrong
 from opproof.harness.judge.gradient import compare_equal_slices
 from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement, of_the_whole
+from opproof.harness.reference.array_bias import MIN_WHOLE_VALUES
 from opproof.harness.reference.question import Expected
 from opproof.harness.reference.torch.evaluate import Truth
 
@@ -125,6 +126,44 @@ def find_misgiven_gradient(asked: ReferenceReply, reply: Reply) -> Judgement | N
         if d is not None and d.dtype != t.dtype:
             return Judgement(Verdict.WRONG_DTYPE, f"the gradient of {t.name} has dtype {d.dtype}: expected {t.dtype}")
     return None
+
+
+#: Fills of variants whose data are usual: other seeds draw what is given.
+_USUAL_FILLS = ("normal", "draw")
+
+
+def find_shared_error(passed: Sequence[PassedVariant]) -> tuple[Mode, Judgement] | None:
+    """What is wrong with results of few numbers in all variants together, each of them within its bound.
+
+    An array that is too small to be judged as a whole, a loss, gives its largest number. Independent errors have both
+    signs, and few are large: a loss that is 5 % too large in bfloat16 is within every bound, and is so in all.
+    """
+    pooled: dict[tuple[Mode, str, str], list[tuple[float, float, float, float]]] = {}
+    for one in passed:
+        if one.variant.fill.startswith(_USUAL_FILLS):
+            for mode, name, kind, got, e in _iter_results(one):
+                if 0 < e.values.size < MIN_WHOLE_VALUES and kind in DTYPES and not e.exact:
+                    at = int(np.argmax(np.abs(e.values)))
+                    numbers = (got.flat[at], e.values.flat[at], e.scale.flat[at], e.stored or 0.0)
+                    pooled.setdefault((mode, name, kind), []).append(numbers)
+    for (mode, name, kind), rows in pooled.items():
+        got, values, scale, stored = np.array(rows).T
+        expected = Expected(values, scale, stored=stored.max() or None)
+        if text := measure_array(got, expected, compare(got, expected, kind), kind).objection:
+            verdict = Verdict.WRONG_VALUE if mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
+            what = f"the gradient of {name}" if mode is Mode.GRADIENT else name
+            return mode, Judgement(verdict, f"{what} in {len(rows)} variants: {text}")
+    return None
+
+
+def _iter_results(one: PassedVariant) -> Iterator[tuple[Mode, str, str, Array, Expected]]:
+    """Outputs and gradients with names, dtypes and what is expected of them."""
+    tensors = one.asked.request.tensors
+    for name, y, e in zip(one.asked.names, one.reply.outputs, one.truth.outputs, strict=True):
+        yield Mode.FORWARD, name, kind_of(y.dtype), y.values, e
+    for t, d, wanted in zip(tensors, one.reply.gradients, one.truth.gradients, strict=False):
+        if d is not None and wanted is not None:
+            yield Mode.GRADIENT, t.name, kind_of(d.dtype), d.values, wanted
 
 
 #: Standard errors by which the mean of the rows' squares has to lie above what is allowed.

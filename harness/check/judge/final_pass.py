@@ -13,7 +13,7 @@ from opproof.harness.check.call.reference import CallFn, Native
 from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.judge.advisories import find_advisories
 from opproof.harness.check.judge.budget import take_in_time
-from opproof.harness.check.judge.compare import find_off_answers
+from opproof.harness.check.judge.compare import find_off_answers, find_shared_error
 from opproof.harness.check.judge.faults import describe_overwritten
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.judge.partial_gradients import in_parts
@@ -79,6 +79,11 @@ class FinalPass:
 
     def run(self, found: Sequence[VariantResult], clock: Clock, standalone: Unwatched | None = None) -> FinalResult:
         """Ask them of what was tried, all of it right, `standalone` from a standalone script; `clock`: of the check."""
+        passed = list(filter(None, (one.right for one in found)))
+        if passed and (shared := find_shared_error(passed)):
+            mode, judgement = shared
+            wrong = with_failure(passed[0], passed[0].reply, mode, judgement)
+            return FinalResult([wrong, *(one for one in found if one.variant is not passed[0].variant)])
         seconds = min(_MAX_QUESTION_SECONDS, _QUESTION_TIME_SHARE * clock.spent)
         few = max(seconds, _MIN_FEW_CALLS_SECONDS)
         slow = found[0].reply.seconds > few

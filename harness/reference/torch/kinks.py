@@ -41,7 +41,8 @@ class KinkGradients:
 
     def over_many(self) -> KinkGradients:
         """The same with wider ends where a gradient is a sum over many kinks."""
-        beyond = np.where(self.at & (self.different >= _MIN_DIFFERENT_NUMBERS), self.high - self.low, 0.0)
+        with np.errstate(invalid="ignore"):  # both ends may be infinite
+            beyond = np.where(self.at & (self.different >= _MIN_DIFFERENT_NUMBERS), self.high - self.low, 0.0)
         return replace(self, low=self.low - _SPANS_BEYOND * beyond, high=self.high + _SPANS_BEYOND * beyond)
 
     @property
