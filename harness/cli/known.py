@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from opproof.harness.run.plan import Selection, make_tasks, select_cases, with_k
 from opproof.harness.run.scheduler import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result
+
+if TYPE_CHECKING:
+    from opproof.harness.known_failures.audit import EntryCheck
 
 
 @click.group("known")
@@ -35,17 +39,9 @@ def known_command() -> None:
 @click.option("--timeout", type=SECONDS, callback=check_finite, default=30.0, show_default=True, help="Seconds a case.")
 @click.option("--write", is_flag=True, help="Set units and rms to at most twice what was seen; all else stays.")
 def check(
-    *,
-    folder: Path | None,
-    backend: str | None,
-    ledger: Path | None,
-    seeds: int,
-    names: tuple[str, ...],
-    folders: tuple[str, ...],
-    jobs: int | None,
-    timeout: float,
-    write: bool,
-) -> int:
+    *, folder: Path | None, backend: str | None, ledger: Path | None, seeds: int, names: tuple[str, ...],
+    folders: tuple[str, ...], jobs: int | None, timeout: float, write: bool,
+) -> int:  # fmt: skip
     """Say what entries of a list of known failures explained.
 
     Of the results in DIR, those of `opproof run`: entries that explained nothing or only raised, and failures of their
@@ -70,7 +66,7 @@ def check(
 
 
 def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
-    from opproof.harness.known_failures.audit import check_entries, format_summary, format_table
+    from opproof.harness.known_failures.audit import check_entries
     from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
     from opproof.harness.run.merge import selection_of
@@ -84,26 +80,16 @@ def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
     found = check_entries([e for e in known if not ops or e.ops & ops], [r for r in results if not ops or r.op in ops])
     if scope_of(selection_of(header)) is not Extent.ALL:  # of what was not run nothing is said
         found = [c for c in found if c.finding.covered]
-    click.echo(format_table(found))
-    for sentence in [*(said for c in found for said in c.sentences), *silent, format_summary(found, 1)]:
-        click.echo(sentence)
-    return 1 if any(c.objections for c in found) else 0
+    return _print_checks(found, silent, 1)
 
 
 def _check_backend(
-    backend: str,
-    ledger: Path | None,
-    seeds: int,
-    names: tuple[str, ...],
-    folders: tuple[str, ...],
-    jobs: int | None,
-    timeout: float,
-    *,
-    write: bool,
-) -> int:
+    backend: str, ledger: Path | None, seeds: int, names: tuple[str, ...], folders: tuple[str, ...],
+    jobs: int | None, timeout: float, *, write: bool,
+) -> int:  # fmt: skip
     """Run what a list covers, with several seeds, and check it by that."""
     from opproof.core.system import count_cores
-    from opproof.harness.known_failures.audit import check_entries, format_summary, format_table, rewrite
+    from opproof.harness.known_failures.audit import check_entries, rewrite
     from opproof.harness.known_failures.findings import find_entries, of_versions
     from opproof.harness.run.scheduler import Pool
     from opproof.harness.run.task import HostLimits, op_name_of
@@ -125,10 +111,16 @@ def _check_backend(
         click.echo(f"{path}: new limits of {len(changes)} of {len(known)} entries")
         known = [replace(e, **changes.get(n, {})) for n, e in speaking]  # type: ignore[arg-type]
         found = check_entries(known, results)
+    return _print_checks(found, silent, seeds)
+
+
+def _print_checks(found: Sequence[EntryCheck], silent: Sequence[str], seeds: int) -> int:
+    from opproof.harness.known_failures.audit import format_summary, format_table
+
     click.echo(format_table(found))
     for sentence in [*(said for c in found for said in c.sentences), *silent, format_summary(found, seeds)]:
         click.echo(sentence)
-    return 1 if any(c.objections for c in found) else 0
+    return int(any(c.objections for c in found))
 
 
 def plan_tasks(backend: str, known: Sequence[Known], seeds: int, folders: tuple[str, ...] = ()) -> list[Task]:

@@ -81,9 +81,8 @@ class FinalPass:
         """Ask them of what was tried, all of it right, `standalone` from a standalone script; `clock`: of the check."""
         passed = list(filter(None, (one.right for one in found)))
         if passed and (shared := find_shared_error(passed)):
-            mode, judgement = shared
-            wrong = with_failure(passed[0], passed[0].reply, mode, judgement)
-            return FinalResult([wrong, *(one for one in found if one.variant is not passed[0].variant)])
+            first_of_all = with_failure(passed[0], passed[0].reply, *shared)
+            return FinalResult([first_of_all, *(one for one in found if one.variant is not passed[0].variant)])
         seconds = min(_MAX_QUESTION_SECONDS, _QUESTION_TIME_SHARE * clock.spent)
         few = max(seconds, _MIN_FEW_CALLS_SECONDS)
         slow = found[0].reply.seconds > few
