@@ -79,12 +79,15 @@ def load_graph(name: str) -> Op:
     expression = f"{PREFIX}{_write_out(pattern['graph'], name)}"
     graph = parse_graph(expression)
     ops = [_op.load(node.op) for node in graph.nodes]
+    # Results that are rounded and have no gradient, as parameters after a step, leave none to the graph.
+    ends = [ops[number] for number, _ in graph.results]
+    differentiable = any(op.vjp for op in ops) and all(op.vjp or "forward" in op.facts["EXACT"] for op in ends)
     return Op(
         name=name,
         doc=f"{name}: {pattern['graph']}",
         source=PATTERNS,
         forward=graph.compose(lambda op: _op.load(op).forward, _store),
-        vjp=functools.partial(_pull_back, graph, _op.load) if any(op.vjp for op in ops) else None,
+        vjp=functools.partial(_pull_back, graph, _op.load) if differentiable else None,
         torch=graph.compose(lambda op: _op.load(op).torch) if all(op.torch for op in ops) else None,  # type: ignore[arg-type, return-value]
         domain=functools.partial(_find_domain, graph),
         tensors=graph.tensors,

@@ -59,7 +59,7 @@ class Tinygrad:
         self._no_bfloat16 = "" if device != "CPU" or _compiles(BFLOAT16) else "this clang has no sums of bfloat16"
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op in self.table and self._no_bfloat16 and "bf16" in dtypes:
+        if self._no_bfloat16 and "bf16" in dtypes:
             return self._no_bfloat16
         return supports(self.table, op, "tinygrad")
 

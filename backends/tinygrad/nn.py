@@ -127,6 +127,7 @@ def _bce(x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, red
 
 
 def _run_step(optimiser: Any, param: Any, grad: Any) -> Any:
+    """`param` after a step, which writes to it: of a graph others take it as it was."""
     param.grad = grad
     with Context(TRAINING=1):
         optimiser.step()
@@ -134,6 +135,7 @@ def _run_step(optimiser: Any, param: Any, grad: Any) -> Any:
 
 
 def _sgd(param: Any, grad: Any, *, lr: float, weight_decay: float) -> Any:
+    param = param.clone()
     return _run_step(optim.SGD([param], lr, weight_decay=weight_decay), param, grad)
 
 
@@ -143,6 +145,7 @@ def _adamw(
 ) -> Any:  # fmt: skip
     if param.dtype != dtypes.float32:
         raise Unsupported("tinygrad keeps the moments of its optimisers in float32")
+    param, exp_avg, exp_avg_sq = (t.clone() for t in (param, exp_avg, exp_avg_sq))
     adamw: Any = optim.AdamW([param], lr, beta1, beta2, eps, weight_decay)
     adamw.m, adamw.v = [exp_avg], [exp_avg_sq]
     adamw.b1_t, adamw.b2_t = (adamw.b1_t * b ** (step - 1) for b in (beta1, beta2))

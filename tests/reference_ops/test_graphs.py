@@ -48,6 +48,8 @@ def test_values_and_gradients_are_those_of_pytorch(name):
     twins = op.torch(torch, *tensors, **params)
     for ours, twin in zip(outputs, twins if isinstance(twins, list) else [twins], strict=True):
         np.testing.assert_allclose(ours, twin.numpy(), rtol=1e-9, atol=1e-12)
+    if op.vjp is None:  # a step of training
+        return
     cotangents = [np.random.default_rng(1).standard_normal(y.shape) for y in outputs]
     needs = [a.dtype.kind == "f" for a in arrays]
     given = cotangents if len(cotangents) > 1 else cotangents[0]
@@ -56,6 +58,12 @@ def test_values_and_gradients_are_those_of_pytorch(name):
     for d, t in zip(ours, autograd(torch, twin, tensors, needs, list(map(torch.from_numpy, cotangents))), strict=True):
         if t is not None and d is not None:  # running statistics have none here
             np.testing.assert_allclose(d, t.numpy(), rtol=1e-8, atol=1e-11)
+
+
+def test_a_graph_whose_results_are_parameters_after_a_step_has_no_gradient():
+    assert load("graph:step_of_mlp_by_sgd").vjp is None
+    assert load("graph:mlp_loss").vjp is not None
+    assert load("graph:(softmax(x,dim=-1),argmax(x,dim=-1))").vjp is not None
 
 
 @pytest.mark.parametrize(
