@@ -31,6 +31,8 @@ BF16: str = honest_kernels.BF16
 #: Trials with other data that KernelBench's scripts make, and FlashInfer-Bench's by default.
 KERNELBENCH_TRIALS = 5
 FLASHINFER_TRIALS = 3
+#: Draws in which a wrong twin may show.
+TWIN_DRAWS = 3
 #: Sources of the rules.
 SOURCES = {
     "values, assert_close": "torch.testing.assert_close of PyTorch 2.13 with its defaults, of one draw",
@@ -170,9 +172,24 @@ def iter_candidates(every: int) -> Iterator[Candidate]:
     pairs = [(kernel, dtype) for kernel in honest_kernels.KERNELS.values() for dtype in kernel.dtypes]
     for i, (kernel, dtype) in enumerate(pairs[::every]):
         yield Candidate(kernel, dtype, "")
-        twins = [name for name, _ in honest_kernels.make_twins(kernel, dtype)]
-        for number in ((2 * i + j) % len(twins) for j in range(2)):
-            yield Candidate(kernel, dtype, twins[number], number)
+        twins = [
+            Candidate(kernel, dtype, name, n) for n, (name, _) in enumerate(honest_kernels.make_twins(kernel, dtype))
+        ]
+        twins = [twin for twin in twins if is_another(twin)]
+        yield from (twins[(2 * i + j) % len(twins)] for j in range(min(2, len(twins))))
+
+
+def is_another(twin: Candidate) -> bool:
+    """Whether a twin gives other numbers than the right kernel in one of a few draws."""
+    kernel, dtype = twin.kernel, torch.bfloat16 if twin.dtype == BF16 else torch.float32
+    right, wrong = honest_kernels.make_candidate(kernel, twin.dtype), twin.make()
+    for seed in range(TWIN_DRAWS):
+        made = kernel.inputs(seed, dtype)
+        tensors = list(made.values()) if isinstance(made, dict) else list(made)
+        several = [list_results] + [list_gradients] * _has_gradients(twin)
+        if any(not all(map(torch.equal, of(right, tensors), of(wrong, tensors))) for of in several):
+            return True
+    return False
 
 
 def _has_gradients(candidate: Candidate) -> bool:
