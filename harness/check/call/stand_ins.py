@@ -57,7 +57,7 @@ class StandIns:
         self.copies, self.beside = copies, beside  # of the last call: others may run beside it
         for y in ys if GRAD_POSITION in request.overwrites else ():
             if y.requires_grad:
-                y.register_hook(lambda g: _make_copy(torch, g, stretched=True))
+                y.register_hook(lambda g: g if g is None else _make_copy(torch, g, stretched=True))
         return ys
 
     def in_place_of(self, tensors: Sequence[Any]) -> list[Any]:
