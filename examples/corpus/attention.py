@@ -29,14 +29,33 @@ def heads_of_tokens(seed, angles=(1, 7, 16)):
     return [q, k, both.cos(), both.sin()]
 
 
-@published(
-    "liger-kernel", LIGER + "rope:LigerRopeFunction.apply", heads_of_tokens,
-    "its definition; it writes to q and k where their tokens lie side by side, and to copies elsewhere",
-    overwrites=("q", "k", "grad"), grads={"cos": None, "sin": None}, neighbours=False,
-)  # fmt: skip
 def rope(q, k, cos, sin):
     cos, sin = cos[:, None], sin[:, None]
     return turn(q, cos, sin), turn(k, cos, sin)
+
+
+ROPE = LIGER + "rope:LigerRopeFunction.apply"
+#: Liger's rotations write to q and k where their tokens lie outside of heads, and to copies elsewhere.
+WRITES = {"overwrites": ("q", "k", "grad"), "grads": {"cos": None, "sin": None}}
+published(
+    "liger-kernel", ROPE, heads_of_tokens, "its definition; it writes where tokens lie outside of heads", name="rope",
+    **WRITES,
+)(rope)  # fmt: skip
+
+
+def show_changed_input(candidate):
+    """What q holds after a call."""
+    given = heads_of_tokens(0)
+    q = given[0].clone()
+    candidate(*given)
+    return given[0], q
+
+
+published(
+    "liger-kernel", ROPE, heads_of_tokens, "it writes to q and k, which its signature does not tell",
+    name="rope_undeclared", grads={"cos": None, "sin": None}, verdict="INPUT_CHANGED", says=r"say inplace=\('q', 'k'\)",
+    shown=show_changed_input,
+)(rope)  # fmt: skip
 
 
 def sections(seed):
@@ -46,8 +65,8 @@ def sections(seed):
 
 @published(
     "liger-kernel", LIGER + "qwen2vl_mrope:LigerQwen2VLMRopeFunction.apply", sections,
-    "its definition; it writes to q and k", overwrites=("q", "k", "grad"), grads={"cos": None, "sin": None},
-    call=lambda f, q, k, cos, sin: f(q, k, cos, sin, [2, 3, 3]), neighbours=False,
+    "its definition; it writes to q and k", call=lambda f, q, k, cos, sin: f(q, k, cos, sin, [2, 3, 3]),
+    signature="(b,h,s,d),(b,k,s,d),(thw,b,s,d),(thw,b,s,d)", sizes={"d": 16, "thw": 3}, **WRITES,
 )  # fmt: skip
 def mrope(q, k, cos, sin):
     def choose(a):
@@ -61,7 +80,7 @@ def mrope(q, k, cos, sin):
 
 @published(
     "liger-kernel", LIGER + "multi_token_attention:LigerMultiTokenAttentionFunction.apply",
-    [(2, 4, 9, 9), (4, 4, 3, 3), (4,)], DEFINITION,
+    [(1, 2, 6, 6), (2, 2, 3, 3), (2,)], DEFINITION,
     call=lambda f, s, w, b: f(s, w, b, 1, 1), sizes={"w.-1": 3, "w.-2": 3},
 )  # fmt: skip
 def multi_token_attention(s, w, b):
@@ -71,30 +90,13 @@ def multi_token_attention(s, w, b):
 
 
 @published(
-    "liger-kernel", LIGER + "attn_res:LigerAttnResFunction.apply", [(4, 2, 5, 24), (24,), (24,)], DEFINITION,
+    "liger-kernel", LIGER + "attn_res:LigerAttnResFunction.apply", [(3, 1, 3, 24), (24,), (24,)], DEFINITION,
     call=lambda f, v, query, norm: f(v, query, norm, 1e-6),
 )  # fmt: skip
 def attention_residuals(v, query, norm):
     keys = v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-6) * norm
     shares = torch.softmax((keys * query).sum(-1), 0)
     return (shares[..., None] * v).sum(0)
-
-
-def tokens_and_experts(seed):
-    """Tokens, three experts, two of them for each token."""
-    g = torch.Generator().manual_seed(seed)
-    x, up, down = (torch.randn(shape, generator=g) for shape in ((7, 16), (3, 24, 16), (3, 16, 12)))
-    order = torch.rand(7, 3, generator=g).argsort(-1)[:, :2].int()
-    return [x, up, down, order, torch.rand(7, 2, generator=g)]
-
-
-@published(
-    "liger-kernel", LIGER + "fused_moe:LigerFusedMoEFunction.apply", tokens_and_experts, DEFINITION,
-)  # fmt: skip
-def fused_moe(x, up, down, index, weights):
-    gate, value = torch.einsum("th,tkih->tki", x, up[index.long()]).chunk(2, -1)
-    y = torch.einsum("tki,tkhi->tkh", F.silu(gate) * value, down[index.long()])
-    return (y * weights[..., None]).sum(1)
 
 
 def causal_attention(q, k, v):
@@ -135,9 +137,17 @@ def apply_rotary_pos_emb(q, k, cos, sin):
     return turn(q, cos, sin), turn(k, cos, sin)
 
 
+def write_to_result(candidate):
+    """What the one head of x holds after a write to the first of four heads that came."""
+    x = torch.ones(1, 1, 2, 2)
+    candidate(x)[:, 0] += 1
+    return x, torch.ones(1, 1, 2, 2)
+
+
 @published(
-    "transformers", "transformers.models.llama.modeling_llama:repeat_kv", [(2, 3, 5, 8)], DEFINITION,
-    call=lambda f, x: f(x, 4),
+    "transformers", "transformers.models.llama.modeling_llama:repeat_kv", [(2, 3, 5, 8)],
+    "where there is one head its result is a view of x, expanded: who writes to it writes to x; copies elsewhere",
+    call=lambda f, x: f(x, 4), verdict="INPUT_CHANGED", says="y0 is part of the memory of x", shown=write_to_result,
 )  # fmt: skip
 def repeat_kv(x):
     return x.repeat_interleave(4, 1)

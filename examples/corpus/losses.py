@@ -51,9 +51,20 @@ def linear_labels(seed):
     return [torch.randn(6, 16, generator=g), torch.randn(45, 16, generator=g), torch.randint(0, 45, (6,), generator=g)]
 
 
+def grad_of_weights_alone(candidate):
+    """The gradient of w where x needs none; zeros where none came."""
+    x, w, y = linear_labels(0)
+    candidate(x, w.requires_grad_(), y).backward()
+    v = w.detach().double().requires_grad_()
+    fused_linear_cross_entropy(x.double(), v, y).backward()
+    return torch.zeros_like(w) if w.grad is None else w.grad, v.grad
+
+
 @published(
     "liger-kernel", LIGER + "fused_linear_cross_entropy:LigerFusedLinearCrossEntropyFunction.apply", linear_labels,
-    DEFINITION, call=lambda f, x, w, y: f(x, w, y)[0], backwards=1,
+    "w gets no gradient where x needs none, as in probing a frozen model; else right",
+    call=lambda f, x, w, y: f(x, w, y)[0], backwards=1, verdict="WRONG_GRADIENT", says="where the gradient of w alone",
+    shown=grad_of_weights_alone,
 )  # fmt: skip
 def fused_linear_cross_entropy(x, w, y):
     return F.cross_entropy(x @ w.T, y)

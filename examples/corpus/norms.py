@@ -64,7 +64,7 @@ def modulated_rms_norm(x, w, scale, shift):
 
 
 @published(
-    "liger-kernel", LIGER + "poly_norm:LigerPolyNormFunction.apply", [(6, 45), (3,), (1,)], DEFINITION,
+    "liger-kernel", LIGER + "poly_norm:LigerPolyNormFunction.apply", [(6, 45), (3,), ()], DEFINITION,
     call=lambda f, x, w, b: f(x, w, b, 1e-6, False),
 )  # fmt: skip
 def poly_norm(x, w, b):

@@ -22,7 +22,7 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 PARTS = {"complex64": "f32", "complex128": "f64"}
 
 CONTIGUOUS = "contiguous"
-#: Begins a layout that is as given: its axes from the outermost in memory on, as "axes 0,2,1,3".
+#: Begins a layout that is as given: its axes from the outermost in memory on, as "axes 0213".
 _AXES = "axes "
 #: Labels and masks have so many elements at least; and what is added to scores to mask them is no larger.
 _MIN_MARKS = 4
@@ -95,10 +95,10 @@ def take_tensor(
 
 def _find_layout(value: Any) -> str:
     """How a tensor lies in memory: with exchanged axes, as projections of attention come, or else contiguous."""
-    if not hasattr(value, "is_contiguous") or value.is_contiguous() or 0 in value.stride():
+    if not hasattr(value, "is_contiguous") or value.is_contiguous() or 0 in value.stride() or value.dim() > 9:
         return CONTIGUOUS
     order = sorted(range(value.dim()), key=value.stride, reverse=True)
-    return CONTIGUOUS if order == sorted(order) else _AXES + ",".join(map(str, order))
+    return CONTIGUOUS if order == sorted(order) else _AXES + "".join(map(str, order))
 
 
 def as_array(value: Any) -> tuple[Array, str]:
@@ -137,8 +137,11 @@ def to_torch(torch: Any, tensor: CallTensor, device: str) -> Any:
 
 def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
     """A contiguous tensor in another layout."""
-    if order := _order_axes(layout, plain.dim()):
+    order = [int(axis) for axis in layout.removeprefix(_AXES)] if layout.startswith(_AXES) else []
+    if order and len(order) == plain.dim():
         return plain.permute(order).contiguous().permute(np.argsort(order).tolist())
+    if layout == "transposed" and plain.dim() >= 2:
+        return plain.transpose(-1, -2).contiguous().transpose(-1, -2)
     if layout == "sliced" and plain.dim():
         wide = torch.full((*plain.shape[:-1], 2 * plain.shape[-1]), 77, device=plain.device).to(plain.dtype)
         wide[..., ::2] = plain
@@ -147,6 +150,10 @@ def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
         return _place_within(torch, plain, (*plain.shape[:-1], plain.shape[-1] + 4))
     if layout == "cropped" and plain.dim() >= 3:
         return _place_within(torch, plain, (*plain.shape[:-2], plain.shape[-2] + 2, plain.shape[-1]))
+    if layout == "exchanged" and plain.dim() >= 3:
+        return plain.transpose(-2, -3).contiguous().transpose(-2, -3)
+    if layout == "channels" and plain.dim() >= 4:  # last in memory, as convolutions like them
+        return plain.movedim(1, -1).contiguous().movedim(-1, 1)
     if layout == "offset":
         room = torch.full((plain.numel() + 3,), 77, device=plain.device).to(plain.dtype)
         room[3:] = plain.reshape(-1)
@@ -154,18 +161,6 @@ def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
     if layout == "broadcast" and plain.dim():  # behind the one slice there lie no others that are like it
         return _place_within(torch, plain[:1], plain.shape).expand(plain.shape)
     return plain
-
-
-def _order_axes(layout: str, n: int) -> list[int]:
-    """The axes from the outermost in memory on, where a layout of `n` axes exchanges some; else none."""
-    axes = [*range(n)]
-    if layout.startswith(_AXES):
-        given = [int(i) for i in layout.removeprefix(_AXES).split(",")]
-        return given if len(given) == n else []
-    if layout == "channels" and n >= 4:  # last in memory, as convolutions like them
-        return [0, *axes[2:], 1]
-    at = n - {"transposed": 2, "exchanged": 3}.get(layout, n + 1)
-    return [*axes[:at], at + 1, at, *axes[at + 2 :]] if at >= 0 else []
 
 
 def _place_within(torch: Any, plain: Any, shape: tuple[int, ...]) -> Any:
