@@ -45,6 +45,28 @@ def cross_entropy_z_loss(x, y):
     return F.cross_entropy(x, y) + 1e-2 * torch.logsumexp(x, -1).square().mean()
 
 
+def transposed_logits(seed):
+    """Logits that come as the transpose of others, and a class of each row."""
+    x, y = labelled((6, 45), 45)(seed)
+    return [x.T.contiguous().T, y]
+
+
+def grad_of_transposed(candidate):
+    """The gradient of such logits."""
+    x, y = transposed_logits(0)
+    wide = x.double().requires_grad_()
+    candidate(x.requires_grad_(), y).backward()
+    cross_entropy(wide, y).backward()
+    return x.grad, wide.grad
+
+
+published(
+    "liger-kernel", CE, transposed_logits, "logits of strides (1, n) come back as their own gradient",
+    name="cross_entropy_transposed", call=lambda f, x, y: f(x, y, None)[0], verdict="WRONG_GRADIENT",
+    shown=grad_of_transposed, **CROSS_ENTROPY,
+)(cross_entropy)  # fmt: skip
+
+
 def linear_labels(seed):
     """Rows, weights of classes, classes."""
     g = torch.Generator().manual_seed(seed)
@@ -121,7 +143,8 @@ def rows_and_weights(seed):
 
 
 @published(
-    "fla-core", "fla.modules.fused_kl_div.ops:fused_kl_div_loss", rows_and_weights, DEFINITION,
+    "fla-core", "fla.modules.fused_kl_div.ops:fused_kl_div_loss", rows_and_weights,
+    "its definition; its backward scales what it kept, so the first one counts", backwards=1,
     grads={"target": None, "v": None},
 )  # fmt: skip
 def fused_kl_div_loss(x, target, w, v):

@@ -1,6 +1,6 @@
 """Judge every kernel of the corpus, and compare each verdict with the adjudicated one; exit status 1 where one differs.
 
-python examples/corpus/run.py [--only liger-kernel/softmax] [--jobs 2] [--seconds 5] [--json found.json]
+python examples/corpus/run.py [--only liger-kernel/softmax] [--jobs 2] [--seconds 2] [--json found.json]
 """
 
 import argparse
@@ -205,7 +205,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=[], help="titles, or beginnings of them")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=5.0, help="processor time for each kernel's variants")
+    parser.add_argument("--seconds", type=float, default=2.0, help="processor time for each kernel's variants")
     parser.add_argument("--json", type=Path, metavar="FILE")
     wish = parser.parse_args()
     some = [e for t, e in KERNELS.items() if not wish.only or t.startswith(tuple(wish.only))]
