@@ -56,6 +56,12 @@ def test_what_is_wrong_is_shown_without_opproof(corpus):
     assert [entry.title for entry in wrong if entry.shown is None or entry.why.startswith("its definition")] == []
 
 
+def test_the_page_has_what_is_wrong(corpus):
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    rows = [f"| `{t}` | {e.verdict} | {e.why} |" for t, e in corpus.KERNELS.items() if e.verdict != corpus.RIGHT]
+    assert re.findall(r"^\| `.*\|$", page, re.MULTILINE) == rows
+
+
 def test_every_reference_takes_its_inputs(corpus):
     for title, entry in corpus.KERNELS.items():
         g = torch.Generator().manual_seed(0)
