@@ -10,6 +10,7 @@ from kernel import published
 
 F = torch.nn.functional
 DEFINITION = "its definition, a loop over tokens; float64 agrees"
+WITHOUT_BACKWARD = "its definition; float64 agrees; it is a step of others, and has no backward"
 FLA = "fla.ops."
 #: Batch, tokens, heads, widths of keys and values; kernels work in chunks of 64 tokens at most.
 SHAPE = (1, 7, 2, 16)
@@ -176,14 +177,16 @@ published(
 )(hgrn)  # fmt: skip
 
 
-@published("fla-core", FLA + "utils.cumsum:chunk_global_cumsum", [(2, 19, 3)], DEFINITION)
+@published(
+    "fla-core", FLA + "utils.cumsum:chunk_global_cumsum", [(2, 19, 3)], WITHOUT_BACKWARD, gradients=False,
+)  # fmt: skip
 def chunk_global_cumsum(x):
     return x.cumsum(1)
 
 
 @published(
-    "fla-core", FLA + "utils.cumsum:chunk_local_cumsum", [(2, 32, 3)], DEFINITION, call=lambda f, x: f(x, 16),
-    multiple_of={"x.1": 16},
+    "fla-core", FLA + "utils.cumsum:chunk_local_cumsum", [(2, 32, 3)], WITHOUT_BACKWARD, gradients=False,
+    call=lambda f, x: f(x, 16), multiple_of={"x.1": 16},
 )  # fmt: skip
 def chunk_local_cumsum(x):
     return x.unflatten(1, (-1, 16)).cumsum(2).flatten(1, 2)
