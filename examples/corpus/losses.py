@@ -6,6 +6,7 @@ from kernel import drawn, labelled, published
 F = torch.nn.functional
 DEFINITION = "its definition; float64 agrees"
 LIGER = "liger_kernel.ops."
+OF_ROWS = "its definition, of logits that lie in rows, as given; those of strides (1, n) have an entry below"
 #: Liger's cross entropies leave the gradient where the logits were.
 CROSS_ENTROPY = {"overwrites": ("x",), "backwards": 1}
 
@@ -16,30 +17,30 @@ def cross_entropy(x, y):
 
 CE = LIGER + "cross_entropy:LigerCrossEntropyFunction.apply"
 published(
-    "liger-kernel", CE, labelled((6, 45), 45), DEFINITION, name="cross_entropy",
-    call=lambda f, x, y: f(x, y, None)[0], **CROSS_ENTROPY,
+    "liger-kernel", CE, labelled((6, 45), 45), OF_ROWS, name="cross_entropy",
+    call=lambda f, x, y: f(x, y, None)[0], neighbours=False, **CROSS_ENTROPY,
 )(cross_entropy)  # fmt: skip
 
 
 @published(
-    "liger-kernel", CE, labelled((6, 45), 45), DEFINITION,
-    call=lambda f, x, y: f(x, y, None, -100, 0.0, 0.1)[0], **CROSS_ENTROPY,
+    "liger-kernel", CE, labelled((6, 45), 45), OF_ROWS,
+    call=lambda f, x, y: f(x, y, None, -100, 0.0, 0.1)[0], neighbours=False, **CROSS_ENTROPY,
 )  # fmt: skip
 def cross_entropy_smoothed(x, y):
     return F.cross_entropy(x, y, label_smoothing=0.1)
 
 
 @published(
-    "liger-kernel", CE, labelled((6, 45), 45), DEFINITION,
-    call=lambda f, x, y: f(x, y, None, -100, 0.0, 0.0, "mean", 5.0)[0], **CROSS_ENTROPY,
+    "liger-kernel", CE, labelled((6, 45), 45), OF_ROWS,
+    call=lambda f, x, y: f(x, y, None, -100, 0.0, 0.0, "mean", 5.0)[0], neighbours=False, **CROSS_ENTROPY,
 )  # fmt: skip
 def cross_entropy_capped(x, y):
     return F.cross_entropy(5.0 * torch.tanh(x / 5.0), y)
 
 
 @published(
-    "liger-kernel", CE, labelled((6, 45), 45), DEFINITION,
-    call=lambda f, x, y: f(x, y, None, -100, 1e-2)[0], **CROSS_ENTROPY,
+    "liger-kernel", CE, labelled((6, 45), 45), OF_ROWS,
+    call=lambda f, x, y: f(x, y, None, -100, 1e-2)[0], neighbours=False, **CROSS_ENTROPY,
 )  # fmt: skip
 def cross_entropy_z_loss(x, y):
     return F.cross_entropy(x, y) + 1e-2 * torch.logsumexp(x, -1).square().mean()
