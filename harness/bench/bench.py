@@ -19,7 +19,7 @@ from opproof.core.errors import BackendError
 from opproof.core.system import count_cores, describe_host
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness import __version__
-from opproof.harness.bench.cost import CallCost, facts_of
+from opproof.harness.bench.cost import facts_of
 from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.output_check import SpotCheckAnswers, Unseen, calls_of, draw_unseen, find_fault
 from opproof.harness.bench.process import Blocks, Fault, Worker
@@ -100,7 +100,8 @@ def _measure_case(tasks: Sequence[Task], plan: Plan, desk: Session, workers: _Wo
         wanted = wanted_of(pair.case_data, pair.outputs)
         facts, calls = facts_of(pair.case_data, wanted, pair.outputs), calls_of(pair, wanted)
         for caches in plan.caches:
-            yield from _measure_tasks(_with_cost(blank, facts, caches), right, _Call(calls, asked), plan, workers, desk)
+            costed = _replace_fields(blank, bytes=facts.bytes, flops=facts.flops, caches=caches)
+            yield from _measure_tasks(costed, right, _Call(calls, asked), plan, workers, desk)
     for backend, reason in why.items():
         if reason:
             yield _replace_fields(blank, backend=backend, why=reason)
@@ -168,10 +169,6 @@ def _explain_impossible(interval: Interval, time: Time, roofline: Roofline) -> s
 
 def _reason_of(verdict: Verdict, message: str) -> str:
     return "" if verdict is Verdict.PASS else f"{verdict}{': ' if message else ''}{message}"
-
-
-def _with_cost(blank: Time, facts: CallCost, caches: Caches) -> Time:
-    return _replace_fields(blank, bytes=facts.bytes, flops=facts.flops, caches=caches)
 
 
 def _replace_fields(time: Time, **changes: Any) -> Time:

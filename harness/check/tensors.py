@@ -22,6 +22,8 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 PARTS = {"complex64": "f32", "complex128": "f64"}
 
 CONTIGUOUS = "contiguous"
+#: Begins a layout that is as given: its axes from the outermost in memory on, as "axes 0213".
+_AXES = "axes "
 #: Labels and masks have so many elements at least; and what is added to scores to mask them is no larger.
 _MIN_MARKS = 4
 _MAX_MASKING_SCORE = -1e4
@@ -87,8 +89,16 @@ def take_tensor(
         if not kind_of(kind):
             raise UsageError(f"{name} has dtype {own}: expected one of {', '.join((*KINDS, *PARTS))}.")
         leaf = bool(getattr(value, "requires_grad", False))
-        return CallTensor(name, np.zeros(0), kind, param, buffer, leaf=leaf).holding(array)
-    return CallTensor(name, array, own, param, buffer)
+        return CallTensor(name, np.zeros(0), kind, param, buffer, _find_layout(value), leaf).holding(array)
+    return CallTensor(name, array, own, param, buffer, _find_layout(value))
+
+
+def _find_layout(value: Any) -> str:
+    """How a tensor lies in memory: with exchanged axes, as projections of attention come, or else contiguous."""
+    if not hasattr(value, "is_contiguous") or value.is_contiguous() or 0 in value.stride() or value.dim() > 9:
+        return CONTIGUOUS
+    order = sorted(range(value.dim()), key=value.stride, reverse=True)
+    return CONTIGUOUS if order == sorted(order) else _AXES + "".join(map(str, order))
 
 
 def as_array(value: Any) -> tuple[Array, str]:
@@ -127,6 +137,9 @@ def to_torch(torch: Any, tensor: CallTensor, device: str) -> Any:
 
 def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
     """A contiguous tensor in another layout."""
+    order = [int(axis) for axis in layout.removeprefix(_AXES)] if layout.startswith(_AXES) else []
+    if order and len(order) == plain.dim():
+        return plain.permute(order).contiguous().permute(np.argsort(order).tolist())
     if layout == "transposed" and plain.dim() >= 2:
         return plain.transpose(-1, -2).contiguous().transpose(-1, -2)
     if layout == "sliced" and plain.dim():

@@ -50,8 +50,10 @@ def measure_times(candidate: CallFn, reference: Reference, first: VariantResult)
         asked[Mode.GRADIENT] = first.facts.request
     truth = {Mode.FORWARD: first.truth.outputs, Mode.GRADIENT: first.truth.gradients}
     found = list[SideTime]()
-    sides = {CANDIDATE: candidate, "eager": _ask_eager(reference, asked[Mode.FORWARD])}
-    if (compiled := _ask_compiled(reference, asked[Mode.FORWARD])) is not None:
+    plain = asked[Mode.FORWARD]
+    eager = as_call(in_dtype(reference.subject, plain.tensors), reference.form)
+    sides: dict[str, CallFn] = {CANDIDATE: candidate, "eager": partial(perform, eager)}
+    if (compiled := _ask_compiled(reference, plain)) is not None:
         sides["torch.compile"] = compiled
     for mode, request in asked.items():
         replies = {name: ask(request) for name, ask in sides.items()}
@@ -61,10 +63,6 @@ def measure_times(candidate: CallFn, reference: Reference, first: VariantResult)
             got = replies[name].outputs if mode is Mode.FORWARD else replies[name].gradients
             found.append(SideTime(name, mode, interval, *_measure_error(got, truth[mode])))
     return tuple(found)
-
-
-def _ask_eager(reference: Reference, request: CallRequest) -> CallFn:
-    return partial(perform, as_call(in_dtype(reference.subject, request.tensors), reference.form))
 
 
 def _ask_compiled(reference: Reference, request: CallRequest) -> CallFn | None:

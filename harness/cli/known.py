@@ -129,12 +129,9 @@ def plan_tasks(backend: str, known: Sequence[Known], seeds: int, folders: tuple[
     for seed in range(seeds):
         selection = Selection(seed=seed, folders=folders)
         chosen = [case for case in select_cases(selection) if any(e.covers_case(str(case)) for e in known)]
-        covered += [t for t in make_tasks([backend], chosen, selection) if any(_covers(e, t) for e in known)]
+        tasks = make_tasks([backend], chosen, selection)
+        covered += [t for t in tasks if any(e.covers_mode(Mode(t.mode)) and e.covers_case(t.case) for e in known)]
     return with_known(covered, known)
-
-
-def _covers(entry: Known, task: Task) -> bool:
-    return entry.covers_mode(Mode(task.mode)) and entry.covers_case(task.case)
 
 
 def run_planned(pool: Pool, planned: Sequence[Task]) -> list[Result]:

@@ -41,9 +41,9 @@ def find_swapped_parameters(w: WrongTensor) -> str | None:
     """Two parameters for each other, or the entries of parameters that have one per axis."""
     params, given = w.params, w.case.kwargs
     for a, b in combinations(params, 2):
-        if is_same(params[a], params[b]) or not (_has_one_none(params[a], params[b]) or {a, b} <= {*given}):
-            continue
-        if not (_has_one_none(params[a], params[b]) or _is_alike(params[a], params[b])):
+        x, y = params[a], params[b]
+        alike = (is_number(x) and is_number(y)) or (type(x) is type(y) and x is not None)
+        if is_same(x, y) or not (_has_one_none(x, y) or ({a, b} <= {*given} and alike)):
             continue
         if w.explained(params={**params, a: params[b], b: params[a]}):
             return f"the parameters {a} and {b} are swapped"
@@ -61,7 +61,8 @@ def find_ignored_parameter(w: WrongTensor) -> str | None:
         instead = _find_replacements(w, name, now)
         if instead:
             return _describe_ignored(w, name, now, ", or of ".join(instead if len(instead) == 2 else instead[:1]))
-    several = {n: w.op.params[n] for n, v in given.items() if _has_default(w.op, n) and not is_same(w.op.params[n], v)}
+    defaults = {n: d for n in given if (d := w.op.params[n]) is not inspect.Parameter.empty}
+    several = {n: v for n, v in defaults.items() if not is_same(v, given[n])}
     if len(several) > 1 and w.explained(params={**w.params, **several}):
         return f"the parameters {' and '.join(several)} are ignored: {w.what} is that of their defaults"
     return None
@@ -110,16 +111,8 @@ def iter_replacements(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
         yield (math.inf if isinstance(now, float) else now), ""
 
 
-def _is_alike(a: Any, b: Any) -> bool:
-    return (is_number(a) and is_number(b)) or (type(a) is type(b) and a is not None)
-
-
 def _has_one_none(a: Any, b: Any) -> bool:
     return (a is None and is_number(b)) or (b is None and is_number(a))
-
-
-def _has_default(op: Op, name: str) -> bool:
-    return op.params[name] is not inspect.Parameter.empty
 
 
 def is_same(a: Param, b: Param) -> bool:

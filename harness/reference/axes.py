@@ -264,17 +264,14 @@ def _is_mapped(periods: Periods, op: Op) -> bool:
     """Whether a pointwise operator takes one period, and gives a result for each slice: of two halves it does not."""
     shapes = periods.case.shapes
     given = [shapes.get(name) for name in ([*shapes] if op.variadic else op.tensors)]
+    ones = (None if shape is None else np.ones(shape) for shape in given)
     try:
         with np.errstate(all="ignore"):
-            made = tuple_of(op.forward(*_make_ones(given), **{**op.params, **periods.case.kwargs}))
+            made = tuple_of(op.forward(*ones, **{**op.params, **periods.case.kwargs}))
     except (OpError, ValueError, IndexError):
         return False
     names = op.outputs if len(op.outputs) == len(made) else [f"y{i}" for i in range(len(made))]
     return all(periods.shape_of(name, np.shape(y)) is not None for name, y in zip(names, made, strict=True))
-
-
-def _make_ones(shapes: Sequence[Shape | None]) -> list[Array | None]:
-    return [None if shape is None else np.ones(shape) for shape in shapes]
 
 
 def _may_repeat(case: Case) -> bool:

@@ -200,7 +200,7 @@ def make_question(case: Case, op: Op, mode: Mode, other_mode: QuestionPair | Non
     What the question of the other mode, `other_mode`, has of them already is taken from there.
     """
     names = tuple(list_arguments(case, op))
-    if other_mode is None or _by_mode(case):
+    if other_mode is None or is_every(case.fill) or case.fill == "branches":
         inputs, others = (tuple(order_arguments(case, op, _draw_values(case, op, mode, variant))) for variant in (0, 1))
         other_mode = None
     else:
@@ -224,10 +224,6 @@ def draw_other_case(case: Case, op: Op) -> Case:
         return case
     start = fill_parameters(case, op)[op.drawn_from]
     return replace(case, params=(*(p for p in case.params if p[0] != op.drawn_from), (op.drawn_from, start + 1)))
-
-
-def _by_mode(case: Case) -> bool:
-    return is_every(case.fill) or case.fill == "branches"
 
 
 def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:

@@ -165,16 +165,12 @@ def _simplify_parameters(case: Case, op: Op) -> Iterator[Case]:
         yield remove_parameter(case, name)
     for name, value in case.params:
         for plainer in _simplify_value(value):
-            yield _with(case, name, plainer)
+            yield replace(case, params=tuple((n, plainer if n == name else v) for n, v in case.params))
 
 
 def remove_parameter(case: Case, name: str) -> Case:
     """The case with a parameter left to its default."""
     return replace(case, params=tuple(p for p in case.params if p[0] != name))
-
-
-def _with(case: Case, name: str, value: Param) -> Case:
-    return replace(case, params=tuple((n, value if n == name else v) for n, v in case.params))
 
 
 def _simplify_value(value: Param) -> Iterator[Param]:

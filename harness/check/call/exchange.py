@@ -135,7 +135,7 @@ def is_near(a: ReplyTensor | None, b: ReplyTensor | None, other: float = _MAX_RO
     if a.values.dtype.kind != "f":
         return bool(np.mean(a.values != b.values) <= other) if a.values.size else True
     with np.errstate(all="ignore"):
-        off = np.abs(a.values - b.values) > other * _find_largest(a.values)
+        off = np.abs(a.values - b.values) > other * np.max(np.abs(a.values), where=np.isfinite(a.values), initial=0.0)
     return not bool(np.any(off & np.isfinite(a.values)))
 
 
@@ -144,10 +144,6 @@ def are_all_near(
 ) -> bool:
     """Whether two replies have as many tensors, and rounding alone may part each pair."""
     return len(a) == len(b) and all(is_near(x, y, other) for x, y in zip(a, b, strict=True))
-
-
-def _find_largest(values: Array) -> float:
-    return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
 
 
 #: Exceptions by which one says so.

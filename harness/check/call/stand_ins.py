@@ -52,12 +52,13 @@ class StandIns:
             names = request.tensors[i].name, f"y{k}"
             self.harm = self.harm or _compare_held(names, copies[i], ys[k], tensors[i])
             told = _version_of(copies[i]) != versions[i] or _is_same(copies[i], tensors[i])
-            if not told and _shares(ys[k], copies[i]) and not has_own_backward(ys[k : k + 1]):
+            untold = not told and not has_own_backward(ys[k : k + 1])
+            if untold and len({y.untyped_storage().data_ptr() for y in (ys[k], copies[i])}) == 1:
                 ys[k] = ys[k].detach()  # autograd was not told of what was written
         self.copies, self.beside = copies, beside  # of the last call: others may run beside it
         for y in ys if GRAD_POSITION in request.overwrites else ():
             if y.requires_grad:
-                y.register_hook(lambda g: _make_copy(torch, g, stretched=True))
+                y.register_hook(lambda g: g if g is None else _make_copy(torch, g, stretched=True))
         return ys
 
     def in_place_of(self, tensors: Sequence[Any]) -> list[Any]:
@@ -124,10 +125,6 @@ def _make_copy(torch: Any, t: Any, *, stretched: bool = False) -> Any:
 def _version_of(t: Any) -> int:
     """How often PyTorch saw it written; of tensors of inference, which it does not count, 0."""
     return 0 if t.is_inference() else int(t._version)  # noqa: SLF001 - it has no other name
-
-
-def _shares(a: Any, b: Any) -> bool:
-    return bool(a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
 
 
 def _is_same(a: Any, b: Any) -> bool:

@@ -47,7 +47,8 @@ class ResidualRule:
 
     def measure(self, request: CallRequest, outputs: Sequence[ReplyTensor]) -> dict[str, Array]:
         """The residuals of an answer; not finite where the answer is not."""
-        given, ys = ([_join_parts(t.values, t.dtype) for t in some] for some in (request.tensors, outputs))
+        pairs = ([(t.values, t.dtype in PARTS) for t in some] for some in (request.tensors, outputs))
+        given, ys = ([x[..., 0] + 1j * x[..., 1] if parts else x for x, parts in some] for some in pairs)
         with np.errstate(all="ignore"):
             if self.problem is not None:
                 long = any(t.kind == "f64" for t in request.tensors)
@@ -125,10 +126,6 @@ def _find_share(left: Array, bound: Array) -> Array:
     with np.errstate(all="ignore"):
         share = np.where(left == 0, 0.0, np.asarray(left, dtype=np.float64) / np.maximum(bound, 0.0))
     return np.where(np.isnan(share) | ((bound < 0) & (left != 0)), np.inf, share)
-
-
-def _join_parts(values: Array, dtype: str) -> Array:
-    return values[..., 0] + 1j * values[..., 1] if dtype in PARTS else values
 
 
 def _round_reply(reply: Reply) -> Reply:

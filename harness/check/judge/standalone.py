@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from opproof.core.arrays import Array
 from opproof.core.verdicts import FAILED
 from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor
 from opproof.harness.check.call.isolated import Located
@@ -70,16 +69,14 @@ def _read_reply(answer: JobAnswer | None, when: str) -> Reply:
     assert answer is not None
     outputs, gradients = (
         [
-            None if y is None else _make_tensor(y, kind)
+            None
+            if y is None
+            else ReplyTensor(y.astype(np.int64) if y.dtype.kind in "iu" else y, kind.removeprefix("torch."))
             for y, kind in zip(answer.ways[way], answer.kinds[way], strict=True)
         ]
         for way in (f"{when}outputs", f"{when}gradients")
     )
     return Reply(outputs=tuple(y for y in outputs if y is not None), gradients=tuple(gradients))
-
-
-def _make_tensor(values: Array, dtype: str) -> ReplyTensor:
-    return ReplyTensor(values.astype(np.int64) if values.dtype.kind in "iu" else values, dtype.removeprefix("torch."))
 
 
 #: What is said of a candidate that answers otherwise there.

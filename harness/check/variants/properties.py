@@ -101,6 +101,9 @@ def list_properties(shape: tuple[int, ...]) -> Iterator[Property]:
         if shape[-1] <= _MAX_ORDERED_COLUMNS:
             for low, high in permutations(range(shape[-1]), 2):
                 yield _make_column_order(low, high)
+    if shape:
+        yield _make_repeated("alike in both halves of a row", halves=True)
+        yield _make_repeated("alike in pairs", halves=False)
     yield Property("zero in places", _count_zero_bits, lambda old, v: np.where(old == 0, 0.0, v), in_places=True)
 
 
@@ -142,6 +145,26 @@ def _of_matrices() -> Iterator[Property]:
     yield Property("positive semidefinite", _count_definite_bits, lambda _, v: v)
     for half in (np.tril, np.triu):
         yield _make_triangular(half)
+
+
+def _make_repeated(said: str, *, halves: bool) -> Property:
+    """Of tables of angles, of which kernels read one half."""
+
+    def split(v: Array) -> tuple[Array, Array]:
+        n = v.shape[-1] // 2
+        return (v[..., :n], v[..., n : 2 * n]) if halves else (v[..., : 2 * n : 2], v[..., 1::2])
+
+    def bits(v: Array, _: float) -> float:
+        a, b = split(v)
+        return float(np.unique(a).size) / 2 if 2 * a.size == v.size and np.array_equal(a, b) else 0.0
+
+    def restored(_: Array, v: Array) -> Array:
+        made = np.array(v)
+        a, b = split(made)
+        b[...] = a
+        return made
+
+    return Property(said, bits, restored)
 
 
 def _make_column_order(low: int, high: int) -> Property:

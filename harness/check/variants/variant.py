@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from opproof.core.arrays import Array
-from opproof.harness.check.tensors import CallTensor
+from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 from opproof.harness.check.variants.fills import Fill, generate_fills
 from opproof.harness.check.variants.properties import Property, restore_properties, varies
 from opproof.harness.check.variants.sizes import (
@@ -128,7 +128,8 @@ def apply_other_layouts(drawn: Variant, held: Held) -> Iterator[Variant]:
 
 
 def _list_layouts(data: Sequence[CallTensor]) -> list[str]:
-    return [y for y in LAYOUTS if y not in _AXES or any(has_layout(t, y) for t in data)]
+    packed = ["packed"] * any(t.layout != CONTIGUOUS for t in data)
+    return [*packed, *(y for y in LAYOUTS if y not in _AXES or any(has_layout(t, y) for t in data))]
 
 
 def name_of(names: Sequence[str], place: int) -> str:

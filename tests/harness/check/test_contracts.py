@@ -423,3 +423,51 @@ def test_the_command_is_told_of_a_wrong_contract(tmp_path):
 
 def test_the_fixture_has_the_options(opproof_check):
     assert opproof_check(in_place, like=like, inputs=INPUTS, dtype="f32", seconds=0.5, inplace=("x",)).ok
+
+
+def test_a_gradient_that_is_overwritten_where_one_output_of_two_is_used():
+    class Pair(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            return 2 * x, 3 * w
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g.mul_(2), h.mul_(3)
+
+    def pair(x, w):
+        return 2 * x, 3 * w
+
+    report = GIVEN(Pair.apply, like=pair, overwrites=("grad",))
+    assert report.ok, report
+
+
+def heads(seed):
+    """As a projection of attention comes: tokens lie outside of heads."""
+    g = torch.Generator().manual_seed(seed)
+    return [torch.randn(2, 7, 4, 8, generator=g).transpose(1, 2), torch.randn(7, 8, generator=g)]
+
+
+def turn(q, cos):
+    return q * cos
+
+
+def turn_where_tokens_lie(q, cos):
+    tokens = q.detach().transpose(1, 2).contiguous()  # no copy where they lie outside of heads
+    return tokens.mul_(cos[:, None]).transpose(1, 2)
+
+
+def test_strides_of_given_tensors_are_kept():
+    judge = partial(GIVEN, turn_where_tokens_lie, like=turn, gradients=False)
+    assert found(judge(inputs=heads)) == {("INPUT_CHANGED", "forward")}
+    assert judge(inputs=heads, inplace=("q",)).ok
+    assert judge(inputs=lambda seed: [t.contiguous() for t in heads(seed)]).ok
+
+
+def test_tensors_given_with_exchanged_axes_come_packed_too():
+    def only_as_given(q, cos):
+        return turn(q, cos) * (1 if q.stride(1) < q.stride(2) else 2)
+
+    report = judged(only_as_given, like=turn, inputs=heads, seconds=3)
+    assert "packed" in [report.variants[r.case] for rs in report.failures.values() for r in rs]
+    assert "as given" not in [report.variants[r.case] for rs in report.failures.values() for r in rs]

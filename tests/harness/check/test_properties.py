@@ -54,6 +54,8 @@ MADE = {
     "triangular, upper": lambda seed: torch.triu(normal(seed, 4, 4)),
     "in order from column 0 to 2": lambda seed: boxes(seed, 10),
     "zero in places": lambda seed: padded(seed, 4),
+    "alike in both halves of a row": lambda seed: normal(seed, 3, 8).repeat(1, 2),
+    "alike in pairs": lambda seed: normal(seed, 3, 8).repeat_interleave(2, -1),
 }
 DTYPES = ("f32", "bf16", "f16")
 
@@ -194,6 +196,11 @@ HONEST = {
         lambda a, x: torch.tril(a) @ x,
         lambda a, x: a @ x,
         factory(lambda s: torch.tril(normal(s, 9, 9)), lambda s: normal(s + 9, 9, 3)),
+    ),
+    "angles": (  # of a rotation, which has each of them once
+        lambda x, cos: x * cos[:, :8].repeat(1, 2),
+        lambda x, cos: x * cos,
+        factory(lambda s: normal(s, 5, 16), lambda s: normal(s + 9, 5, 8).repeat(1, 2)),
     ),
 }
 
