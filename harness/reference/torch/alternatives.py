@@ -92,15 +92,19 @@ def iter_wider_truths(question: TorchQuestion, known: Truth) -> Iterator[Truth]:
     exact, values = evaluate_exactly(question)
     *_, (squares, few) = iter_deviations(exact.tape, question, values, _NOISY_RUNS, Algorithm.OTHER)
     amplitudes, unit = amplitudes_of(question)
-    flushed = _evaluate_again(question, exact, replace(_SILENT, tiny=amplitudes.tiny), algorithm=Algorithm.FLUSHED)
+    ranged = replace(_SILENT, tiny=amplitudes.tiny)
+    flushed, overflown = (
+        _evaluate_again(question, exact, ranged, algorithm=a) for a in (Algorithm.FLUSHED, Algorithm.OVERFLOWN)
+    )
+    lost = [_measure_lost(*each, amplitudes.tiny) for each in zip(values, flushed, overflown, strict=True)]
     summed = _evaluate_again(question, exact, algorithm=Algorithm.SEQUENTIAL)
-    every = (*known.outputs, *known.gradients), squares, few, flushed, summed, values, kinds
+    every = (*known.outputs, *known.gradients), squares, few, lost, summed, values, kinds
     left = _open(question, values)
 
     def widen_one(t: Any, e: Expected | None, s: Any, some: Any, f: Any, a: Any, v: Any, k: str) -> Expected | None:
         if e is None or s is None or not k:
             return e
-        e = _widen_scale(_widen_spread(e, some, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, np.abs(f - v), k, compute)
+        e = _widen_scale(_widen_spread(e, some, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, f, k, compute)
         return _widen_by_sums(e, a - v, k)
 
     def widen(terms: Sequence[Array | None]) -> Truth:
@@ -134,18 +138,30 @@ def _of_zero_gradients(e: Expected | None, kind: str, compute: str | None) -> Ex
     return replace(e, scale=np.where(zero, size, e.scale))
 
 
+def _measure_lost(v: Array | None, flushed: Array, overflown: Array, tiny: float) -> Array | None:
+    """What an end of the range takes: of any number what is flushed, and what is divided by an infinity of small ones.
+
+    weights / max(norm, exp(-top)) is 0 in float32 where it is 1e-36, for exp(90) is beyond.
+    """
+    if v is None or v.dtype.kind not in "fc":
+        return None
+    with np.errstate(all="ignore"):
+        beyond = np.where(np.abs(v) < np.sqrt(tiny), np.abs(overflown - v), 0.0)
+        return np.fmax(np.abs(flushed - v), beyond)
+
+
 def _largest_of(values: Array) -> float:
     return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
 
 
 def _widen_scale(
-    e: Expected, rounding: Array, terms: Array | None, flushed: Array, kind: str, compute: str | None
+    e: Expected, rounding: Array, terms: Array | None, lost: Array, kind: str, compute: str | None
 ) -> Expected:
     dtype = DTYPES[kind]
     scale = np.maximum(e.scale, np.nan_to_num(rounding / dtype.u, nan=0.0, posinf=0.0))
     if terms is not None:
         scale = np.maximum(scale, UNITS_PER_TERM_ROUNDOFF * compute_roundoff(dtype, compute) / dtype.u * terms)
-    lost = np.nan_to_num(flushed / dtype.u / 16, nan=0.0, posinf=0.0)
+    lost = np.nan_to_num(lost / dtype.u / 16, nan=0.0, posinf=0.0)
     return replace(e, scale=np.maximum(scale, lost))
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from opproof.core.errors import OpError
+from opproof.harness.reference.torch.decays import Decays
 from opproof.harness.reference.torch.stored_outputs import Operations, Products
 
 #: Size of a pool.
@@ -70,6 +71,10 @@ _POOL_ELEMENTS = 1 << 20
 _FIXED_DECISIONS = frozenset(("eq", "ne", "equal"))
 
 
+#: The end of the range of IEEE 754's binary formats, times their least normal number.
+_TINIEST_TO_LARGEST = 4.0
+
+
 class OutOfTime(ArithmeticError):
     """An evaluation came to its end in time."""
 
@@ -80,6 +85,7 @@ class Algorithm(StrEnum):
     PLAIN = "plain"
     OTHER = "other"  # softmax as exp(x - logsumexp(x)), sigmoid(x) as 1 - sigmoid(-x) in its backward
     FLUSHED = "flushed"  # subnormals are 0, between operations too
+    OVERFLOWN = "overflown"  # what is beyond the range is infinite, between operations too
     LAST_OF_TIES = "last of ties"  # of equal elements, sort and topk take the last
     SEQUENTIAL = "sequential"  # sums in float32, term after term
     GIVEN = "given"  # inputs come without noise, and numbers that are equal are rounded alike
@@ -150,6 +156,7 @@ class Arithmetic:
     late: Callable[[], bool] = lambda: False  # whether no operation is to begin any more
     numbers: dict[tuple[str, float], float] = field(default_factory=dict)  # what was drawn for numbers of Python's
     operations: Operations = field(default_factory=Operations)  # of the forward
+    decays: Decays = field(default_factory=Decays)  # of states, of the other algorithm
     _generator: Any = None
     _pool: Any = None
     _calls: int = 0  # how often noise was drawn by value
@@ -213,6 +220,8 @@ class Arithmetic:
         delta, tiny = self.amplitudes.interior, self.amplitudes.tiny
         if self.algorithm is Algorithm.FLUSHED:
             return y.masked_fill(y.abs() < tiny, 0.0)
+        if self.algorithm is Algorithm.OVERFLOWN:
+            return self.torch.where(y.abs() * (tiny / _TINIEST_TO_LARGEST) >= 1, y * float("inf"), y)
         if y.is_complex():
             return y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * y.abs() * delta
         size = y.abs()

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from opproof.core.errors import OpError
-from opproof.harness.reference.torch import dtype_leaks, rounding, stored_outputs
+from opproof.harness.reference.torch import decays, dtype_leaks, rounding, stored_outputs
 from opproof.harness.reference.torch.arithmetic import Arithmetic, OutOfTime, copy_nested, make_scattered
 from opproof.harness.reference.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
@@ -167,8 +167,8 @@ def _round_once(
     if y.is_complex():
         return rounding.round_complex(noise, name, args, y)
     if name in ("add", "sub") and "alpha" not in kwargs:
-        return _round_sum(noise, y, *args[:2])
-    return rounding.in_places(noise, name, args, y, noise.rounded(y))
+        return decays.round_faded(noise, name, args, _round_sum(noise, y, *args[:2]))
+    return decays.round_faded(noise, name, args, rounding.in_places(noise, name, args, y, noise.rounded(y)))
 
 
 def _has_floats(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
