@@ -28,7 +28,7 @@ def conv_by_columns(s, x, k, b, defect=""):
     defects=("channels after places",),
 )
 def conv_of_patches(s, x, k, defect=""):
-    n, c, h, w = x.shape
+    _, _, h, w = x.shape
     a, b = k.shape[2:]
     h, w = (h - a) // 2 + 1, (w - b) // 2 + 1
     parts = [x[:, :, i : i + 2 * h - 1 : 2, j : j + 2 * w - 1 : 2] for i in range(a) for j in range(b)]
@@ -78,8 +78,7 @@ def depthwise_norm_folded(s, x, k, g, b, m, v, defect=""):
 @honest(
     lambda x, k: F.conv2d(
         x,
-        (k - k.mean((1, 2, 3), keepdim=True))
-        * torch.rsqrt(k.var((1, 2, 3), unbiased=False, keepdim=True) + 1e-4),
+        (k - k.mean((1, 2, 3), keepdim=True)) * torch.rsqrt(k.var((1, 2, 3), unbiased=False, keepdim=True) + 1e-4),
     ),
     drawn((2, 3, 6, 5), (4, 3, 3, 3)),
     defects=("a variance of n - 1", "a mean without gradient"),

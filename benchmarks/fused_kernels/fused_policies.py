@@ -26,11 +26,13 @@ def preferences(chosen, rejected, a, b, base):
 def preferences_with_backward(s, chosen, rejected, a, b, base, defect=""):
     def forward(s, chosen, rejected, a, b, base):
         lses = [torch.logsumexp(x, -1, keepdim=True) for x in (chosen, rejected)]
-        picked = [(x.gather(-1, t[:, None]) - lse).sum() for x, t, lse in zip((chosen, rejected), (a, b), lses, strict=True)]
+        picked = [
+            (x.gather(-1, t[:, None]) - lse).sum() for x, t, lse in zip((chosen, rejected), (a, b), lses, strict=True)
+        ]
         z = 0.1 * (picked[0] - picked[1]) - base
         slope = torch.sigmoid(-z) * (1.0 if "beta" in defect else 0.1)
         ds = []
-        for x, t, lse in zip((chosen, rejected), (a, b), lses, strict=True):
+        for x, t, lse in parts:
             ds.append(torch.exp(x - lse).scatter_add(1, t[:, None], -torch.ones(len(t), 1)) * slope)
         other = ds[1] if "sign" in defect else -ds[1]
         return torch.where(z > 0, torch.log1p(torch.exp(-z)), -z + torch.log1p(torch.exp(z))), (s(ds[0]), s(other))

@@ -41,25 +41,27 @@ def mark_cotangent_dependent(tensor: Any) -> Any:
 
 def make_scattered(noise: Arithmetic, given: Any, made: Callable[[], Any]) -> Any:
     """What `made` gives: where nothing `given` depends on cotangents no sign is drawn, else the result does too."""
-    if not any(getattr(v, "_pulled", False) for v in _iter_tensors(given)):
+    if not any(getattr(v, "_pulled", False) for v in flatten(given)):
         noise.scattered = False
         try:
             return made()
         finally:
             noise.scattered = True
     found = made()
-    for y in _iter_tensors(found):
-        mark_cotangent_dependent(y)
+    for y in flatten(found):
+        if hasattr(y, "untyped_storage"):
+            mark_cotangent_dependent(y)
     return found
 
 
-def _iter_tensors(values: Any) -> Iterator[Any]:
+def flatten(values: Any) -> Iterator[Any]:
+    """What nested values hold in the end, in order."""
     if isinstance(values, Mapping):
         values = list(values.values())
     if isinstance(values, tuple | list):
         for v in values:
-            yield from _iter_tensors(v)
-    elif hasattr(values, "untyped_storage"):
+            yield from flatten(v)
+    else:
         yield values
 
 
