@@ -26,9 +26,8 @@ def preferences(chosen, rejected, a, b, base):
 def preferences_with_backward(s, chosen, rejected, a, b, base, defect=""):
     def forward(s, chosen, rejected, a, b, base):
         lses = [torch.logsumexp(x, -1, keepdim=True) for x in (chosen, rejected)]
-        picked = [
-            (x.gather(-1, t[:, None]) - lse).sum() for x, t, lse in zip((chosen, rejected), (a, b), lses, strict=True)
-        ]
+        parts = list(zip((chosen, rejected), (a, b), lses, strict=True))
+        picked = [(x.gather(-1, t[:, None]) - lse).sum() for x, t, lse in parts]
         z = 0.1 * (picked[0] - picked[1]) - base
         slope = torch.sigmoid(-z) * (1.0 if "beta" in defect else 0.1)
         ds = []

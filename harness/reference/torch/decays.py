@@ -1,10 +1,10 @@
 """States that fade step by step, as others compute them: by differences of a running sum of the logarithms of decays.
 
-h = d h + u, step after step, has the roundoff of each d. In chunks a decay over several steps is exp(run_t - run_s), run
-the sum of all log d so far, and has the roundoff of that: of 400 where each decay is e^-100 or 1. The gradient of a decay
-is a reversed running sum then, in which each step's own part is added and taken off again: it has the roundoff of all
-that goes through the states from there on, by a scan of logarithms times the sum, and is 0 in truth where the decay is.
-A reference that is a loop knows of neither; both are noise in `Algorithm.OTHER`.
+h = d h + u, step after step, has the roundoff of each d. In chunks a decay over several steps is exp(run_t - run_s),
+run the sum of all log d so far, and has the roundoff of that: of 400 where each decay is e^-100 or 1. The gradient of a
+decay is a reversed running sum then, in which each step's own part is added and taken off again: it has the roundoff of
+all that goes through the states from there on, by a scan of logarithms times the sum, and is 0 in truth where the decay
+is. A reference that is a loop knows of neither; both are noise in `Algorithm.OTHER`.
 """
 
 from __future__ import annotations
