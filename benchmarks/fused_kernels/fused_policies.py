@@ -227,7 +227,7 @@ def edge_shares_by_masks(s, scores, values, to, defect=""):
     inside = torch.arange(5)[:, None] == to
     every = scores.masked_fill(~inside, -math.inf)
     top = every.detach().amax(-1, keepdim=True)
-    e = torch.where(inside, torch.exp(scores - torch.where(top.isfinite(), top, 0.0)), 0.0)
+    e = torch.exp(every - torch.where(top.isfinite(), top, 0.0))
     total = e.sum() if "one" in defect else e.sum(-1, keepdim=True)
     if "divided" in defect:
         return s(e) @ values
@@ -268,7 +268,8 @@ def by_class_with_exclusion(s, x, t, defect=""):
     top = scores.detach().masked_fill(others == 0, -math.inf).amax(-1, keepdim=True)
     top = torch.where(top.isfinite(), top, 0.0)
     kept = 1.0 if "itself" in defect else others
-    lse = torch.log((torch.exp((scores - top).clamp_max(50)) * kept).sum(-1, keepdim=True)) + top
+    total = (torch.exp((scores - top).clamp_max(50)) * kept).sum(-1, keepdim=True)
+    lse = torch.log(torch.where(total > 0, total, 1.0)) + top
     same = (t[:, None] == t).float() * others
     logs = torch.where(same > 0, scores - lse, 0.0)
     if "all" in defect:
@@ -330,7 +331,7 @@ def quantised_straight_through(s, x, codes, defect=""):
     score = torch.stack([(x - c).square().sum(-1) for c in codes.detach()], -1)
     near = codes[score.min(-1).indices]
     loss = (near - x).square().sum() / (codes.numel() if "mean" in defect else x.numel())
-    y = near + (x - x.detach()) * (2.0 if "through" in defect else 1.0)
+    y = near.detach() + (x - x.detach()) * (2.0 if "through" in defect else 1.0)
     return y, loss
 
 
