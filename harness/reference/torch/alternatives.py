@@ -16,25 +16,22 @@ The noise of `truth` is that of the formula in which the reference is written. A
   an element may be off by a roundoff of what its terms amount to. How much that is, a backward tells in which every
   rounded result draws its sign: nothing cancels, neither of the terms of y (g - sum(g y)) nor of another formula's;
 - where something saturates by a formula that is not known here (1 / (1 + exp(-x)), tanh of its own), the derivative
-  by another is off by a roundoff of the largest one: in float32 y (1 - y) is 0 where exp(-x) y^2 is 1e-9. Of 16 x 32
-  normal numbers times 6 that is the error of sigmoid's own backward, 10^6 times the bound of the formula. It is not
-  given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
+  by another is off by a roundoff of the largest one; not of softmax, where it would be 650 times what elements need;
 - of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
 - 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`torch/rounding.py`);
 - 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`torch/rounding.py`);
-- some arithmetic takes subnormals of float32 for 0 between operations too, and x sigmoid(x) of -89 with it;
+- some arithmetic takes subnormals of float32 for 0 between operations too, and x sigmoid(x) of -89 with it; exp(90) is
+  infinite in all, and what it divides 0;
+- a state that fades step by step, in chunks (`torch/decays.py`);
 - of elements that are equal, sort and topk may take any;
 - the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all
   are chosen from and divided by their sum, as routers do: it has a few roundoffs of the largest gradient.
 
 How far honest rounding moves results where it decides otherwise: a sum that is compared, a ratio that is rounded.
-
-Bounds are measured with the decisions of the exact evaluation, so that no flipped branch widens them. A candidate that
-is wrong by such a bound may have decided otherwise, of a number that it computed and rounded as anybody does. Noise
-larger than of true roundings decides anew here; beside it stands the same noise with the decisions of the exact
-evaluation, and what the two differ by is what deciding is worth, element by element. Inputs come as they are: whoever
-compares one with a constant has nothing to round.
+Bounds are measured with the decisions of the exact evaluation. Noise larger than of true roundings decides anew here;
+beside it stands the same noise with the exact decisions, and what the two differ by is what deciding is worth, element
+by element. Inputs come as they are: whoever compares one with a constant has nothing to round.
 """
 
 from __future__ import annotations

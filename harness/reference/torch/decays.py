@@ -15,7 +15,7 @@ from typing import Any
 #: Minus log of a decay that is 0 in float64.
 _LOG_OF_ZERO = 745.0
 #: A decay of 1, with its noise.
-_MOST = 1 + 2.0**-20
+_MAX_DECAY = 1 + 2.0**-20
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Decays:
 
     def _is_decay(self, d: Any, state: Any) -> bool:
         """Whether numbers are between 0 and 1, and more than a mask but where one was before it."""
-        if d.numel() > state.numel() or not bool(((d >= 0) & (d <= _MOST)).all()):
+        if d.numel() > state.numel() or not bool(((d >= 0) & (d <= _MAX_DECAY)).all()):
             return False
         return (d.shape, state.shape) in self.runs or bool(((d > 0) & (d < 1)).any())
 
