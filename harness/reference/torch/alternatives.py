@@ -144,7 +144,7 @@ def _measure_lost(v: Array | None, flushed: Array, overflown: Array, tiny: float
         return None
     with np.errstate(all="ignore"):
         beyond = np.where(np.abs(v) < np.sqrt(tiny), np.abs(overflown - v), 0.0)
-        return np.fmax(np.abs(flushed - v), beyond)
+        return np.asarray(np.fmax(np.abs(flushed - v), beyond))
 
 
 def _largest_of(values: Array) -> float:

@@ -41,10 +41,10 @@ class Decays:
 
     def fade(self, noise: Any, a: Any, b: Any, y: Any) -> Any:
         """`y` = a b in a forward; where one of them is the decay of a state, with the roundoff of the running sum."""
-        pairs = (pair for pair in ((a, b), (b, a)) if self._is_decay(*pair))
-        decay, state = next(pairs, (None, None))
-        if decay is None or self._find(self.by_state, a, b) is not None:
+        pair = next((pair for pair in ((a, b), (b, a)) if self._is_decay(*pair)), None)
+        if pair is None or self._find(self.by_state, a, b) is not None:
             return y
+        decay, state = pair
         key = decay.shape, state.shape
         logs = decay.detach().log().clamp(-_LOG_OF_ZERO, 0.0)
         run = self.runs[key] - logs if key in self.runs else 0.0 * logs

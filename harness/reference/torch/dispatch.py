@@ -180,13 +180,15 @@ def _round_once(
 
 def _round_faded(noise: Arithmetic, name: str, args: Sequence[Any], y: Any) -> Any:
     """`y`, rounded, with what other ways of fading a state leave in it."""
-    pair = [v for v in args[:2] if hasattr(v, "data_ptr")]
-    if noise.algorithm is not Algorithm.OTHER or noise.exact or noise.scattered or len(pair) < 2 or not y.numel():
+    if noise.algorithm is not Algorithm.OTHER or noise.exact or noise.scattered or name not in ("add", "mul"):
+        return y
+    a, b = args[:2]
+    if not (hasattr(a, "data_ptr") and hasattr(b, "data_ptr") and y.numel()):
         return y
     if name == "mul":
-        return (noise.decays.pull if noise.in_backward else noise.decays.fade)(noise, *pair, y)
-    if name == "add" and not noise.in_backward:
-        noise.decays.add(*pair, y)
+        return (noise.decays.pull if noise.in_backward else noise.decays.fade)(noise, a, b, y)
+    if not noise.in_backward:
+        noise.decays.add(a, b, y)
     return y
 
 
