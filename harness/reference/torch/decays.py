@@ -55,10 +55,10 @@ class Decays:
         return y
 
     def add(self, a: Any, b: Any, y: Any) -> None:
-        """Take note of y = a + b, where one of them is a state that has faded."""
-        step = self._find(self.by_faded, a, b)
-        if step is not None and step.after is None and y.shape == step.faded.shape:
-            step.after = y.detach()
+        """Take note of y = a + b, where one of them is a state that has faded, or both."""
+        for step in (self.by_faded.get(a.data_ptr()), self.by_faded.get(b.data_ptr())):
+            if step is not None and step.after is None and y.shape == step.faded.shape:
+                step.after = y.detach()
 
     def pull(self, noise: Any, a: Any, b: Any, y: Any) -> Any:
         """`y` = a b in a backward: the gradient of a state that fades, or of the decay of one."""

@@ -50,6 +50,29 @@ def test_faults_of_theirs_are_found(fault):
     assert {*report.failures} == {"WRONG_VALUE", "WRONG_GRADIENT"}
 
 
+def mix(gate, value):
+    z, u = torch.sigmoid(gate), F.softplus(value) + 0.1
+    h, made = torch.zeros_like(u[:, 0]), []
+    for t in range(gate.shape[1]):
+        h = (1 - z[:, t]) * h + z[:, t] * u[:, t]
+        made.append(h)
+    return torch.stack(made, 1)
+
+
+def mix_in_logarithms(gate, value, shift=0.0):
+    keep = F.logsigmoid(-gate).cumsum(1)
+    come = torch.log(F.softplus(value) + 0.1) + F.logsigmoid(gate + shift)
+    return torch.exp(keep + torch.logcumsumexp(come - keep, 1))
+
+
+@pytest.mark.parametrize(("shift", "verdicts"), [(0.0, set()), (1e-3, {"WRONG_VALUE", "WRONG_GRADIENT"})])
+def test_a_scan_in_logarithms_is_honest(shift, verdicts):
+    rng = np.random.default_rng(0)
+    inputs = [torch.from_numpy(5 * rng.standard_normal((2, 10, 5))).float() for _ in range(2)]
+    report = check_candidate(lambda *a: mix_in_logarithms(*a, shift=shift), mix, lambda _: inputs, ALONE)
+    assert {*report.failures} == verdicts, report
+
+
 def widened(function, *inputs):
     g = np.random.default_rng(1).standard_normal(tuple(function(*map(torch.from_numpy, inputs))[0].shape))
     asked = TorchQuestion(function, inputs, (True,) * len(inputs), ("f32",), ("f32",) * len(inputs), (g,))
