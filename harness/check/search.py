@@ -59,6 +59,8 @@ _SWEPT_TIME_SHARE = 0.25
 _LATER_TIME_SHARE = 0.15
 _LONG_AXIS_TIME_SHARE = 0.1
 _ARRAY_TIME_SHARE = 0.12
+#: These are shares of so many seconds at most, in which a kernel of milliseconds is looked at in every size.
+_MAX_SHARED_SECONDS = 12.0
 #: Who gives more seconds has all of them used: variants are drawn until they are over.
 _MAX_PLANNED_SECONDS = 60.0
 #: What was begun in time may take until so many times the time; what was seen after it so long.
@@ -185,15 +187,15 @@ class VariantSearch:
             chain.from_iterable(others),
         )
         draws = (v for v in space.later if wanted(v.name))
-        seconds = math.inf if wish.only else _ARRAY_TIME_SHARE * wish.seconds
-        array_variants = array.generate(array.cover(), seconds, self._is_new)
+        planned = wish.seconds <= _MAX_PLANNED_SECONDS
+        shared = math.inf if wish.only else min(wish.seconds, _MAX_SHARED_SECONDS) if planned else wish.seconds
+        array_variants = array.generate(array.cover(), _ARRAY_TIME_SHARE * shared, self._is_new)
         bears = partial(can_bear, self.bounded, self.ask, wish)
         long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.isolated else ()
         odd = [(draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE)]
         for variants, share in (*odd, (array_variants, _ARRAY_TIME_SHARE)):
-            most = math.inf if wish.only else share * wish.seconds
-            yield find_differing(self.bounded, self.ask, takewhile(self._is_right, variants), wish, most)
-        if wish.only or wish.seconds > _MAX_PLANNED_SECONDS:
+            yield find_differing(self.bounded, self.ask, takewhile(self._is_right, variants), wish, share * shared)
+        if wish.only or not planned:
             left = math.inf if wish.only else wish.seconds - self.clock.spent
             drawn = takewhile(self._is_right, array.generate(array.draw_on(), left, self._is_new))
             yield find_differing(self.bounded, self.ask, drawn, wish, left)

@@ -16,25 +16,22 @@ The noise of `truth` is that of the formula in which the reference is written. A
   an element may be off by a roundoff of what its terms amount to. How much that is, a backward tells in which every
   rounded result draws its sign: nothing cancels, neither of the terms of y (g - sum(g y)) nor of another formula's;
 - where something saturates by a formula that is not known here (1 / (1 + exp(-x)), tanh of its own), the derivative
-  by another is off by a roundoff of the largest one: in float32 y (1 - y) is 0 where exp(-x) y^2 is 1e-9. Of 16 x 32
-  normal numbers times 6 that is the error of sigmoid's own backward, 10^6 times the bound of the formula. It is not
-  given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
+  by another is off by a roundoff of the largest one; not of softmax, where it would be 650 times what elements need;
 - of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
 - 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`torch/rounding.py`);
 - 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`torch/rounding.py`);
-- some arithmetic takes subnormals of float32 for 0 between operations too, and x sigmoid(x) of -89 with it;
+- some arithmetic takes subnormals of float32 for 0 between operations too, and x sigmoid(x) of -89 with it; exp(90) is
+  infinite in all, and what it divides 0;
+- a state that fades step by step, in chunks (`torch/decays.py`);
 - of elements that are equal, sort and topk may take any;
 - the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all
   are chosen from and divided by their sum, as routers do: it has a few roundoffs of the largest gradient.
 
 How far honest rounding moves results where it decides otherwise: a sum that is compared, a ratio that is rounded.
-
-Bounds are measured with the decisions of the exact evaluation, so that no flipped branch widens them. A candidate that
-is wrong by such a bound may have decided otherwise, of a number that it computed and rounded as anybody does. Noise
-larger than of true roundings decides anew here; beside it stands the same noise with the decisions of the exact
-evaluation, and what the two differ by is what deciding is worth, element by element. Inputs come as they are: whoever
-compares one with a constant has nothing to round.
+Bounds are measured with the decisions of the exact evaluation. Noise larger than of true roundings decides anew here;
+beside it stands the same noise with the exact decisions, and what the two differ by is what deciding is worth, element
+by element. Inputs come as they are: whoever compares one with a constant has nothing to round.
 """
 
 from __future__ import annotations
@@ -92,15 +89,19 @@ def iter_wider_truths(question: TorchQuestion, known: Truth) -> Iterator[Truth]:
     exact, values = evaluate_exactly(question)
     *_, (squares, few) = iter_deviations(exact.tape, question, values, _NOISY_RUNS, Algorithm.OTHER)
     amplitudes, unit = amplitudes_of(question)
-    flushed = _evaluate_again(question, exact, replace(_SILENT, tiny=amplitudes.tiny), algorithm=Algorithm.FLUSHED)
+    ranged = replace(_SILENT, tiny=amplitudes.tiny)
+    flushed, overflown = (
+        _evaluate_again(question, exact, ranged, algorithm=a) for a in (Algorithm.FLUSHED, Algorithm.OVERFLOWN)
+    )
+    lost = [_measure_lost(*each, amplitudes.tiny) for each in zip(values, flushed, overflown, strict=True)]
     summed = _evaluate_again(question, exact, algorithm=Algorithm.SEQUENTIAL)
-    every = (*known.outputs, *known.gradients), squares, few, flushed, summed, values, kinds
+    every = (*known.outputs, *known.gradients), squares, few, lost, summed, values, kinds
     left = _open(question, values)
 
     def widen_one(t: Any, e: Expected | None, s: Any, some: Any, f: Any, a: Any, v: Any, k: str) -> Expected | None:
         if e is None or s is None or not k:
             return e
-        e = _widen_scale(_widen_spread(e, some, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, np.abs(f - v), k, compute)
+        e = _widen_scale(_widen_spread(e, some, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, f, k, compute)
         return _widen_by_sums(e, a - v, k)
 
     def widen(terms: Sequence[Array | None]) -> Truth:
@@ -134,18 +135,30 @@ def _of_zero_gradients(e: Expected | None, kind: str, compute: str | None) -> Ex
     return replace(e, scale=np.where(zero, size, e.scale))
 
 
+def _measure_lost(v: Array | None, flushed: Array, overflown: Array, tiny: float) -> Array | None:
+    """What an end of the range takes: of any number what is flushed, and what is divided by an infinity of small ones.
+
+    weights / max(norm, exp(-top)) is 0 in float32 where it is 1e-36, for exp(90) is beyond.
+    """
+    if v is None or v.dtype.kind not in "fc":
+        return None
+    with np.errstate(all="ignore"):
+        beyond = np.where(np.abs(v) < np.sqrt(tiny), np.abs(overflown - v), 0.0)
+        return np.asarray(np.fmax(np.abs(flushed - v), beyond))
+
+
 def _largest_of(values: Array) -> float:
     return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
 
 
 def _widen_scale(
-    e: Expected, rounding: Array, terms: Array | None, flushed: Array, kind: str, compute: str | None
+    e: Expected, rounding: Array, terms: Array | None, lost: Array, kind: str, compute: str | None
 ) -> Expected:
     dtype = DTYPES[kind]
     scale = np.maximum(e.scale, np.nan_to_num(rounding / dtype.u, nan=0.0, posinf=0.0))
     if terms is not None:
         scale = np.maximum(scale, UNITS_PER_TERM_ROUNDOFF * compute_roundoff(dtype, compute) / dtype.u * terms)
-    lost = np.nan_to_num(flushed / dtype.u / 16, nan=0.0, posinf=0.0)
+    lost = np.nan_to_num(lost / dtype.u / 16, nan=0.0, posinf=0.0)
     return replace(e, scale=np.maximum(scale, lost))
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from opproof.core.errors import OpError
+from opproof.harness.reference.torch.decays import Decays
 from opproof.harness.reference.torch.stored_outputs import Operations, Products
 
 #: Size of a pool.
@@ -40,25 +41,27 @@ def mark_cotangent_dependent(tensor: Any) -> Any:
 
 def make_scattered(noise: Arithmetic, given: Any, made: Callable[[], Any]) -> Any:
     """What `made` gives: where nothing `given` depends on cotangents no sign is drawn, else the result does too."""
-    if not any(getattr(v, "_pulled", False) for v in _iter_tensors(given)):
+    if not any(getattr(v, "_pulled", False) for v in flatten(given)):
         noise.scattered = False
         try:
             return made()
         finally:
             noise.scattered = True
     found = made()
-    for y in _iter_tensors(found):
-        mark_cotangent_dependent(y)
+    for y in flatten(found):
+        if hasattr(y, "untyped_storage"):
+            mark_cotangent_dependent(y)
     return found
 
 
-def _iter_tensors(values: Any) -> Iterator[Any]:
+def flatten(values: Any) -> Iterator[Any]:
+    """What nested values hold in the end, in order."""
     if isinstance(values, Mapping):
         values = list(values.values())
     if isinstance(values, tuple | list):
         for v in values:
-            yield from _iter_tensors(v)
-    elif hasattr(values, "untyped_storage"):
+            yield from flatten(v)
+    else:
         yield values
 
 
@@ -68,6 +71,10 @@ _POOL_ELEMENTS = 1 << 20
 #: Decisions that stay where others are taken anew: whoever asks for equality of what is rounded means other than that.
 #: Not in a backward: there the largest are found again, as those that are equal to the maximum.
 _FIXED_DECISIONS = frozenset(("eq", "ne", "equal"))
+
+
+#: The end of the range of IEEE 754's binary formats, times their least normal number.
+_TINIEST_TO_LARGEST = 4.0
 
 
 class OutOfTime(ArithmeticError):
@@ -80,6 +87,7 @@ class Algorithm(StrEnum):
     PLAIN = "plain"
     OTHER = "other"  # softmax as exp(x - logsumexp(x)), sigmoid(x) as 1 - sigmoid(-x) in its backward
     FLUSHED = "flushed"  # subnormals are 0, between operations too
+    OVERFLOWN = "overflown"  # what is beyond the range is infinite, between operations too
     LAST_OF_TIES = "last of ties"  # of equal elements, sort and topk take the last
     SEQUENTIAL = "sequential"  # sums in float32, term after term
     GIVEN = "given"  # inputs come without noise, and numbers that are equal are rounded alike
@@ -150,6 +158,7 @@ class Arithmetic:
     late: Callable[[], bool] = lambda: False  # whether no operation is to begin any more
     numbers: dict[tuple[str, float], float] = field(default_factory=dict)  # what was drawn for numbers of Python's
     operations: Operations = field(default_factory=Operations)  # of the forward
+    decays: Decays = field(default_factory=Decays)  # of states, of the other algorithm
     _generator: Any = None
     _pool: Any = None
     _calls: int = 0  # how often noise was drawn by value
@@ -213,6 +222,8 @@ class Arithmetic:
         delta, tiny = self.amplitudes.interior, self.amplitudes.tiny
         if self.algorithm is Algorithm.FLUSHED:
             return y.masked_fill(y.abs() < tiny, 0.0)
+        if self.algorithm is Algorithm.OVERFLOWN:
+            return self.torch.where(y.abs() * (tiny / _TINIEST_TO_LARGEST) >= 1, y * float("inf"), y)
         if y.is_complex():
             return y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * y.abs() * delta
         size = y.abs()

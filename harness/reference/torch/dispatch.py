@@ -15,7 +15,14 @@ from typing import Any
 
 from opproof.core.errors import OpError
 from opproof.harness.reference.torch import dtype_leaks, rounding, stored_outputs
-from opproof.harness.reference.torch.arithmetic import Arithmetic, OutOfTime, copy_nested, make_scattered
+from opproof.harness.reference.torch.arithmetic import (
+    Algorithm,
+    Arithmetic,
+    OutOfTime,
+    copy_nested,
+    flatten,
+    make_scattered,
+)
 from opproof.harness.reference.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
 from opproof.harness.reference.torch.intercept import TAKES_FUNCTIONS, with_intercepted_operations
@@ -67,7 +74,7 @@ def _count_operation(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any
     if noise.operations.within:
         return evaluate_operation(noise, mode, func, args, kwargs)
     return stored_outputs.count_operation(
-        noise, func, _flatten((args, kwargs)), lambda: evaluate_operation(noise, mode, func, args, kwargs)
+        noise, func, flatten((args, kwargs)), lambda: evaluate_operation(noise, mode, func, args, kwargs)
     )
 
 
@@ -167,8 +174,22 @@ def _round_once(
     if y.is_complex():
         return rounding.round_complex(noise, name, args, y)
     if name in ("add", "sub") and "alpha" not in kwargs:
-        return _round_sum(noise, y, *args[:2])
-    return rounding.in_places(noise, name, args, y, noise.rounded(y))
+        return _round_faded(noise, name, args, _round_sum(noise, y, *args[:2]))
+    return _round_faded(noise, name, args, rounding.in_places(noise, name, args, y, noise.rounded(y)))
+
+
+def _round_faded(noise: Arithmetic, name: str, args: Sequence[Any], y: Any) -> Any:
+    """`y`, rounded, with what other ways of fading a state leave in it."""
+    if noise.algorithm is not Algorithm.OTHER or noise.exact or noise.scattered or name not in ("add", "mul"):
+        return y
+    a, b = args[:2]
+    if not (hasattr(a, "data_ptr") and hasattr(b, "data_ptr") and y.numel()):
+        return y
+    if name == "mul":
+        return (noise.decays.pull if noise.in_backward else noise.decays.fade)(noise, a, b, y)
+    if not noise.in_backward:
+        noise.decays.add(a, b, y)
+    return y
 
 
 def _has_floats(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -176,8 +197,8 @@ def _has_floats(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     for v in args:
         if _is_float(v):
             return True
-    return any(isinstance(v, list | tuple) and any(map(_is_float, _flatten(v))) for v in args) or any(
-        map(_is_float, _flatten(kwargs))
+    return any(isinstance(v, list | tuple) and any(map(_is_float, flatten(v))) for v in args) or any(
+        map(_is_float, flatten(kwargs))
     )
 
 
@@ -219,7 +240,7 @@ def _decompose(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwa
     if y is not NotImplemented:
         return y
     result = func(*args, **kwargs)  # what only decides needs no rule
-    if all((hasattr(v, "shape") and not _is_float(v)) or isinstance(v, bool) for v in _flatten(result)):
+    if all((hasattr(v, "shape") and not _is_float(v)) or isinstance(v, bool) for v in flatten(result)):
         return noise.decide(name, lambda: result)
     raise OpError(
         f"{func} of PyTorch has no rule under noise: write the reference with other operations, "
@@ -276,16 +297,6 @@ def name_of(func: Any) -> str:
 
 def _is_float(value: Any) -> bool:
     return hasattr(value, "untyped_storage") and (value.is_floating_point() or value.is_complex())
-
-
-def _flatten(values: Any) -> Iterator[Any]:
-    if isinstance(values, Mapping):
-        values = list(values.values())
-    if isinstance(values, tuple | list):
-        for v in values:
-            yield from _flatten(v)
-    else:
-        yield values
 
 
 #: Elementwise, rounded once.
