@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from opproof.core.text import escape_unprintable
 from opproof.core.verdicts import Mode
 from opproof.reports._kinds import LABELS, ResultKind, result_kind_of
 from opproof.reports._record import Result
-from opproof.reports._text import escape_cell, format_count, format_line, short_names_of
+from opproof.reports._text import format_count, format_line, short_names_of
 
 #: What a backend does with an operator in one mode; of several the first.
 STATES = {
@@ -95,37 +94,7 @@ _NOTED = {
 }
 
 
-def format_terminal(cells: Matrix, note: str = "") -> str:
-    """The matrix as a table in plain text, its sentences and a `note`."""
-    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
-
-    table = tabulate(_make_rows(cells), _make_heads(cells), tablefmt="simple", disable_numparse=True)
-    return f"{table}\n\n" + "\n".join([*summarise_backends(cells), *[note] * bool(note)])
-
-
-def format_page(cells: Matrix, note: str = "") -> str:
-    """The matrix as a page of Markdown, with a `note`."""
-    legend = (
-        "Each cell: forward / gradient, then the dtypes in which every record passes. `known` is a failure with an "
-        "entry in a ledger, `harness error` opproof's own fault, `–` is declined, an empty place was not run."
-    )
-    body = [[escape_cell(text) for text in row] for row in [_make_heads(cells), *_make_rows(cells)]]
-    rows = [body[0], ["---"] * len(body[0]), *body[1:]]
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    texts = [*summarise_backends(cells), *[note] * bool(note)]
-    parts = ["# Support matrix", "  \n".join(escape_cell(text, 500) for text in texts), legend, table]
-    return "\n\n".join(parts) + "\n"
-
-
 def _names_of(cells: Matrix) -> dict[str, str]:
     return {
         b: format_line(name) for b, name in short_names_of({b: None for row in cells.values() for b in row}).items()
     }
-
-
-def _make_heads(cells: Matrix) -> list[str]:
-    return ["operator", *_names_of(cells).values()]
-
-
-def _make_rows(cells: Matrix) -> list[list[str]]:
-    return [[format_line(op), *(escape_unprintable(str(c)) for c in row.values())] for op, row in cells.items()]

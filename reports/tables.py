@@ -1,10 +1,9 @@
-"""The records as a flat table, for people with their own tools: CSV, and Parquet where pyarrow is installed."""
+"""The records as a flat table, for people with their own tools: CSV."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from pathlib import Path
 from typing import IO
 
 from opproof.core.text import escape_unprintable, make_plain
@@ -17,7 +16,6 @@ COLUMNS = tuple(
     "tensor index got expected bound message diagnosis known repro in_process".split()
 )
 _NUMBERS = ("units", "limit", "rms", "bias", "nonfinite", "seconds", "got", "expected", "bound")
-_FLAGS = ("zeros", "in_process")
 # What spreadsheets take for the beginning of a formula, or drop before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -30,25 +28,6 @@ def write_csv(results: Sequence[Result], file: IO[str]) -> None:
     rows = csv.writer(file)
     rows.writerow(COLUMNS)
     rows.writerows(map(_format_field, COLUMNS, _make_row(result)) for result in results)
-
-
-def write_parquet(results: Sequence[Result], path: Path | str) -> None:
-    """Write a Parquet file. Raises ModuleNotFoundError with a sentence where pyarrow is missing."""
-    try:
-        import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
-        import pyarrow.parquet as pq  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "Parquet needs pyarrow: pip install pyarrow, or write CSV.", name=error.name
-        ) from None
-    columns = list(zip(*map(_make_row, results), strict=True)) if results else [()] * len(COLUMNS)
-    arrays = {
-        name: pa.array([None if v is None else float(v) for v in column], pa.float64())
-        if name in _NUMBERS
-        else pa.array(list(column), pa.bool_() if name in _FLAGS else pa.string())
-        for name, column in zip(COLUMNS, columns, strict=True)
-    }
-    pq.write_table(pa.table(arrays), path)
 
 
 def _make_row(r: Result) -> list[float | str | None]:

@@ -1,11 +1,10 @@
-"""Commands that list what there is: operators, cases, models, backends, and which backend has which operator."""
+"""Commands that list what there is: operators, cases, models, graphs, backends."""
 
 from __future__ import annotations
 
 import inspect
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +12,7 @@ import click
 from opproof.cases import Case, cases_of
 from opproof.cases._case import format_param
 from opproof.core.verdicts import RUN_LEVELS
-from opproof.harness.cli.options import choose_cases, selection_of, split_values
+from opproof.harness.cli.options import choose_cases, selection_of
 from opproof.reference_ops import Op, graph_names, load, names
 from opproof.reference_ops._elsewhere import equivalents, names_by_operator
 from opproof.reference_ops._op import summary
@@ -95,36 +94,6 @@ def _print(rows: list[dict[str, Any]], *, as_json: bool, keys: tuple[str, ...] |
     width = max((len(r[0]) for r in shown), default=0)
     for first, *rest in shown:
         click.echo("  ".join([first.ljust(width), *rest]).rstrip() if rest else first)
-
-
-_FILE = click.Path(path_type=Path)
-
-
-@click.command("support")
-@click.argument("folders", nargs=-1, required=True, type=_FILE, metavar="DIR...")
-@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the table as Markdown.")
-def support_command(*, folders: tuple[Path, ...], names: tuple[str, ...], markdown_file: Path | None) -> int:
-    """Print operators × backends from the results in each DIR, as `opproof run --level smoke` leaves them.
-
-    Forward / gradient of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
-    no evidence, – (declined), nothing (not run).
-    Exit status: 0, 2 the call is wrong, 3 there is no record.
-    """
-    from opproof.reports import read_results, support
-    from opproof.reports._summary import describe_provisos
-    from opproof.reports.files import write
-
-    wanted = split_values(names)
-    results = [r for folder in folders for r in read_results(folder)[1] if not wanted or r.op in wanted]
-    if not results:
-        click.echo("opproof: no record, so there is nothing to tabulate.", err=True)
-        return 3
-    cells, unproved = support.make_matrix(results), describe_provisos(results)
-    click.echo(support.format_terminal(cells, unproved))
-    if markdown_file is not None:
-        write(markdown_file, support.format_page(cells, unproved))
-    return 0
 
 
 def facts_of_operators() -> list[dict[str, Any]]:

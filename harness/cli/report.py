@@ -22,9 +22,6 @@ _REPORT_FILE = click.Path(path_type=Path)
 )
 @click.option("--junit", type=_REPORT_FILE, metavar="FILE", help="Write JUnit XML, which CI servers show.")
 @click.option("--csv", type=_REPORT_FILE, metavar="FILE", help="Write a table of the records as CSV.")
-@click.option(
-    "--parquet", type=_REPORT_FILE, metavar="FILE", help="Write a table of the records as Parquet (needs pyarrow)."
-)
 @click.option("--github", is_flag=True, help="Print GitHub annotations, and append to $GITHUB_STEP_SUMMARY.")
 @click.option("--all", "everything", is_flag=True, help="Print every cause of failures, not the first few.")
 @click.option("--baseline", type=_REPORT_FILE, metavar="DIR", help="An earlier run that the HTML report compares with.")
@@ -60,7 +57,6 @@ def report_command(*, folder: Path, github: bool, everything: bool, baseline: Pa
 def _write(
     kind: str, file: Path, header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None
 ) -> None:
-    from opproof.core.errors import UsageError
     from opproof.reports import junit, markdown, tables
     from opproof.reports.files import replacing, write
 
@@ -70,15 +66,9 @@ def _write(
         write(file, markdown.render(header, results, remarks=remarks.every))
     elif kind == "junit":
         write(file, junit.render(header, results, remarks.failing))
-    elif kind == "csv":
+    else:
         with replacing(file) as fresh, fresh.open("w", encoding="utf-8", newline="") as opened:
             tables.write_csv(results, opened)
-    else:
-        try:
-            with replacing(file) as fresh:
-                tables.write_parquet(results, fresh)
-        except ModuleNotFoundError as error:
-            raise UsageError(str(error)) from None
 
 
 def _render_page(header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None) -> str:

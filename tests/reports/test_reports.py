@@ -357,20 +357,6 @@ def test_csv_keeps_every_digit():
         assert row["got"] == ("" if record.worst is None else str(record.worst.got))
 
 
-def test_parquet_round_trips(tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
-    tables.write_parquet(ODD, tmp_path / "records.parquet")
-    table = pq.read_table(tmp_path / "records.parquet").to_pylist()
-    assert [row["case"] for row in table] == [r.case for r in ODD]
-    assert table[-3]["got"] == float("inf")
-
-
-def test_parquet_without_pyarrow_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match="pip install pyarrow"):
-        tables.write_parquet(ODD, tmp_path / "records.parquet")
-
-
 # HTML
 
 

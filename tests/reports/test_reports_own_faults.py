@@ -130,12 +130,10 @@ def test_a_judge_within_reach_is_told_of_once(name):
     assert describe_provisos([]) == ""
 
 
-def test_so_do_tables_comparison_support_and_baseline(tmp_path, capsys):
+def test_so_do_tables_comparison_and_baseline(tmp_path, capsys):
     records = [replace(r, in_process=True) for r in (PASS, FAIL)]
     write_run(tmp_path / "run", records)
     assert read_results(tmp_path / "run")[1] == records
-    assert REACHED in opproof(capsys, "support", tmp_path / "run", "--markdown", tmp_path / "s.md")[1]
-    assert REACHED in (tmp_path / "s.md").read_text(encoding="utf-8").replace("\\", "")
     assert REACHED in opproof(capsys, "baseline", "save", tmp_path / "run", tmp_path / "base")[1]
     assert all(r.in_process for r in read_baseline(tmp_path / "base")[1])
     assert opproof(capsys, "compare", tmp_path / "base", tmp_path / "run")[1].count(REACHED) == 1

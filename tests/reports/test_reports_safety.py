@@ -81,8 +81,7 @@ RENDERED = {
     "csv": lambda: csv_of(RECORDS),
     "compare": lambda: changes_text.format_text(SINCE),
     "compare in Markdown": lambda: changes_text.format_markdown(SINCE),
-    "support": lambda: support.format_terminal(support.make_matrix(RECORDS)),
-    "support in Markdown": lambda: support.format_page(support.make_matrix(RECORDS)),
+    "support": lambda: "\n".join(support.summarise_backends(support.make_matrix(RECORDS))),
 }
 
 

@@ -1,7 +1,6 @@
 """opproof report: every rendering of a run, from its folder alone."""
 
 import csv
-import importlib.util
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -63,11 +62,9 @@ def test_what_did_not_run_is_no_success(tmp_path, capsys):
     assert "1 planned record did not run" in out
 
 
-@pytest.mark.parametrize("kind", ["html", "markdown", "junit", "csv", "parquet"])
+@pytest.mark.parametrize("kind", ["html", "markdown", "junit", "csv"])
 def test_a_report_that_fails_leaves_the_old_one(tmp_path, capsys, monkeypatch, kind):
     """A disk that fills while the file is written: one sentence, and the file as it was."""
-    if kind == "parquet":
-        pytest.importorskip("pyarrow", reason="the package pyarrow is not installed")
     write_run(tmp_path, RUN)
     file = tmp_path / "made" / "report"
     assert opproof(capsys, "report", tmp_path, f"--{kind}", file)[0] == 1
@@ -79,7 +76,7 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path, capsys, monkeypatch, k
                 argument.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    module, name = {"csv": (tables, "write_csv"), "parquet": (tables, "write_parquet")}.get(kind, (Path, "write_text"))
+    module, name = {"csv": (tables, "write_csv")}.get(kind, (Path, "write_text"))
     monkeypatch.setattr(module, name, write)
     status, _, err = opproof(capsys, "report", tmp_path, f"--{kind}", file)
     assert (status, err) == (2, f"opproof: cannot write {file}: No space left on device; give another file.\n")
@@ -94,12 +91,9 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path, capsys, monkeypatch, k
         (("--html", "r.html", "--baseline", "base"), "cannot read base"),
         (("--junit", "results.jsonl/r.xml"), "cannot write results.jsonl/r.xml"),
         (("--csv", "results.jsonl/r.csv"), "cannot write results.jsonl/r.csv"),
-        (("--parquet", "r.parquet"), "Parquet needs pyarrow"),
     ],
 )
 def test_bad_calls(tmp_path, capsys, monkeypatch, options, said):
-    if "pyarrow" in said and importlib.util.find_spec("pyarrow") is not None:
-        pytest.skip("pyarrow is installed")
     write_run(tmp_path, [PASS])
     monkeypatch.chdir(tmp_path)
     status, out, err = opproof(capsys, "report", ".", *options)
