@@ -61,6 +61,8 @@ LARGE_CASES = 8
 TOGETHER_CASES = 12
 #: Draws of which a case with a long axis is the cheapest.
 LONG_TRIES = 192
+#: Parameters that name a type of numbers, though none ends in "type", or a factor of the results.
+NOT_WAYS = ("to", "scales", "norm")
 #: Cases of these again with results that are strided or in place.
 DESTINATION_CASES = 5
 #: The part of these that the forms of an operator beside its first share.
@@ -120,6 +122,7 @@ def make_array(op: Op) -> list[Case]:
     spaces = spaces_of(op)
     found: dict[Case, None] = {}
     long: dict[Case, None] = {}
+    ways: dict[Case, None] = {}
     for k, space in enumerate(spaces):
         share = 1.0 if k == 0 else SHARE_OF_OTHER_FORMS / (len(spaces) - 1)
         for limits, covered, most in (
@@ -131,13 +134,14 @@ def make_array(op: Op) -> list[Case]:
         found.update(dict.fromkeys(cover_large_sizes(space, max(int(share * TOGETHER_CASES), 2))))
         before = [*listed_cases(op.name), *(c for c in found if is_at_standard(c, op)), *long]
         long.update(dict.fromkeys(cover_long_axes(space, before)))
-    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op), *long]
+        ways.update(dict.fromkeys(cover_long_levels(space, [*before, *long, *ways])))
+    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op), *long, *ways]
     return [case for case in every if says_something(case, op)]
 
 
-def cover_long_axes(space: Space, before: Iterable[Case]) -> list[Case]:
+def cover_long_axes(space: Space, before: Iterable[Case], rng: random.Random | None = None) -> list[Case]:
     """A case for each axis that none of the cases `before` has past 16 bits, in f32, its other sizes few."""
-    rng = random.Random(f"long {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
+    rng = rng or random.Random(f"long {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
     met = {long_axes(case) for case in before if case.dtype in DTYPES_BY_DEFAULT}
     found: list[Case] = []
     for name, levels in space.factors.items():
@@ -154,6 +158,27 @@ def cover_long_axes(space: Space, before: Iterable[Case]) -> list[Case]:
             if best is not None:
                 met.add(long_axes(best))
                 found.append(best)
+    return found
+
+
+def cover_long_levels(space: Space, before: Iterable[Case]) -> list[Case]:
+    """The same for each way that a parameter names, such as a mode: another kernel, with counters of its own.
+
+    Types of numbers are no ways, as one kernel is made of all, nor is what results are multiplied by.
+    """
+    rng = random.Random(f"levels {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
+    known, found = [case for case in before if case.dtype in DTYPES_BY_DEFAULT], list[Case]()
+    for factor, levels in space.factors.items():
+        name = factor.removeprefix("param ")
+        ways = {level: space.values[name, level] for level in levels if (name, level) in space.values}
+        if name.endswith("type") or name in NOT_WAYS or not any(isinstance(way, str) for way in ways.values()):
+            continue
+        for level, way in ways.items():
+            if way is None or way == space.op.params[name]:
+                continue
+            alike = [case for case in (*known, *found) if case.kwargs.get(name) == way]
+            fixed = replace(space, factors={**space.factors, factor: (level,)})
+            found += cover_long_axes(fixed, alike, rng)
     return found
 
 

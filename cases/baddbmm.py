@@ -54,6 +54,7 @@ ALIGNED = aligned(
             "a=2x16x48;b=2x48x32",
             "a=3x64x64;b=3x64x64",
             "a=2x64x64;b=2x64x64",
+            "a=2x64x104;b=2x104x24;f32",
         )
     )
 )
