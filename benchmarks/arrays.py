@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -164,10 +165,12 @@ def cover_long_axes(space: Space, before: Iterable[Case], rng: random.Random | N
 def cover_long_levels(space: Space, before: Iterable[Case]) -> list[Case]:
     """The same for each way that a parameter names, such as a mode: another kernel, with counters of its own.
 
+    Operators that are linear have every axis long in each way, others one axis: their judgement costs more.
     Types of numbers are no ways, as one kernel is made of all, nor is what results are multiplied by.
     """
     rng = random.Random(f"levels {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
     known, found = [case for case in before if case.dtype in DTYPES_BY_DEFAULT], list[Case]()
+    met: Counter[frozenset[tuple[str, int]]] = Counter()
     for factor, levels in space.factors.items():
         name = factor.removeprefix("param ")
         ways = {level: space.values[name, level] for level in levels if (name, level) in space.values}
@@ -178,7 +181,11 @@ def cover_long_levels(space: Space, before: Iterable[Case]) -> list[Case]:
                 continue
             alike = [case for case in (*known, *found) if case.kwargs.get(name) == way]
             fixed = replace(space, factors={**space.factors, factor: (level,)})
-            found += cover_long_axes(fixed, alike, rng)
+            cases = cover_long_axes(fixed, alike, rng)
+            if not space.op.multilinear:
+                cases = [] if any(map(long_axes, alike)) else sorted(cases, key=lambda case: met[long_axes(case)])[:1]
+            met.update(map(long_axes, cases))
+            found += cases
     return found
 
 
