@@ -62,8 +62,8 @@ LARGE_CASES = 8
 TOGETHER_CASES = 12
 #: Draws of which a case with a long axis is the cheapest.
 LONG_TRIES = 192
-#: Parameters that name a type of numbers, though none ends in "type", or a factor of the results.
-NOT_WAYS = ("to", "scales", "norm")
+#: Parameters that name a type of numbers, though none ends in "type", or what is done with the results.
+NOT_WAYS = ("to", "scales", "norm", "reduction")
 #: Cases of these again with results that are strided or in place.
 DESTINATION_CASES = 5
 #: The part of these that the forms of an operator beside its first share.
@@ -166,7 +166,7 @@ def cover_long_levels(space: Space, before: Iterable[Case]) -> list[Case]:
     """The same for each way that a parameter names, such as a mode: another kernel, with counters of its own.
 
     Operators that are linear have every axis long in each way, others one axis: their judgement costs more.
-    Types of numbers are no ways, as one kernel is made of all, nor is what results are multiplied by.
+    Types of numbers are no ways, as one kernel is made of all, nor is what is done with results at last.
     """
     rng = random.Random(f"levels {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
     known, found = [case for case in before if case.dtype in DTYPES_BY_DEFAULT], list[Case]()
