@@ -60,6 +60,8 @@ LARGE_SIDE = 255
 SMALL_CASES = 64
 LARGE_CASES = 8
 TOGETHER_CASES = 12
+#: Cases of integers, and of floats of 8 bits.
+OTHER_CASES = 12
 #: Draws of which a case with a long axis is the cheapest.
 LONG_TRIES = 192
 #: Parameters that name a type of numbers, though none ends in "type", or what is done with the results.
@@ -136,7 +138,8 @@ def make_array(op: Op) -> list[Case]:
         before = [*listed_cases(op.name), *(c for c in found if is_at_standard(c, op)), *long]
         long.update(dict.fromkeys(cover_long_axes(space, before)))
         ways.update(dict.fromkeys(cover_long_levels(space, [*before, *long, *ways])))
-    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op), *long, *ways]
+    others = [d.case for space in spaces_of(op, of_floats=False) for d in cover_pairs(space, SMALL, OTHER_CASES).cases]
+    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op), *long, *ways, *others]
     return [case for case in every if says_something(case, op)]
 
 

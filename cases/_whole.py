@@ -91,7 +91,7 @@ WHOLE_FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "constant": _constant,
     "alone": _alone,
     "positive": lambda b, s, d: np.clip(np.abs(_mixed(b, s, d)), 1, d.max),
-    "negative": lambda b, s, d: np.clip(-np.abs(_mixed(b, s, d)), d.min, min(-1.0, d.min)),
+    "negative": lambda b, s, d: np.clip(-np.abs(_mixed(b, s, d)), d.min, max(-1.0, d.min)),
 }
 
 

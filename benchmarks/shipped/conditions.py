@@ -207,7 +207,7 @@ def _wide_steps(call: Call) -> list[Any] | None:
 def _width_of_heads(call: Call) -> list[Any] | None:
     """Pairs lie half a head apart, and turn as those of a whole head do."""
     x, turned = call["x"], call["n_dims"]
-    if call["mode"] != "neox" or turned >= x.shape[-1]:
+    if call["mode"] != "neox" or turned >= x.shape[-1] or x.shape[-1] % 2:
         return None
     (whole,), half = call.honest(n_dims=x.shape[-1]), x.shape[-1] // 2
     at = np.arange(x.shape[-1])

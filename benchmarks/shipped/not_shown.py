@@ -101,4 +101,13 @@ MENDED = {
     ("scale", "kekzl/imp/pull/808"),
     ("swiglu", "vllm-project/vllm-xpu-kernels/issues/454"),
     ("quantize_linear", "tenstorrent/tt-metal/issues/56525"),
+    ("pad", "pytorch/pytorch/issues/196949"),
+    ("pad", "pytorch/pytorch/pull/152094"),
+    ("conv2d", "tracel-ai/burn/issues/5626"),
+    ("argmax", "nv-legate/cupynumeric/issues/985"),
+    ("amax", "openxla/xla/issues/5544"),
+    ("remainder", "gabrieldemarmiesse/torch-mojo-backend/pull/375"),
+    ("topk", "intel/torch-xpu-ops/issues/4839"),
+    ("topk", "tenstorrent/tt-metal/issues/56626"),
+    ("conv2d", "apple/coremltools/issues/2515"),
 }
