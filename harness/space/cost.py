@@ -49,7 +49,7 @@ class DrawnCase:
 
 
 def spaces_of(op: Op, *, of_floats: bool = True) -> list[Space]:
-    """The space of each form of an operator, of floats or of other numbers; none where it has no signature, or no row."""
+    """The space of each form of an operator, of floats or of other numbers; none without a signature or a row."""
     rows = listed_cases(op.name) or cases_of(op.name, "standard", op.rows)
     found = [case for case in rows if (case.dtype in FLOATS) is of_floats]
     whole = [c for c in rows if not any(isinstance(v, float) for v in c.kwargs.values())]
@@ -80,8 +80,7 @@ def is_computable(case: Case, op: Op) -> bool:
 
 def modes_of(case: Case, op: Op) -> list[Mode]:
     """The modes in which the case is judged."""
-    has_gradient = op.vjp is not None and case.dtype in FLOATS and case.fill not in NOT_FINITE
-    return [Mode.FORWARD] + [Mode.GRADIENT] * has_gradient
+    return [Mode.FORWARD] + [Mode.GRADIENT] * bool(op.vjp and case.dtype in FLOATS and case.fill not in NOT_FINITE)
 
 
 def cost_of(case: Case, op: Op) -> float:

@@ -40,9 +40,7 @@ def draw_on(
     random.Random(f"draw on {seed}").shuffle(order)  # noqa: S311 - draws, no secrets
     own = {op.name: random.Random(f"draw on {seed} {op.name}") for op in order}  # noqa: S311
     by_name = {op.name: op for op in order}
-    load = functools.cache(
-        lambda name: spaces_of(by_name[name]) * TURNS_OF_FLOATS + spaces_of(by_name[name], of_floats=False)
-    )
+    load = functools.cache(lambda n: spaces_of(by_name[n]) * TURNS_OF_FLOATS + spaces_of(by_name[n], of_floats=False))
     met: dict[str, set[Triple]] = {op.name: set() for op in order}
     seen: set[Case] = set()
     idle = 0
