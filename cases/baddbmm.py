@@ -55,6 +55,7 @@ ALIGNED = aligned(
             "a=3x64x64;b=3x64x64",
             "a=2x64x64;b=2x64x64",
             "a=2x64x104;b=2x104x24;f32",
+            "a=2x16x64;b=2x64x2;f16,f32",
         )
     )
 )
