@@ -110,4 +110,5 @@ MENDED = {
     ("topk", "intel/torch-xpu-ops/issues/4839"),
     ("topk", "tenstorrent/tt-metal/issues/56626"),
     ("conv2d", "apple/coremltools/issues/2515"),
+    ("linear", "mitsuba-renderer/drjit-core/pull/200"),
 }
