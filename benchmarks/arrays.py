@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -59,8 +60,12 @@ LARGE_SIDE = 255
 SMALL_CASES = 64
 LARGE_CASES = 8
 TOGETHER_CASES = 12
+#: Cases of integers, and of floats of 8 bits.
+OTHER_CASES = 12
 #: Draws of which a case with a long axis is the cheapest.
 LONG_TRIES = 192
+#: Parameters that name a type of numbers, though none ends in "type", or what is done with the results.
+NOT_WAYS = ("to", "scales", "norm", "reduction")
 #: Cases of these again with results that are strided or in place.
 DESTINATION_CASES = 5
 #: The part of these that the forms of an operator beside its first share.
@@ -120,6 +125,7 @@ def make_array(op: Op) -> list[Case]:
     spaces = spaces_of(op)
     found: dict[Case, None] = {}
     long: dict[Case, None] = {}
+    ways: dict[Case, None] = {}
     for k, space in enumerate(spaces):
         share = 1.0 if k == 0 else SHARE_OF_OTHER_FORMS / (len(spaces) - 1)
         for limits, covered, most in (
@@ -131,13 +137,15 @@ def make_array(op: Op) -> list[Case]:
         found.update(dict.fromkeys(cover_large_sizes(space, max(int(share * TOGETHER_CASES), 2))))
         before = [*listed_cases(op.name), *(c for c in found if is_at_standard(c, op)), *long]
         long.update(dict.fromkeys(cover_long_axes(space, before)))
-    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op), *long]
+        ways.update(dict.fromkeys(cover_long_levels(space, [*before, *long, *ways])))
+    others = [d.case for space in spaces_of(op, of_floats=False) for d in cover_pairs(space, SMALL, OTHER_CASES).cases]
+    every = [*found, *_with_destinations(list(found)[:SMALL_CASES], op), *long, *ways, *others]
     return [case for case in every if says_something(case, op)]
 
 
-def cover_long_axes(space: Space, before: Iterable[Case]) -> list[Case]:
+def cover_long_axes(space: Space, before: Iterable[Case], rng: random.Random | None = None) -> list[Case]:
     """A case for each axis that none of the cases `before` has past 16 bits, in f32, its other sizes few."""
-    rng = random.Random(f"long {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
+    rng = rng or random.Random(f"long {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
     met = {long_axes(case) for case in before if case.dtype in DTYPES_BY_DEFAULT}
     found: list[Case] = []
     for name, levels in space.factors.items():
@@ -154,6 +162,33 @@ def cover_long_axes(space: Space, before: Iterable[Case]) -> list[Case]:
             if best is not None:
                 met.add(long_axes(best))
                 found.append(best)
+    return found
+
+
+def cover_long_levels(space: Space, before: Iterable[Case]) -> list[Case]:
+    """The same for each way that a parameter names, such as a mode: another kernel, with counters of its own.
+
+    Operators that are linear have every axis long in each way, others one axis: their judgement costs more.
+    Types of numbers are no ways, as one kernel is made of all, nor is what is done with results at last.
+    """
+    rng = random.Random(f"levels {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
+    known, found = [case for case in before if case.dtype in DTYPES_BY_DEFAULT], list[Case]()
+    met: Counter[frozenset[tuple[str, int]]] = Counter()
+    for factor, levels in space.factors.items():
+        name = factor.removeprefix("param ")
+        ways = {level: space.values[name, level] for level in levels if (name, level) in space.values}
+        if name.endswith("type") or name in NOT_WAYS or not any(isinstance(way, str) for way in ways.values()):
+            continue
+        for level, way in ways.items():
+            if way is None or way == space.op.params[name]:
+                continue
+            alike = [case for case in (*known, *found) if case.kwargs.get(name) == way]
+            fixed = replace(space, factors={**space.factors, factor: (level,)})
+            cases = cover_long_axes(fixed, alike, rng)
+            if not space.op.multilinear:
+                cases = [] if any(map(long_axes, alike)) else sorted(cases, key=lambda case: met[long_axes(case)])[:1]
+            met.update(map(long_axes, cases))
+            found += cases
     return found
 
 

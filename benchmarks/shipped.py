@@ -30,7 +30,7 @@ from opproof.reference_ops import load
 sys.path.insert(0, str(Path(__file__).parent / "shipped"))
 FAMILIES = (
     "layouts", "norms", "attention", "products", "windows", "reductions", "pointwise", "training", "together",
-    "backward", "corners",
+    "backward", "corners", "derivatives", "conditions", "after",
 )  # fmt: skip
 BUGS = [bug for family in FAMILIES for bug in importlib.import_module(family).BUGS]
 TOLD = importlib.import_module("not_shown")

@@ -30,6 +30,9 @@ PAST_EXP = "past-exp"
 #: Positive numbers, cotangents too: long sums only grow, and in 16 bits they stop growing.
 GROWING = "growing"
 
+#: The fill of rows of one number alone, which a search starts from.
+ALONE = "alone"
+
 #: The fill of matrices whose elimination has to swap rows.
 PIVOTS = "pivots"
 #: The fill of matrices of which some have no inverse, exactly, and a gradient of their determinant all the same.
@@ -141,6 +144,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "close": _close,
     "special-rows": _limits.special_rows(normal),
     "special-columns": _limits.along_first(_limits.special_rows(normal)),
+    ALONE: _limits.alone(normal),
     "masked": normal,
     "masked-special": normal,
     "far": _limits.far,
@@ -186,14 +190,14 @@ HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 }
 
 #: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.
-NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS, "limits", NAN_CODES})
+NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS, "limits", ALONE, NAN_CODES})
 
 #: By fill the dtypes of which no gradient is asked for: past exp a forward saves about 100, whose rounding alone is as
 #: large as the gradient in bf16; and of numbers past 1e5 that are neighbours in bf16 a softmax takes one whole.
 FORWARD_ALONE = {PAST_EXP: ("bf16",), "farther": ("bf16",)}
 
 #: Fills of one tensor, the first that has rows, or of "far" the mask that is added: the others are drawn as "normal".
-OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", "farther", PAST_EXP, "past-int32"})
+OF_ONE = frozenset({"special-rows", "special-columns", ALONE, "infinite", "far", "farther", PAST_EXP, "past-int32"})
 
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
 ON_KINKS = frozenset(

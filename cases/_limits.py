@@ -49,6 +49,32 @@ def special_rows(normal: Fill) -> Fill:
     return drawn
 
 
+def alone(normal: Fill) -> Fill:
+    """Rows along the last axis in turn: ordinary; of one number alone; of both zeros; with NaN of either sign.
+
+    The one number is what a maximum or a minimum starts from, or what pads a row: -0, NaN of either sign, the largest,
+    the least, an infinity.
+    """
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        values = normal(bits, shape, dtype)
+        if not values.size or not shape:
+            return values
+        rows, signed = values.reshape(-1, shape[-1]), math.copysign(math.nan, -1)
+        numbers = (-0.0, signed, dtype.max, -dtype.max, math.inf, -math.inf, math.nan)
+        for i, row in enumerate(rows):
+            kind = i % (len(numbers) + 3)
+            if 1 <= kind <= len(numbers):
+                row[:] = numbers[kind - 1]
+            elif kind == len(numbers) + 1:
+                row[:] = _choice(bits, row.shape, (0.0, -0.0))
+            elif kind:
+                row[[i % len(row), (i + len(row) // 2) % len(row)]] = signed, math.nan
+        return rows.reshape(shape)
+
+    return drawn
+
+
 def along_first(rows: Fill) -> Fill:
     """`rows` with its rows along the first axis."""
 

@@ -146,6 +146,8 @@ _BINARY = (
 
 #: In a square a column of as many numbers as a row: who sums its gradient as a row's is right at all other shapes.
 SQUARES = ("a=9x9;b=9x1", "a=9x1;b=9x9")
+#: The largest and the smallest numbers meet: quotients, powers and squares overflow where the result does not.
+EXTREMES_MEET = ("a=9x33;b=9x33;fill=limits",)
 
 
 def binary(*, drop: Iterable[str] = (), exact: bool = False) -> list[str]:

@@ -25,6 +25,16 @@ def wide_dim(rest: str = "", *, one: bool = True, long: bool = True, keep: bool 
     return [join(row, rest) for row in found]
 
 
+def alone_dim(rest: str = "", whole: str = "i8,i32,u8") -> list[str]:
+    """Rows of what searches along an axis, each of one number alone: many of them, long ones, in integers `whole`."""
+    found = [
+        "x=515x9;dim=-1;fill=alone",
+        "x=11x8209;dim=-1;f32;fill=alone",
+        *([f"x=9x33;dim=-1;{whole};fill=alone"] if whole else []),
+    ]
+    return [join(row, rest) for row in found]
+
+
 def of_one_row(row: str, rest: str = "") -> list[str]:
     """Rows of the product of one row, {k} terms and {n} columns in `row`: kernels for vectors split both."""
     return [join(row.format(k=k, n=n), rest) for k, n in _DECODED]

@@ -69,6 +69,16 @@ def _constant(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     return np.broadcast_to(_mixed(bits, (*shape[:-1], 1) if shape else (), dtype), shape).copy()
 
 
+def _alone(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """Rows in turn: ordinary; of the least number alone, of the largest, of 0."""
+    values = _mixed(bits, shape, dtype)
+    if values.size and shape:
+        rows = values.reshape(-1, shape[-1])
+        for kind, number in enumerate((dtype.min, dtype.max, 0.0), 1):
+            rows[kind::4] = number
+    return values
+
+
 #: How values are drawn. Each takes raw bits, a shape and the dtype, and returns float64.
 WHOLE_FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "normal": _mixed,
@@ -79,8 +89,9 @@ WHOLE_FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "ties": _few(-2.0, -1.0, 0.0, 1.0, 2.0),
     "zeros": lambda b, s, d: _mixed(b, s, d) * (_any(b, s, d) % 2 == 0),
     "constant": _constant,
+    "alone": _alone,
     "positive": lambda b, s, d: np.clip(np.abs(_mixed(b, s, d)), 1, d.max),
-    "negative": lambda b, s, d: np.clip(-np.abs(_mixed(b, s, d)), d.min, min(-1.0, d.min)),
+    "negative": lambda b, s, d: np.clip(-np.abs(_mixed(b, s, d)), d.min, max(-1.0, d.min)),
 }
 
 

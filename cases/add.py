@@ -3,7 +3,7 @@
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
 from opproof.cases._mixed import HALVES, NORMS, mixed
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
@@ -25,4 +25,5 @@ FULL = full_binary()
 SHAPES = [
     "a=65x7;b=7,;fill=spread;f32",
     *SQUARES,
+    *EXTREMES_MEET,
 ]

@@ -4,7 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import TOGETHER
-from opproof.cases._shapes import wide_dim
+from opproof.cases._shapes import alone_dim, wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -54,6 +54,7 @@ ALIGNED = [
 ]
 LONG, LONGEST = long_dim()
 SHAPES = [
+    *alone_dim(),
     *wide_dim(),
     *TOGETHER,
 ]

@@ -4,7 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, SEVERAL, TOGETHER, one_axis
-from opproof.cases._shapes import wide_dim
+from opproof.cases._shapes import alone_dim, wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -34,6 +34,7 @@ LONG, LONGEST = long_dim()
 
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]
 SHAPES = [
+    *alone_dim(),
     *wide_dim(),
     *TOGETHER,
 ]

@@ -3,7 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
-from opproof.cases._shapes import wide_dim
+from opproof.cases._shapes import alone_dim, wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -51,6 +51,7 @@ LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
 SHAPES = [
+    *alone_dim(),
     *wide_dim(keep=True),
 ]
 FULL = [

@@ -46,6 +46,8 @@ ALIGNED = aligned(
     "a=3x64x64;b=3x64x64",
     "a=2x64x64;b=2x64x192",
     "a=16x16x32;b=16x32x16",
+    "a=2x64x104;b=2x104x24;f32",
+    "a=2x16x64;b=2x64x2;f16,f32",
 )
 LONG, LONGEST = lengths("a={n}x2x1;b={n}x1x2", "a=1x{n}x2;b=1x2x3", "a=1x3x2;b=1x2x{n}", "a=1x2x{n};b=1x{n}x1")
 SHAPES = [

@@ -55,6 +55,7 @@ ALIGNED = aligned(
     "x=2x32x16;weight=32x16x3;bias=32,;groups=2;padding=1;dilation=2",
     "x=2x16x16;weight=48x16x3;padding=1",
     "x=2x16x64;weight=16x1x4;groups=16",
+    "x=2x104x16;weight=24x104x1;f32",
 )
 LONG, LONGEST = lengths(
     "x={n}x1x2;weight=2x1x2;bias=2,",

@@ -62,6 +62,7 @@ ALIGNED = aligned(
     "x=1x32x8x8;weight=32x16x3x3;bias=32,;groups=2;padding=1;dilation=2",
     "x=2x16x8x16;weight=48x16x3x3;padding=1",
     "x=1x16x7x7;weight=16x1x3x3;groups=16;padding=1",
+    "x=1x104x8x8;weight=24x104x1x1;f32",
 )
 LONG, LONGEST = lengths(
     "x={n}x1x2x2;weight=2x1x2x2;bias=2,",

@@ -52,6 +52,7 @@ ALIGNED = aligned(
     "x=2x16x3x5x4;weight=16x16x2x2x2;bias=16,;stride=2",
     "x=1x32x3x4x4;weight=32x16x2x2x2;bias=32,;groups=2",
     "x=1x16x3x4x4;weight=48x16x2x2x2",
+    "x=1x104x2x4x4;weight=24x104x1x1x1;f32",
 )
 LONG, LONGEST = lengths(
     "x={n}x1x1x2x2;weight=2x1x1x2x2;bias=2,",

@@ -50,6 +50,7 @@ ALIGNED = of_types(
             "x=1x32x8x8;weight=32x16x3x3;x_zero_point=0d;groups=2;padding=1;dilation=2",
             "x=2x16x8x16;weight=48x16x3x3;weight_zero_point=48,;padding=1",
             "x=1x16x7x7;weight=16x1x3x3;x_zero_point=0d;groups=16;padding=1",
+            "x=1x104x8x8;weight=24x104x1x1",
         )
     ),
     _TYPE,

@@ -52,6 +52,7 @@ ALIGNED = aligned(
     "x=2x16x15;weight=16x16x3;bias=16,;padding=1;stride=2;output_padding=1",
     "x=2x32x8;weight=32x16x3;bias=32,;groups=2;dilation=2",
     "x=2x16x16;weight=16x48x3;padding=1",
+    "x=2x104x16;weight=104x24x1;f32",
 )
 LONG, LONGEST = lengths(
     "x={n}x1x2;weight=1x2x2;bias=2,",

@@ -52,6 +52,7 @@ ALIGNED = aligned(
     "x=2x16x5x4;weight=16x16x3x3;bias=16,;padding=1;stride=2;output_padding=1",
     "x=1x32x4x4;weight=32x16x3x3;bias=32,;groups=2;dilation=2",
     "x=2x16x4x8;weight=16x48x3x3;padding=1",
+    "x=1x104x4x8;weight=104x24x1x1;f32",
 )
 LONG, LONGEST = lengths(
     "x={n}x1x2x1;weight=1x2x2x1;bias=2,",

@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
@@ -17,4 +17,5 @@ FULL = full_binary()
 WITHOUT = ITSELF
 SHAPES = [
     *SQUARES,
+    *EXTREMES_MEET,
 ]

@@ -43,6 +43,7 @@ ALIGNED = aligned(
     "a=2x64x64;b=192x64;equation=bnd,ed->bne",
     "a=16x32;b=32x48;equation=ij,jk->ki",
     "a=64x64;b=128x64;equation=ik,jk->ji",
+    "a=64x104;b=104x24;equation=ij,jk->ik;f32",
 )
 LONG, LONGEST = lengths(
     "a={n}x2;b=2x3;equation=ij,jk->ik",

@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33"]
 STANDARD = [
@@ -17,4 +17,5 @@ LONG, LONGEST = long_binary()
 FULL = full_binary()
 SHAPES = [
     *SQUARES,
+    *EXTREMES_MEET,
 ]

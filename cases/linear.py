@@ -69,6 +69,8 @@ ALIGNED = aligned(
     "x=2x64x64;weight=64x64;bias=64,",
     "x=64,;weight=64x64;bias=64,",
     "x=16x32;weight=48x32;bias=48,",
+    "x=64x104;weight=24x104;bias=24,;f32",
+    "x=16x64;weight=2x64;f16,f32",
 )
 LONG, LONGEST = lengths("x={n}x2;weight=3x2;bias=3,", "!!x=2x{n};weight=1x{n};bias=1,", "x=2x3;weight={n}x3;bias={n},")
 SHAPES = [

@@ -78,6 +78,8 @@ ALIGNED = aligned(
     "a=16x48;b=48x32",
     "a=16x256;b=256x16",
     "a=128x64;b=64,",
+    "a=64x104;b=104x24;f32",
+    "a=16x64;b=64x2;f16,f32",
 )
 LONG, LONGEST = lengths("a={n}x2;b=2x3", "a=3x2;b=2x{n}", "a={n}x1x2;b={n}x2x1", "!!a=2x{n};b={n}x1")
 SHAPES = [

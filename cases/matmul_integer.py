@@ -53,6 +53,7 @@ ALIGNED = of_types(
             "a=16x128;b=128x16;a_zero_point=0d;b_zero_point=0d",
             "a=48x64;b=64x64;b_zero_point=64,",
             "a=16x64;b=64x16",
+            "a=64x104;b=104x24",
         )
     ),
     _TYPE,

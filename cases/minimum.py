@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x13;b=4x13"]
@@ -24,4 +24,5 @@ FULL = full_binary()
 WITHOUT = {"given twice": "of a tensor with itself it is a copy"}
 SHAPES = [
     *SQUARES,
+    *EXTREMES_MEET,
 ]

@@ -5,7 +5,7 @@ The first rows are the shapes of aidge's Mul backward tests ([1,3] x [4,3] and i
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
@@ -24,4 +24,5 @@ LONG, LONGEST = long_binary()
 FULL = full_binary()
 SHAPES = [
     *SQUARES,
+    *EXTREMES_MEET,
 ]

@@ -65,6 +65,7 @@ ALIGNED = aligned(
     "a=4x64x64;b=16x4x64;ids=16x4",
     "a=3x64x128;b=16x2x128;ids=16x2",
     "a=8x32x32;b=16x2x32;ids=16x2",
+    "a=4x24x104;b=16x2x104;ids=16x2;f32",
 )
 LONG, LONGEST = lengths(
     "a={n}x1x2;b=3x2x2;ids=3x2",

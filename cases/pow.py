@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 
 _EXPONENTS = ("exponent=2.0", "exponent=3.0", "exponent=0.5", "exponent=-1.0", "exponent=1.5", "exponent=-0.5")
 
@@ -28,4 +28,5 @@ FULL = full_binary()
 SHAPES = [
     "a=9x33;b=9x33;fill=brink",
     *SQUARES,
+    *EXTREMES_MEET,
 ]

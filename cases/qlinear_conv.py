@@ -66,6 +66,7 @@ ALIGNED = of_types(
             _row("1x32x8x8", "32x16x3x3", "groups=2;padding=1;dilation=2", channels=True),
             _row("2x16x8x16", "48x16x3x3", "padding=1", bias=True),
             _row("1x16x7x7", "16x1x3x3", "groups=16;padding=1", channels=True, bias=True),
+            _row("1x104x8x8", "24x104x1x1"),
         )
     ),
     _TYPE,

@@ -63,6 +63,7 @@ ALIGNED = of_types(
             _row("16x128", "128x16"),
             _row("48x64", "64x64", columns=True),
             _row("16x64", "64x16"),
+            _row("64x104", "104x24"),
         )
     ),
     _TYPE,

@@ -3,7 +3,7 @@
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
 from opproof.cases._remainders import IN_16_BITS, remainders
-from opproof.cases._rows import SQUARES, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, full_binary
 from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
 
@@ -21,5 +21,6 @@ FULL = [f"{row};f32" for row in full_binary()]
 WITHOUT = ITSELF
 SHAPES = [
     *SQUARES,
+    *EXTREMES_MEET,
     *IN_16_BITS,
 ]

@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
 
@@ -20,4 +20,5 @@ WITHOUT = ITSELF
 SHAPES = [
     "a=65x7;b=7,;fill=spread;f32",
     *SQUARES,
+    *EXTREMES_MEET,
 ]

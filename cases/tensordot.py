@@ -52,6 +52,7 @@ ALIGNED = aligned(
     "a=64x64x2;b=64x2x64;axes=2;f32",
     "a=16x48;b=48x32;axes=1",
     "a=16x256;b=256x16;axes=1",
+    "a=64x104;b=104x24;axes=1;f32",
 )
 LONG, LONGEST = lengths(
     "a={n}x1x2;b=1x2x3",

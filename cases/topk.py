@@ -3,7 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
-from opproof.cases._shapes import wide_dim
+from opproof.cases._shapes import alone_dim, wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -47,6 +47,7 @@ LAID = laid_dim("k=3")
 ALIGNED = aligned_rows("dim=-1;k=16", "dim=-1;k=32;largest=false")
 LONG, LONGEST = long_dim("k=1")
 SHAPES = [
+    *alone_dim("k=3"),
     *wide_dim("k=3", one=False),
     "x=3x1500;k=1100;dim=-1;f32",
     "x=2x5003;k=300;dim=-1;f32",

@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import SQUARES, binary, full_binary
+from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33"]
 STANDARD = [*binary(), "a=9x33;b=9x33;fill=meet"]
@@ -11,4 +11,5 @@ LONG, LONGEST = long_binary()
 FULL = full_binary()
 SHAPES = [
     *SQUARES,
+    *EXTREMES_MEET,
 ]

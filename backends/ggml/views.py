@@ -34,7 +34,7 @@ def ensure_owned(g: Graph, x: Tensor) -> Tensor:
 
 def item_size_of(g: Graph, x: Tensor) -> int:
     """Bytes of an element."""
-    return {"f32": 4, "i32": 4, "i64": 8}.get(g.type(x), 2)
+    return {"i8": 1, "f32": 4, "i32": 4, "i64": 8}.get(g.type(x), 2)
 
 
 def reshape(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
@@ -105,6 +105,8 @@ def cast(g: Graph, x: Tensor, name: str) -> Tensor:
     """Another type of x."""
     if name not in TYPES:
         raise Unsupported(f"ggml has no type {name}")
+    if g.type(x) == "i32" and name not in ("i32", "f32"):
+        raise Unsupported("ggml casts i32 to f32 alone")
     return x if g.type(x) == name else g.call("ggml_cast", x, TYPES[name])
 
 

@@ -234,6 +234,27 @@ def square_denominator_of_softsign(g: Any, y: Any, x: Any) -> Any:
     return g / d + np.where(x >= 0, slope, -slope)
 
 
+def take_no_subnormal_legs(a: Any, b: Any) -> Any:
+    """The angle of 0 / 0 where both legs are subnormal."""
+    legs = np.maximum(np.abs(a), np.abs(b))
+    return np.where((legs < LEAST_NORMAL_OF_FLOAT32) & (legs > 0), np.nan, np.arctan2(a, b))
+
+
+def rows_with_nan(question: Any) -> Any:
+    """Results of rows that hold a NaN."""
+    (x,), dim = question.inputs, question.params["dim"]
+    return [np.any(np.isnan(x), axis=dim).reshape(y.shape) for y in question.outputs]
+
+
+def order_by_sign_and_bits(x: Any, *, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """The first of the total order of IEEE 754, in which a NaN's sign counts."""
+    ends = np.where(np.isnan(x), np.where(np.signbit(x), -1, 1), 0)
+    values = np.where(np.isnan(x), 0, x)
+    order = np.lexsort((-values, -ends) if largest else (values, ends), axis=dim)
+    indices = np.take(order, np.arange(k), axis=dim)
+    return np.take_along_axis(x, indices, axis=dim), indices
+
+
 def _count_ones(x: Any, size: int) -> Any:
     """So many ones, added up."""
     return np.sum(np.ones((size,), like=x), axis=0, keepdims=True)

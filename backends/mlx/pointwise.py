@@ -39,6 +39,12 @@ def _selu(x: Any) -> Any:
     return nn.selu(x)
 
 
+def _clamp(x: Any, **limits: float | None) -> Any:
+    if limits == {"min": None, "max": None}:
+        raise Unsupported("MLX clips by one limit at least")
+    return mx.clip(x, limits["min"], limits["max"])
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     # One tensor
     "abs": mx.abs,
@@ -91,7 +97,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "softshrink": lambda x, *, lambd: nn.softshrink(x, lambd),
     "softplus": _softplus,
     "softsign": nn.softsign,
-    "clamp": lambda x, *, min, max: mx.clip(x, min, max),
+    "clamp": _clamp,
     "scale": lambda x, *, s, b: s * x + b,
     "isnan": mx.isnan,
     "isinf": mx.isinf,

@@ -142,6 +142,11 @@ def subtract_product_of_quotient(a: Any, b: Any) -> Any:
     return a - b * np.trunc(a / b)
 
 
+def multiply_by_reciprocal(a: Any, b: Any) -> Any:
+    """Multiply by 1 / b, which overflows where the quotient of two small numbers does not."""
+    return a * (1 / b)
+
+
 def _shrink(x: Any, lambd: float, bias: float) -> Any:
     x = store_as(x, "f32")
     return np.where(x < -lambd, 1.0, 0.0) * (x + bias) + np.where(x > lambd, 1.0, 0.0) * (x - bias)
@@ -160,6 +165,9 @@ def multiply_by_mask_of_threshold(x: Any, *, threshold: float, value: float) -> 
 def multiply_by_masks_of_softshrink(x: Any, *, lambd: float) -> Any:
     """Multiply by 0 and 1, which leaves NaN of infinities."""
     return _shrink(x, lambd, lambd)
+
+
+MULTIPLIED_BY_MASKS = {"hardshrink": multiply_by_masks_of_hardshrink, "softshrink": multiply_by_masks_of_softshrink}
 
 
 def add_epsilon_to_squares(x: Any, *, dim: Any, eps: float) -> Any:

@@ -20,6 +20,8 @@ def _at(x: Any, dim: int, index: Any) -> Any:
 
 
 def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
+    if mode == "circular" and any(p > x.shape[-1 - i // 2] for i, p in enumerate(pad)):
+        raise Unsupported("tinygrad's pad refuses cells that come around twice")
     return x.pad(pad, mode=mode, value=0 if value is None else value)
 
 

@@ -123,12 +123,7 @@ _MIN_PERIODS = 3
 _MIN_CASE_PERIODS = 4
 #: Periods in slices, longest first: of the first axis that repeats, of the second, and so on. No two are alike, so
 #: that the number of terms of a sum tells over which axes it goes. Neighbours of powers of two are left out.
-_PRIMES = (
-    (509, 251, 61, 29, 13, 7),
-    (499, 241, 67, 37, 19, 11),
-    (491, 239, 59, 41, 23),
-    (487, 233, 53, 43),
-)
+_PRIMES = ((509, 251, 61, 29, 13, 7), (499, 241, 67, 37, 19, 11), (491, 239, 59, 41, 23), (487, 233, 53, 43))
 #: Slices below which a period is taken only where the axis is too short for others.
 _SHORT_PERIOD = 13
 #: Fills that have no period: numbers that are listed, and sums that only grow.

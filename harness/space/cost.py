@@ -48,11 +48,12 @@ class DrawnCase:
     choice: Choice
 
 
-def spaces_of(op: Op) -> list[Space]:
-    """The space of each form of an operator; none where its tensors have no signature."""
+def spaces_of(op: Op, *, of_floats: bool = True) -> list[Space]:
+    """The space of each form of an operator, of floats or of other numbers; none without a signature or a row."""
     rows = listed_cases(op.name) or cases_of(op.name, "standard", op.rows)
-    floats = [case for case in rows if case.dtype in FLOATS] or rows
-    return [make_space(op, form, floats) for form in forms_of(op)]
+    found = [case for case in rows if (case.dtype in FLOATS) is of_floats]
+    whole = [c for c in rows if not any(isinstance(v, float) for v in c.kwargs.values())]
+    return [make_space(op, form, found, None if of_floats else whole) for form in forms_of(op) if found]
 
 
 def draw_some(choice: Choice, space: Space, limits: Limits) -> DrawnCase | None:
@@ -79,7 +80,7 @@ def is_computable(case: Case, op: Op) -> bool:
 
 def modes_of(case: Case, op: Op) -> list[Mode]:
     """The modes in which the case is judged."""
-    return [Mode.FORWARD] + [Mode.GRADIENT] * (op.vjp is not None and case.fill not in NOT_FINITE)
+    return [Mode.FORWARD] + [Mode.GRADIENT] * bool(op.vjp and case.dtype in FLOATS and case.fill not in NOT_FINITE)
 
 
 def cost_of(case: Case, op: Op) -> float:

@@ -28,6 +28,8 @@ LARGE = 4096
 SIZES_DRAWN = 8
 #: The least size of each class.
 LEAST = {level: min(sizes) for level, sizes in SIZES.items()}
+#: Odd numbers of eights, which `--for` draws too.
+ODD_EIGHTS = {"64": (72, 104), "128": (136,), "256": (264,), "1k": (1032,)}
 #: Layouts of results that are not row by row. Few backends write to them, so they are no factor: some cases have them.
 DESTINATIONS = ("transposed", "gapped", "sliced", "permuted")
 #: Fills of large cases.
@@ -36,10 +38,11 @@ LARGE_FILLS = ("normal", "wide", "positive", "outliers")
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a case may be: numbers of its tensors together, and the product of all its sizes."""
+    """How large a case may be: numbers of its tensors together, and the product of all its sizes; odd eights, too."""
 
     elements: int = MAX_ELEMENTS
     work: int = MAX_WORK
+    odd_eights: bool = False
 
 
 def is_allowed(choice: Choice, space: Space, limits: Limits) -> bool:
@@ -151,7 +154,10 @@ def _draw_sizes(choice: Choice, rng: random.Random, limits: Limits) -> dict[str,
     levels = {name.partition(" ")[2]: level for name, level in choice.items() if name.startswith("size ")}
     there = {name: level for name, level in levels.items() if level != ABSENT}
     for _ in range(SIZES_DRAWN):
-        sizes = {name: rng.choice(SIZES[level]) for name, level in there.items()}
+        sizes = {
+            name: rng.choice(SIZES[level] + limits.odd_eights * ODD_EIGHTS.get(level, ()))
+            for name, level in there.items()
+        }
         if math.prod(sizes.values()) <= limits.elements:
             return sizes
     return {name: LEAST[level] for name, level in there.items()}

@@ -23,6 +23,8 @@ from opproof.cases import Case
 from opproof.cases._case import Param, Shape, format_param
 from opproof.cases._fills import ALIKE, HIDDEN, REPORTS
 from opproof.cases._layouts import LAYOUTS
+from opproof.cases._whole import WHOLE_FILLS
+from opproof.core.dtypes import FLOATS
 from opproof.core.errors import OpError
 from opproof.reference_ops import Op
 
@@ -208,9 +210,10 @@ class Space:
         )
 
 
-def make_space(op: Op, form: SignatureForm, rows: Iterable[Case]) -> Space:
-    """The factors of a form of an operator; `rows` are cases of its file, of which parameters have their levels."""
+def make_space(op: Op, form: SignatureForm, rows: Iterable[Case], others: Iterable[Case] | None = None) -> Space:
+    """The factors of a form of an operator; of cases of its file, or of `others`, parameters have their levels."""
     known = list(rows)
+    given = known if others is None else list(others)
     factors: dict[str, tuple[str, ...]] = {"dtype": _list_dtypes(known)}
     leading = _name_leading_axes(form)
     for name in form.list_sizes(op.params):
@@ -222,7 +225,7 @@ def make_space(op: Op, form: SignatureForm, rows: Iterable[Case]) -> Space:
     bound = {name for name, _ in form.bindings}
     for name in op.params:
         if name not in bound:
-            levels = _list_values(name, known)
+            levels = _list_values(name, given)
             if len(levels) > 1 or DEFAULT not in levels:
                 factors[f"param {name}"] = tuple(levels)
                 values |= {(name, level): value for level, value in levels.items()}
@@ -261,11 +264,8 @@ def _list_classes(form: SignatureForm, name: str) -> tuple[str, ...]:
 
 
 def _list_dtypes(rows: Iterable[Case]) -> tuple[str, ...]:
-    """The dtypes: those of its rows that are floats, and pairs of dtypes that its rows have, most frequent first."""
-    found: Counter[str] = Counter()
-    for case in rows:
-        if case.dtype in ("f32", "f16", "bf16", "f64"):
-            found[" ".join((case.dtype, *(f"{name}:{dtype}" for name, dtype in case.mixed)))] += 1
+    """The dtypes of its rows, and pairs of dtypes that these have, most frequent first."""
+    found = Counter(" ".join((case.dtype, *(f"{name}:{dtype}" for name, dtype in case.mixed))) for case in rows)
     plain = [level for level in found if " " not in level]
     mixed = [level for level, _ in found.most_common() if " " in level]
     return (*plain, *mixed[:MAX_MIXED_LEVELS])
@@ -285,10 +285,12 @@ def _list_values(name: str, rows: Iterable[Case]) -> dict[str, Param]:
 
 def _list_fills(rows: Iterable[Case]) -> tuple[str, ...]:
     """The fills of its rows, and the basic ones where any row has floats of its own."""
-    seen = dict.fromkeys(case.fill for case in rows)
+    known = list(rows)
+    seen = dict.fromkeys(case.fill for case in known)
+    basic = BASIC_FILLS if any(case.dtype in FLOATS for case in known) else WHOLE_FILLS
     usual = [f for f in seen if _PLAIN_FILL.fullmatch(f) and f not in REPORTS and not f.startswith("every")]
     usual = [f for f in usual if f not in EXACT_FILLS]
-    return tuple(dict.fromkeys([*usual, *(f for f in BASIC_FILLS if f not in HIDDEN)]))
+    return tuple(dict.fromkeys([*usual, *(f for f in BASIC_FILLS if f in basic and f not in HIDDEN)]))
 
 
 def _list_needs(rows: Iterable[Case], form: SignatureForm) -> list[str]:

@@ -22,6 +22,8 @@ from opproof.reference_ops import Op
 CHOICES = 3
 #: The part of the cases whose results are strided or in place.
 SHARE_OF_DESTINATIONS = 0.08
+#: Turns of floats for one of other numbers.
+TURNS_OF_FLOATS = 4
 #: Turns in a row in which no operator had a case, after which there is none: of each of many, and of few together.
 IDLE_TURNS = 20
 IDLE_TURNS_OF_FEW = 1000
@@ -37,7 +39,8 @@ def draw_on(
     order = list(ops)
     random.Random(f"draw on {seed}").shuffle(order)  # noqa: S311 - draws, no secrets
     own = {op.name: random.Random(f"draw on {seed} {op.name}") for op in order}  # noqa: S311
-    load = functools.cache(lambda name: spaces_of(next(op for op in order if op.name == name)))
+    by_name = {op.name: op for op in order}
+    load = functools.cache(lambda n: spaces_of(by_name[n]) * TURNS_OF_FLOATS + spaces_of(by_name[n], of_floats=False))
     met: dict[str, set[Triple]] = {op.name: set() for op in order}
     seen: set[Case] = set()
     idle = 0
@@ -61,7 +64,7 @@ def draw_on(
 
 def _draw_new(space: Space, met: set[Triple], rng: random.Random) -> DrawnCase | None:
     """The case, of a few, with most new triples for the root of its cost: large ones are to come too."""
-    limits = Limits()
+    limits = Limits(odd_eights=True)
     chosen = (choose_levels(space.factors, lambda c: is_allowed(c, space, limits), rng) for _ in range(CHOICES))
     found = [d for choice in chosen if (d := draw_some(choice, space, limits))]
     return max(

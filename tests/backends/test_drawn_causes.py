@@ -18,6 +18,10 @@ CASES = {
         "pow[a=2x1;b=2x1031;f32;fill=outliers]",
         "repeat_interleave[x=3x2x1x2;repeats=7;dim=-4;f64]",
     ],
+    "jax": [
+        "amax[x=515x9;dim=-1;f32;fill=alone]",
+        "atan2[a=9x33;b=9x33;f32;fill=limits]",
+    ],
     "mlx": [
         "addmm[x=2x9;a=2x13;b=13x9;beta=2.0;alpha=1.00432;f64]",
         "conv2d_depthwise[x=3x1x2x100;weight=1x1x2x1;f64]",

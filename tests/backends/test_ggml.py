@@ -129,11 +129,18 @@ def test_no_backward_pass_is_declined_in_ggmls_words_and_the_process_lives(ggml)
         ("softmax", np.float16, {"dim": -1}, "ggml_soft_max on the CPU takes f32, not f16"),
         ("tanh", np.float64, {}, "does not compute in f64"),
         ("elu", np.float32, {"alpha": 2.0}, "alpha = 1 only"),
+        ("cast", np.int32, {"to": "f16"}, "casts i32 to f32 alone"),
     ],
 )
 def test_declines_with_a_reason(ggml, op, dtype, params, reason):
     with pytest.raises(Unsupported, match=reason):
         ggml.forward(op, [normal(2, 3).astype(dtype)], params)
+
+
+def test_an_integer_of_eight_bits_is_a_byte(ggml):
+    x = np.arange(12, dtype=np.int8).reshape(3, 4, 1)
+    (y,) = ggml.forward("slice", [x], {"dim": 0, "start": 1, "end": 3, "step": 1})
+    assert np.array_equal(y, x[1:3])
 
 
 def test_a_pool_without_indices_is_judged_by_its_values(ggml):

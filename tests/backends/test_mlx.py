@@ -39,6 +39,7 @@ def test_what_mlx_lacks_is_declined():
 def test_what_mlx_documents_otherwise_is_declined():
     otherwise = {
         "leaky_relu[x=66x11;negative_slope=1.5;f32;fill=kink]": "is the larger of x and slope x",
+        "clamp[x=7x33;f32]": "one limit at least",
         "selu[x=7x33;f32]": "constants to six digits",
         "cross_entropy[x=9x33;target=9x33;reduction=sum;f32]": "takes a row's probabilities to add up to 1",
     }

@@ -59,6 +59,8 @@ def test_what_tinygrad_lacks_is_declined():
     assert (record.verdict, record.message) == ("UNSUPPORTED", "tinygrad has no expm1")
     (record,) = results("tinygrad:python", cases=("sort[x=7x33;dim=-1;f32]",), modes=("gradient",))
     assert record.message == "the gradient of tinygrad's sort of 33 elements takes too long to compile"
+    (record,) = results("tinygrad:python", cases=("pad[x=3x2;pad=(3,0);mode=circular;f32]",), modes=("forward",))
+    assert record.message == "tinygrad's pad refuses cells that come around twice"
 
 
 def test_no_compiler(environment):

@@ -152,11 +152,7 @@ def make_derivative_call(
 
 
 def try_derivative(
-    first: VariantResult,
-    mode: Mode,
-    reference: Reference,
-    candidate: Callable[[CallRequest], Any],
-    wish: CheckOptions,
+    first: VariantResult, mode: Mode, reference: Reference, candidate: Callable[[CallRequest], Any], wish: CheckOptions
 ) -> VariantResult:
     """A variant that was tried, in one mode more."""
     of = first.facts

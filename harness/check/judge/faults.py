@@ -34,10 +34,7 @@ def find_structural_error(replies: Sequence[Reply], asked: ReferenceReply, wish:
         return Judgement(done.verdict, done.text)
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not wish.reuses_outputs:
         return describe_overwritten(again, asked)
-    for what, one, two in (
-        ("outputs", first.outputs, last.outputs),
-        ("gradients", first.gradients, last.gradients),
-    ):
+    for what, one, two in (("outputs", first.outputs, last.outputs), ("gradients", first.gradients, last.gradients)):
         if wish.bits is None and not are_alike(one, two):
             return Judgement(Verdict.NOT_REPEATABLE, _describe_other_reply(what, one, two))
     return _find_wrong_shape(judged.outputs, asked.outputs) or find_aliasing(judged.outputs, asked.outputs, names)

@@ -260,6 +260,7 @@ def test_every_fill_is_what_it_says():
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
         *("opposed", "padded", "spread", "special-pairs", "agreed", "steep", "truths", "squares", "limits", "pivots"),
         *("midpoints", "tenths", "outliers", "nan-codes", "small-scales", "singular", "crest", "leading"),
+        *("alone",),
     }
 
 
@@ -413,6 +414,25 @@ def test_special_rows_are_of_every_kind_in_turn():
     case = Case.parse("op[x=33x64;y=33x64;f32;fill=special-columns]")
     assert rows_of(draw_tensor(case, "x", (33, 64), None, "").T) == kinds * 8
     assert np.isfinite(draw_tensor(case, "y", (33, 64), None, "")).all()  # one tensor is special, the others are not
+
+
+def test_rows_of_one_number_alone_are_of_every_kind_in_turn():
+    x = fill("alone")[:10]
+    largest = DTYPES["f32"].max
+    assert np.isfinite(x[0]).all()
+    assert np.all((x[[1, 8]] == 0) & np.signbit(x[[1]]))
+    assert not np.signbit(x[8]).all()
+    for row, number in zip(x[3:7], (largest, -largest, np.inf, -np.inf), strict=True):
+        assert np.all(row == number)
+    assert [set(np.signbit(row[np.isnan(row)]).tolist()) for row in x[[2, 7, 9]]] == [{True}, {False}, {True, False}]
+    whole = inputs_of(Case.parse("argmax[x=9x33;dim=-1;u8;fill=alone]"), load("argmax"))["x"]
+    assert [set(row.tolist()) for row in whole[1:4]] == [{0}, {255}, {0}]
+
+
+def test_negative_integers_are_of_every_size():
+    x = inputs_of(Case.parse("abs[x=64x64;i8;fill=negative]"), load("abs"))["x"]
+    assert x.max() == -1
+    assert len(np.unique(x)) > 30
 
 
 def test_the_first_tensor_that_has_rows_is_special():

@@ -24,7 +24,7 @@ from opproof.core.errors import OpError
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
 from opproof.harness.space.cost import SMALL, cost_of, is_computable, spaces_of
-from opproof.harness.space.draw import Limits, draw_case, is_allowed
+from opproof.harness.space.draw import Limits, _draw_sizes, draw_case, is_allowed
 from opproof.harness.space.factors import evaluate_size, forms_of
 from opproof.harness.space.pairs import pairs_of
 from opproof.harness.space.stream import draw_on
@@ -152,6 +152,25 @@ def test_draws_are_those_of_their_seed_and_each_comes_once():
     assert len(set(some)) == 60
     assert some != list(itertools.islice(draw_on(ops, "4", lambda _: True), 60))
     assert {case.op for case in some[:12]} == {"softmax", "add", "sort"}
+
+
+def test_integers_and_floats_of_eight_bits_have_a_space_of_their_own():
+    (space,) = spaces_of(load("clamp"), of_floats=False)
+    assert set(space.factors["dtype"]) == {"i8", "i16", "i32", "u8", "f8e4m3", "f8e5m2"}
+    assert "wide" not in space.factors["fill"]
+    assert not any(isinstance(value, float) for value in space.values.values())
+    assert spaces_of(load("softmax"), of_floats=False) == []
+    some = list(itertools.islice(draw_on([load("argmax")], "0", lambda _: True), 60))
+    assert 4 < sum(case.dtype in ("i8", "i16", "i32", "u8") for case in some) < 24
+
+
+def test_odd_numbers_of_eights_are_drawn_where_they_may_be():
+    def sizes(limits):
+        draws = (_draw_sizes({"size n": "64"}, random.Random(k), limits)["n"] for k in range(99))
+        return set(draws) & {72, 104}
+
+    assert sizes(Limits(odd_eights=True)) == {72, 104}
+    assert sizes(Limits()) == set()
 
 
 def test_draws_are_those_that_are_wanted_and_end_where_there_are_none():
