@@ -30,10 +30,6 @@ def _number(_: click.Context, option: click.Parameter, value: float | None) -> f
     "--max-rms-growth", type=_FACTOR, default=3.0, show_default=True, metavar="X", callback=_number,
     help="So is one of which the RMS or the bias of an array grows more than this.",
 )  # fmt: skip
-@click.option(
-    "--max-slowdown", type=_FACTOR, metavar="X", callback=_number,
-    help="So is one that takes X times as long (between two runs on one machine; not looked at by default).",
-)  # fmt: skip
 @click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the comparison as Markdown.")
 @click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write the HTML report of NEW with its changes.")
 @click.option("--anyway", is_flag=True, help="Compare also runs of other versions or rules.")
@@ -43,7 +39,6 @@ def compare_command(
     new: Path,
     max_units_growth: float,
     max_rms_growth: float,
-    max_slowdown: float | None,
     markdown_file: Path | None,
     html_file: Path | None,
     anyway: bool,
@@ -74,9 +69,7 @@ def compare_command(
                 f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
                 "Make the baseline anew, or compare what they have in common with --anyway."
             )
-        since = compare_runs(
-            before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown
-        )
+        since = compare_runs(before, after, units_growth=max_units_growth, rms_growth=max_rms_growth)
         if since.conditions:
             click.echo(since.conditions)
         if markdown_file is not None:

@@ -1,8 +1,8 @@
-"""The comparison of two runs: verdicts, cases, errors, durations. From the records alone."""
+"""The comparison of two runs: verdicts, cases, errors. From the records alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -12,11 +12,8 @@ from opproof.reports._kinds import FAILING, ResultKind, result_kind_of
 from opproof.reports._record import Header, Result
 from opproof.reports._text import format_count, format_line
 from opproof.reports.changes.conditions import describe_difference
-from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, find_grown, group_changed, measure_factor
-from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
-
-#: Seconds by which an operator must be slower in all: shorter durations are noise.
-LEAST_SECONDS = 0.25
+from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, find_grown, measure_factor
+from opproof.reports.changes.record import Change, Changed, Changes, Figure
 
 #: A header and its records.
 Run = tuple[Header, Sequence[Result]]
@@ -39,16 +36,10 @@ def explain_incomparable(before: Header, after: Header) -> list[str]:
 
 @uncollected()
 def compare_runs(
-    before: Run,
-    after: Run,
-    *,
-    units_growth: float = UNITS_GROWTH,
-    rms_growth: float = RMS_GROWTH,
-    slowdown: float | None = None,
+    before: Run, after: Run, *, units_growth: float = UNITS_GROWTH, rms_growth: float = RMS_GROWTH
 ) -> Changes:
     """Compare two runs. `units_growth`: how many times larger the largest error of what passes in both may get, as a
     share of its limit, by operator, dtype and mode. `rms_growth`: the same of the largest RMS and bias of arrays.
-    `slowdown`: how many times slower an operator may get; None: not looked at.
     """
     names, notes = _match_names(before[1], after[1])
     step = _in_step(before[1], after[1], names)
@@ -64,13 +55,10 @@ def compare_runs(
     shown, moved = find_grown(passing, units_growth, rms_growth)
     new = sum(c.before is None for c in records)
     notes += _set_notes(before, after, new, len(left))
-    if slowdown is not None and not any(c.before is not None and c.before.seconds for c in records):
-        notes.append("The baseline holds no durations: how fast it is was not compared.")
     return Changes(
         records=tuple(msgspec.structs.replace(c, change=Change.GROWN) if id(c) in shown else c for c in records),
         vanished=tuple(left.values()),
         grown=tuple(moved),
-        slower=tuple(_find_slower(passing, slowdown) if slowdown is not None else ()),
         cut_short=max(0, after[0].cases - len(after[1])),
         notes=tuple(notes),
         conditions=describe_difference(before[0], after[0]),
@@ -141,16 +129,3 @@ def _set_notes(before: Run, after: Run, new: int, vanished: int) -> list[str]:
     if after[0].cases > len(after[1]):
         return [f"The new run was cut short ({counts})."]
     return [f"The registry of cases changed ({counts}); `opproof baseline update` takes the new one over."]
-
-
-def _find_slower(passing: Sequence[Changed], limit: float) -> list[Moved]:
-    moved = []
-    for what, some in group_changed(passing, lambda r: r.op).items():
-        was, now = _sum_seconds(c.before for c in some), _sum_seconds(c.after for c in some)
-        if was > 0 and now > limit * was and now - was > LEAST_SECONDS:
-            moved.append(Moved(what, Figure.SECONDS, was, now))
-    return sorted(moved, key=lambda m: -m.after / m.before)
-
-
-def _sum_seconds(results: Iterable[Result | None]) -> float:
-    return sum(r.seconds for r in results if r is not None)

@@ -30,7 +30,6 @@ class Figure(StrEnum):
     UNITS = "units"  # the largest error of an element, a share of its limit
     RMS = "RMS"  # the largest of an array, in units
     BIAS = "bias"  # the largest in size of an array, in units
-    SECONDS = "s"  # of all calls
 
 
 #: What a change is called, in every rendering and in this order.
@@ -60,7 +59,7 @@ class Changed(msgspec.Struct, frozen=True, gc=False):  # there are hundreds of t
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A figure that grew, of an operator, dtype and mode, or of an operator."""
+    """A figure that grew, of an operator, dtype and mode."""
 
     what: str  # operator, dtype, mode, backend
     figure: Figure
@@ -83,7 +82,6 @@ class Changes:
     records: tuple[Changed, ...]  # in the order of the new run
     vanished: tuple[Result, ...]
     grown: tuple[Moved, ...]  # the figures that grew; of those of one operator, dtype and mode a record is Change.GROWN
-    slower: tuple[Moved, ...]
     cut_short: int  # records planned that the new run does not have
     notes: tuple[str, ...]
     conditions: str = ""  # what differs between those under which the runs were made, in one line
@@ -100,4 +98,4 @@ class Changes:
     @property
     def regressions(self) -> int:
         """How many things are worse; 0 when the new run may replace the old."""
-        return sum(c.change in WORSE for c in self.records) + len(self.slower) + (self.cut_short > 0)
+        return sum(c.change in WORSE for c in self.records) + (self.cut_short > 0)

@@ -24,7 +24,6 @@ def summarise_changes(changes: Changes) -> str:
         f"{count[Change.LOST]:,} no longer proved" * bool(count[Change.LOST]),
         f"{format_count(count[Change.NEW_FAILING], 'failing new record')}" * bool(count[Change.NEW_FAILING]),
         f"larger errors in {format_count(count[Change.GROWN], 'place')}" * bool(count[Change.GROWN]),
-        f"{format_count(len(changes.slower), 'slower operator')}" * bool(changes.slower),
         f"{format_count(changes.cut_short, 'planned record')} that did not run" * bool(changes.cut_short),
     ]
     worse = ", ".join(p for p in parts if p)
@@ -68,13 +67,12 @@ def _collect_notes(changes: Changes) -> list[str]:
 
 
 def _make_sections(changes: Changes) -> list[Section]:
-    """What changed, by TITLES, and the slower operators; of a change for the better the records alone."""
+    """What changed, by TITLES; of a change for the better the records alone."""
     sections: list[Section] = []
     for change, title in TITLES.items():
         if change is Change.GROWN:
             rows = list(map(_format_moved, changes.grown))
             sections.append((f"{title}: the largest of what passes in both, in units of honest rounding", rows))
-            sections.append(("slower, in seconds of its calls", list(map(_format_moved, changes.slower))))
         elif change is not Change.SAME:
             brief = change in (Change.OTHER, Change.MENDED)
             rows = [_format_changed(c) for c in changes.of(change)]
@@ -104,13 +102,9 @@ def _explain_result(result: Result) -> list[str]:
 
 
 def _format_moved(moved: Moved) -> list[str]:
-    figure = f"{number(moved.before, 3)} → {number(moved.after, 3)}"
+    figure = f"{moved.figure} {number(moved.before, 3)} → {number(moved.after, 3)}"
     if moved.figure is Figure.UNITS:
         figure = f"{_of(moved.before, moved.limits[0])} → {_of(moved.after, moved.limits[1])} units"
-    elif moved.figure is Figure.SECONDS:
-        figure = f"{figure} s"
-    else:
-        figure = f"{moved.figure} {figure}"
     times = "" if moved.times is None else f", {number(moved.times, 2)} times"
     first = f"{format_line(moved.what)}: {figure}{times}"
     return [first, format_line(moved.case)] if moved.case else [first]
