@@ -17,15 +17,7 @@ from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.stand_ins import ContractedCalls
-from opproof.harness.check.call.subject import (
-    Form,
-    in_dtype,
-    in_evaluation,
-    is_module,
-    list_owned,
-    name_of,
-    state_of,
-)
+from opproof.harness.check.call.subject import Form, in_dtype, in_evaluation, is_module, list_owned, name_of, state_of
 from opproof.harness.check.contract import require_precision
 from opproof.harness.check.judge.derivatives import try_derivative
 from opproof.harness.check.judge.outcome import VariantResult

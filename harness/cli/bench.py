@@ -30,14 +30,12 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--timeout", type=SECONDS, callback=check_finite, default=60.0, show_default=True, help="Seconds of a block."
 )
-@click.option("--baseline", type=_PATH, metavar="FILE", help="An earlier bench.json: what is slower fails.")
-@click.option("--slack", type=click.FloatRange(0, 1000), default=5.0, show_default=True, metavar="PERCENT")
 @click.option("--out", type=_PATH, default=Path("opproof-bench"), show_default=True, metavar="DIR")
 def bench_command(**options: Any) -> int:
     """Time what passes: medians and intervals, GB/s, GFLOP/s and their share of this machine's roofline.
 
-    Leaves bench.json and bench.html in --out. Exit status: 1 a timed call answered wrong, or something is slower than
-    in --baseline, beyond both intervals and --slack; 3 nothing was measured.
+    Leaves bench.json and bench.html in --out; `opproof compare OLD NEW` tells what is slower. Exit status: 1 a timed
+    call answered wrong; 3 nothing was measured.
     """
     import msgspec
     from tqdm import tqdm
@@ -50,13 +48,12 @@ def bench_command(**options: Any) -> int:
     from opproof.harness.run.finish import Exit
     from opproof.harness.run.plan import make_tasks, select_cases
     from opproof.harness.run.task import HostLimits
-    from opproof.reports.bench import FILE, compare, page, record, table
+    from opproof.reports.bench import FILE, page, record, table
     from opproof.reports.files import write
 
     foreign = [b for b in options["backends"] if b.startswith(("exec:", "answers:"))]
     if foreign:
         raise UsageError(f"{foreign[0]} cannot be timed: its calls are messages to another process.")
-    before = None if options["baseline"] is None else record.read(options["baseline"])
     selection = selection_of(options)
     selected = [c for c in select_cases(selection) if not c.destinations]
     place = {str(c): i for i, c in enumerate(selected)}
@@ -78,11 +75,6 @@ def bench_command(**options: Any) -> int:
     write(options["out"] / "bench.html", page.render(bench))
     click.echo(table.format_bench(bench))
     click.echo(options["out"] / "bench.html")
-    if before is not None:
-        changes = compare.compare_benches(before, bench, options["slack"] / 100)
-        click.echo(compare.format_changes(changes))
-        if changes.worse:
-            return Exit.FAILED
     if any(t.wrong for t in found):
         return Exit.FAILED
     return Exit.PASSED if any(t.interval is not None for t in found) else Exit.NO_EVIDENCE

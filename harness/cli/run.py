@@ -36,13 +36,9 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 
 @click.command("run")
 @click.option(
-    "-b",
-    "--backend",
-    "backends",
-    multiple=True,
-    shell_complete=complete_backends,
+    "-b", "--backend", "backends", multiple=True, shell_complete=complete_backends,
     help="Name, ./file.py, ./library.so or exec:COMMAND; several times for several.",
-)
+)  # fmt: skip
 @choose_cases(
     "standard",
     RUN_LEVELS,
@@ -58,131 +54,81 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB a worker process may use."
 )
 @click.option(
-    "--judge-memory",
-    type=MEBIBYTES,
-    default=1024,
-    show_default=True,
+    "--judge-memory", type=MEBIBYTES, default=1024, show_default=True,
     help="MiB that judging a case may use; larger cases are judged in slices.",
-)
+)  # fmt: skip
 @click.option(
-    "--seed",
-    callback=seed,
-    default="0",
-    show_default=True,
-    metavar="N|random",
+    "--seed", callback=seed, default="0", show_default=True, metavar="N|random",
     help="Another seed draws all data anew; random draws one, and says which.",
-)
+)  # fmt: skip
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option(
-    "--grad-oracle",
-    type=click.Choice(["reference", "self"]),
-    default="reference",
-    show_default=True,
+    "--grad-oracle", type=click.Choice(["reference", "self"]), default="reference", show_default=True,
     help="self: gradients against differences of the backend's own forward.",
-)
+)  # fmt: skip
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
 @click.option("--signed-zeros", is_flag=True, help="Zeros of another sign than IEEE 754-2019 defines fail.")
 @click.option(
-    "--repeat",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
+    "--repeat", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
     help="Make the judged call N times, other work between: the bits must agree.",
-)
+)  # fmt: skip
 @click.option(
-    "--invariant",
-    default="",
-    callback=parse_invariances,
-    metavar="batch,chunk,order,padding",
+    "--invariant", default="", callback=parse_invariances, metavar="batch,chunk,order,padding",
     help="Rows in other company must give the bits that they give among all: some alone, halves, reversed, padded.",
-)
+)  # fmt: skip
 @click.option(
-    "--threads",
-    default="",
-    callback=parse_counts,
-    metavar="N,N...",
+    "--threads", default="", callback=parse_counts, metavar="N,N...",
     help="Make and judge the call with each of these numbers of threads, where the backend has set_threads.",
-)
+)  # fmt: skip
 @click.option(
-    "--isa",
-    multiple=True,
-    callback=parse_capabilities,
-    metavar="NAME|all",
+    "--isa", multiple=True, callback=parse_capabilities, metavar="NAME|all",
     help="Run the cases under this vector capability of the backend's library, such as avx2, or under each that it can "
     "be told; several times for several.",
-)
+)  # fmt: skip
 @click.option(
-    "--isa-variable",
-    "isa_variables",
-    multiple=True,
-    callback=parse_assignments,
-    metavar="NAME=VALUE,VALUE...",
+    "--isa-variable", "isa_variables", multiple=True, callback=parse_assignments, metavar="NAME=VALUE,VALUE...",
     help="A variable that the backend's library reads its vector capability from, and the values to run under: for a C "
     "library, or a command.",
-)
+)  # fmt: skip
 @click.option(
     "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
 )
 @click.option(
-    "--update-known",
-    "proposals",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
+    "--update-known", "proposals", type=click.Path(path_type=Path), metavar="FILE",
     help="Append entries for unexpected failures to the ledger FILE, their reasons left for you to give.",
-)
+)  # fmt: skip
 @click.option(
-    "--for",
-    "seconds",
-    default="",
-    callback=parse_duration,
-    metavar="TIME",
+    "--for", "seconds", default="", callback=parse_duration, metavar="TIME",
     help="Draw cases from the operators' spaces for so long, such as 10m, in place of those of a level.",
-)
+)  # fmt: skip
 @click.option(
-    "--keep",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
+    "--keep", type=click.Path(path_type=Path), metavar="FILE",
     help="Add the smallest failing cases of a run with --for to FILE, which --cases FILE runs again.",
-)
+)  # fmt: skip
 @click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first failure that is not known.")
 @click.option("--shard", default="", metavar="K/N", help="The K-th of N parts of the run; see opproof merge.")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("opproof-report"),
-    show_default=True,
-    metavar="DIR",
+    "--out", type=click.Path(path_type=Path), default=Path("opproof-report"), show_default=True, metavar="DIR",
     help="Where the report goes; to DIR-2 and so on where DIR holds anything but an earlier run of the same call.",
-)
+)  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the interrupted run in DIR.")
 @click.option(
-    "--in-process",
-    is_flag=True,
+    "--in-process", is_flag=True,
     help="The backend in the judge's own process: a debugger works, and nothing keeps the backend from the judge.",
-)
+)  # fmt: skip
 @click.option(
-    "--dask",
-    default="",
-    metavar="ADDRESS",
+    "--dask", default="", metavar="ADDRESS",
     help="Judge on the workers of a Dask cluster: tcp://HOST:8786, or local for one on this machine.",
-)
+)  # fmt: skip
 @click.option(
-    "--resource",
-    "resources",
-    multiple=True,
-    callback=parse_amounts,
-    metavar="NAME=AMOUNT",
+    "--resource", "resources", multiple=True, callback=parse_amounts, metavar="NAME=AMOUNT",
     help="What a worker of --dask must offer, such as gpu=1; several times for several.",
-)
+)  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Draw and evaluate all anew, and keep nothing of it; see opproof cache.")
 @click.option(
-    "--cache-size",
-    type=MEBIBYTES,
-    default=SIZE // 2**20,
-    show_default=True,
+    "--cache-size", type=MEBIBYTES, default=SIZE // 2**20, show_default=True,
     help="MiB that the cache may take; what was not used for longest goes.",
-)
+)  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress, no table; the failures and the last line only.")
 @click.pass_context
 def run_command(context: click.Context, /, **options: Any) -> int:

@@ -31,12 +31,7 @@ from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.cache.location import CacheLocation, find_key, place
 from opproof.harness.run.cache.store import CacheStore
 from opproof.harness.run.capabilities import apply_capabilities
-from opproof.harness.run.drawing import (
-    DeclinedOperators,
-    draw_task_lists,
-    iterate_ahead,
-    keep_cases,
-)
+from opproof.harness.run.drawing import DeclinedOperators, draw_task_lists, iterate_ahead, keep_cases
 from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.hardening import warn_unguarded
 from opproof.harness.run.neighbours import Smallest, find_deltas, shrink_failures
