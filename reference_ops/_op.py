@@ -40,7 +40,7 @@ FACTS: dict[str, Any] = {
     "LIKE": "",  # the tensor whose dtype results have where tensors have several; the first, if unstated
     "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (core/dtypes.py)
     "DRAWN_FROM": "",  # the parameter from which an implementation draws what no reference can know
-    "TWIN_ERRS": (),  # rows, without dtype, whose gradient PyTorch itself has wrong: docs/reference/defects/torch.md
+    "TWIN_ERRS": (),  # rows, without dtype, that PyTorch itself has wrong: docs/reference/defects/torch.md
     "BEYOND": False,  # what it gives outside of its domain is judged too: `every` number is tried there as well
     "SIGNATURE": "",  # its tensors' axes by name (docs/explanation/space.md); "(...)" of each, if unstated
     "SIGNED_ZEROS": False,  # IEEE 754-2019 defines the signs of its zeros, which forward has
@@ -157,7 +157,7 @@ class Op:
         return str(self.facts["DRAWN_FROM"])
 
     def twin_errs(self, case: str) -> bool:
-        """Whether PyTorch's gradient of the case, in any dtype, is known to be wrong."""
+        """Whether PyTorch's values or gradients of the case, in any dtype, are known to be wrong."""
         parts = [part for part in case.partition("[")[2].rstrip("]").split(";") if part not in DTYPES]
         return any(f"{';'.join(parts)};".startswith(f"{row};") for row in self.facts["TWIN_ERRS"])
 

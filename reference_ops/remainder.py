@@ -18,6 +18,7 @@ from opproof.reference_ops._arrays import nearest, unbroadcast
 from opproof.reference_ops._passed import quotient
 
 TRIVIAL = {"vjp": ("copy",)}
+TWIN_ERRS = ("a=9x33;b=9x33;fill=limits",)  # NaN where the quotient overflows
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
 KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("fmod",)

@@ -131,10 +131,11 @@ def test_at_nan_another_convention_agrees_but_nothing_else():
 
 
 @pytest.mark.parametrize("name", [n for n in names() if load(n).facts["TWIN_ERRS"]])
-def test_a_gradient_that_pytorch_is_said_to_have_wrong_is_wrong(name):
+def test_what_pytorch_is_said_to_have_wrong_is_wrong(name):
     op = load(name)
     unsaid = replace(op, facts={**op.facts, "TWIN_ERRS": ()})
     for row in op.facts["TWIN_ERRS"]:
         case = Case.parse(f"{name}[{row};f64]")
-        assert [d.check for d in check(case, unsaid, torch)] == ["autograd"]
+        assert {d.check for d in check(case, unsaid, torch)} - {"autograd", "values"} == set()
+        assert check(case, unsaid, torch) != []
         assert check(case, op, torch) == []
