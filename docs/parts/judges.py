@@ -21,7 +21,7 @@ def results() -> str:
     for one in read("judges"):
         counts = [one[dtype] for dtype in DTYPES]
         figures = [f"{c[k]} of {c[of]}" for c in counts for k, of in (("rejected", "right"), ("found", "wrong"))]
-        rows.append((one["judge"], *figures, f"{one['seconds']:g}"))
+        rows.append((one["judge"], *figures, f"{one['seconds']:g}" if one["seconds"] else "< 0.001"))
     return table((*heads, ">seconds"), rows)
 
 
