@@ -67,16 +67,9 @@ def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tupl
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
 def shrink_command(
-    *,
-    case: str,
-    backend: str,
-    mode: str | None,
-    folders: tuple[str, ...],
-    timeout: float,
-    memory: int,
-    convention: str,
-    strict_subnormals: bool,
-) -> None:
+    *, case: str, backend: str, mode: str | None, folders: tuple[str, ...], timeout: float, memory: int,
+    convention: str, strict_subnormals: bool,
+) -> None:  # fmt: skip
     """Reduce CASE, which fails on a backend, to the smallest case that still fails with the same verdict.
 
     Exit status: 0 a failing case was shrunk (or is as small as it gets), 2 the call is wrong or the case passes.

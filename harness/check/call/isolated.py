@@ -173,7 +173,7 @@ def load_pair(reference: Path, candidate: Path | None, seed: int) -> FilePair:
     alone, candidate = candidate is None, candidate or reference
     for file in (reference, candidate):
         if not file.is_file():
-            raise UsageError(f"there is no file {file}: give a reference and a candidate, two Python files.")
+            raise UsageError(f"there is no file {file}: give a Python file that is there.")
     withheld = None if reference.resolve() == candidate.resolve() else reference.resolve()
     try:
         module = load_module(reference)
