@@ -61,6 +61,11 @@ class Candidate:
     twin: str  # what is wrong with it; empty of a right one
     number: int = 0  # among the twins
 
+    def draw(self, seed: int) -> list[Any]:
+        """The kernel's own inputs, in this dtype."""
+        made = self.kernel.inputs(seed, torch.bfloat16 if self.dtype == BF16 else torch.float32)
+        return list(made.values()) if isinstance(made, dict) else list(made)
+
     def make(self) -> Callable[..., Any]:
         """The function, which remembers nothing yet."""
         if not self.twin:
@@ -187,11 +192,9 @@ def iter_candidates(every: int) -> Iterator[Candidate]:
 
 def is_another(twin: Candidate) -> bool:
     """Whether a twin gives other numbers than the right kernel in one of a few draws."""
-    kernel, dtype = twin.kernel, torch.bfloat16 if twin.dtype == BF16 else torch.float32
-    right, wrong = honest_kernels.make_candidate(kernel, twin.dtype), twin.make()
+    right, wrong = honest_kernels.make_candidate(twin.kernel, twin.dtype), twin.make()
     for seed in range(TWIN_DRAWS):
-        made = kernel.inputs(seed, dtype)
-        tensors = list(made.values()) if isinstance(made, dict) else list(made)
+        tensors = twin.draw(seed)
         several = [list_results] + [list_gradients] * _has_gradients(twin)
         if any(not all(map(torch.equal, of(right, tensors), of(wrong, tensors))) for of in several):
             return True
@@ -204,19 +207,14 @@ def _has_gradients(candidate: Candidate) -> bool:
 
 def _judge(candidate: Candidate, judge: str, seconds: float) -> bool:
     """Whether it passes."""
-    kernel, narrow, function = candidate.kernel, candidate.dtype == BF16, candidate.make()
+    kernel, function = candidate.kernel, candidate.make()
     if judge == "opproof":
         return bool(honest_kernels.judge(kernel, function, candidate.dtype, seconds)["said"] == "right")
-
-    def draw(seed: int) -> list[Any]:
-        made = kernel.inputs(seed, torch.bfloat16 if narrow else torch.float32)
-        return list(made.values()) if isinstance(made, dict) else list(made)
-
     rule = RULES[judge]
     if rule is by_values_and_gradients and not _has_gradients(candidate):
         rule = by_values
     try:
-        return rule(kernel.like, function, draw)
+        return rule(kernel.like, function, candidate.draw)
     except Exception:  # a kernel's, of any type: whoever raises does not pass
         return False
 

@@ -240,12 +240,6 @@ def take_no_subnormal_legs(a: Any, b: Any) -> Any:
     return np.where((legs < LEAST_NORMAL_OF_FLOAT32) & (legs > 0), np.nan, np.arctan2(a, b))
 
 
-def rows_with_nan(question: Any) -> Any:
-    """Results of rows that hold a NaN."""
-    (x,), dim = question.inputs, question.params["dim"]
-    return [np.any(np.isnan(x), axis=dim).reshape(y.shape) for y in question.outputs]
-
-
 def order_by_sign_and_bits(x: Any, *, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     """The first of the total order of IEEE 754, in which a NaN's sign counts."""
     ends = np.where(np.isnan(x), np.where(np.signbit(x), -1, 1), 0)

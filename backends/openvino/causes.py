@@ -142,11 +142,6 @@ def subtract_product_of_quotient(a: Any, b: Any) -> Any:
     return a - b * np.trunc(a / b)
 
 
-def multiply_by_reciprocal(a: Any, b: Any) -> Any:
-    """Multiply by 1 / b, which overflows where the quotient of two small numbers does not."""
-    return a * (1 / b)
-
-
 def _shrink(x: Any, lambd: float, bias: float) -> Any:
     x = store_as(x, "f32")
     return np.where(x < -lambd, 1.0, 0.0) * (x + bias) + np.where(x > lambd, 1.0, 0.0) * (x - bias)

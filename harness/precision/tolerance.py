@@ -155,7 +155,7 @@ def _report(
     error = HONEST_SIGMAS * inside + stored
     if known := [d.off for d in draws if d.off is not None]:
         usual = np.concatenate(known)
-        error = stored + KERNEL_MARGIN * np.maximum(_spread_largest(usual, size) - stored, 0)
+        error = stored + KERNEL_MARGIN * np.maximum(_accumulate_largest(usual, size) - stored, 0)
     tolerance = given or find_least(size, error)
     allowed = usual if isinstance(tolerance, NmseLimit) else error
     with np.errstate(all="ignore"):
@@ -176,7 +176,7 @@ def _report(
     )
 
 
-def _spread_largest(off: Array, size: Array) -> Array:
+def _accumulate_largest(off: Array, size: Array) -> Array:
     """The most that elements as large, or smaller, are off: of few that are near 0 chance says little."""
     order = np.argsort(size)
     largest = np.maximum.accumulate(off[order])

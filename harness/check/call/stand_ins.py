@@ -53,7 +53,7 @@ class StandIns:
             self.harm = self.harm or _compare_held(names, copies[i], ys[k], tensors[i])
             told = _version_of(copies[i]) != versions[i] or _is_same(copies[i], tensors[i])
             untold = not told and not has_own_backward(ys[k : k + 1])
-            if untold and len({y.untyped_storage().data_ptr() for y in (ys[k], copies[i])}) == 1:
+            if untold and ys[k].untyped_storage().data_ptr() == copies[i].untyped_storage().data_ptr():
                 ys[k] = ys[k].detach()  # autograd was not told of what was written
         self.copies, self.beside = copies, beside  # of the last call: others may run beside it
         for y in ys if GRAD_POSITION in request.overwrites else ():

@@ -39,7 +39,7 @@ class Decays:
     by_faded: dict[int, _Step] = field(default_factory=dict)
     passed: dict[Any, Any] = field(default_factory=dict)  # by shape: squares of what went through later states
 
-    def fade(self, noise: Any, a: Any, b: Any, y: Any) -> Any:
+    def multiply(self, noise: Any, a: Any, b: Any, y: Any) -> Any:
         """`y` = a b in a forward; where one of them is the decay of a state, with the roundoff of the running sum."""
         pair = next((pair for pair in ((a, b), (b, a)) if self._is_decay(*pair)), None)
         if pair is None or self._find(self.by_state, a, b) is not None:

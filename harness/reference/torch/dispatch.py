@@ -186,7 +186,7 @@ def _round_faded(noise: Arithmetic, name: str, args: Sequence[Any], y: Any) -> A
     if not (hasattr(a, "data_ptr") and hasattr(b, "data_ptr") and y.numel()):
         return y
     if name == "mul":
-        return (noise.decays.pull if noise.in_backward else noise.decays.fade)(noise, a, b, y)
+        return (noise.decays.pull if noise.in_backward else noise.decays.multiply)(noise, a, b, y)
     if not noise.in_backward:
         noise.decays.add(a, b, y)
     return y
