@@ -296,12 +296,6 @@ def start_at_largest(x: Any, *, dim: Dim, keepdim: bool) -> Any:
     return np.minimum(np.min(x, axis=dim, keepdims=keepdim, initial=np.inf), MAX_FLOAT32)
 
 
-def rows_with_nan(question: Any) -> Any:
-    """Results of rows that hold a NaN: of some elements before it, by lanes, the reduction knows nothing."""
-    x, params = question.inputs[0], question.params
-    return [np.any(np.isnan(x), axis=params["dim"], keepdims=params["keepdim"])]
-
-
 def pass_over_nan_in_windows(
     x: Any, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> tuple[Any, Any]:
