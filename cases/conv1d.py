@@ -1,9 +1,9 @@
 """Cases of conv1d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, lengths
-from opproof.cases._windows import conv_attributes
-from opproof.cases._without import WINDOWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, lengths
+from opproof.cases._rows.reasons import WINDOWS
+from opproof.cases._rows.windows import conv_attributes
 
 SMOKE = [
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1",

@@ -1,10 +1,10 @@
 """Cases of cummax: each axis, every layout, ties, falling and rising rows, NaN."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import one_axis
-from opproof.cases._shapes import alone_dim, wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import one_axis
+from opproof.cases._rows.shapes import alone_dim, wide_dim
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of dequantize_linear: every type, scales per tensor, token, channel and group, zero points or none."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 _TYPES = ("i8", "u8", "f8e4m3", "f8e5m2")
 

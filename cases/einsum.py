@@ -1,8 +1,8 @@
 """Cases of einsum: products of matrices in every order of axes, batches, outer products, attention's two products."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["a=7x33;b=33x5;equation=ij,jk->ik", "a=2x5x3x8;b=2x7x3x8;equation=bqhd,bkhd->bhqk"]
 STANDARD = [

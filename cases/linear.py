@@ -1,10 +1,10 @@
 """Cases of linear: with and without bias, one row and many, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import WEIGHTS, mixed
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import WEIGHTS, mixed
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.shapes import of_one_row
 
 SMOKE = [
     "x=7x33;weight=5x33;bias=5,",

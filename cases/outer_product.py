@@ -1,7 +1,7 @@
 """Cases of outer_product: vectors, long sums of products, batches that broadcast."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "a=7,;b=33,",

@@ -1,7 +1,7 @@
 """Cases of quantize_linear: every type, scales per tensor, token, channel and group, with zero points and without."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 _TYPES = ("i8", "u8", "f8e4m3", "f8e5m2")
 _SHARED = ("scale=7x1", "scale=1x33", "scale=0d", "scale=7x3")

@@ -1,10 +1,10 @@
 """Cases of rfft: each axis, lengths of powers of two, odd and prime, each scaling."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._shapes import wide_dim
-from opproof.cases._without import SPECTRA
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reasons import SPECTRA
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = ["x=3x8", "x=3x7"]
 STANDARD = [

@@ -1,9 +1,9 @@
 """Cases of rfftn: two axes and three, neighbours and not, in either order; even and odd lengths, each scaling."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import long_dim
-from opproof.cases._shapes import wide_dim
-from opproof.cases._without import SPECTRA
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reasons import SPECTRA
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = ["x=3x8;dim=(0,1)", "x=3x7;dim=(-2,-1)"]
 STANDARD = [

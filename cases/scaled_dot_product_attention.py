@@ -2,10 +2,10 @@
 rows that see nothing, head sizes around vector widths.
 """
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import HALVES, mixed
-from opproof.cases._without import PRODUCTS, SCORES
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import HALVES, mixed
+from opproof.cases._rows.reasons import PRODUCTS, SCORES
 
 
 def _qkv(

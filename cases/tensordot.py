@@ -1,8 +1,8 @@
 """Cases of tensordot: no axis, one, two and three in common, each input laid out in turn, long sums."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["a=5x3x4;b=3x4x7", "a=5x9;b=9x7;axes=1"]
 STANDARD = [

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.cases._conditioned import SHAPES, USUAL_OPTIONS, generate_trials
+from opproof.cases._fills.matrices import SHAPES, USUAL_OPTIONS, generate_trials
 from opproof.core.errors import UsageError, suggest
 from opproof.core.verdicts import Mode
 from opproof.harness.check.call.candidates import make_callee, open_candidate

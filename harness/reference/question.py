@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._every import is_every
+from opproof.cases._fills.exhaustive import is_every
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.tuples import tuple_of

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.cases import Case, cases_of
-from opproof.cases._every import EVERY, every, is_part, part_of, width
+from opproof.cases._fills.exhaustive import EVERY, draw_every, is_part, part_of, width_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, Mode
@@ -52,7 +52,7 @@ def make_chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
             continue
         dtype = DTYPES[case.dtype]
         size = min(CHUNK, 2 ** (dtype.digits - 1))
-        parts = 2 ** width(dtype) // size
+        parts = 2 ** width_of(dtype) // size
         (name, shape), *_ = case.tensors
         rows = 2 ** (int(math.log2(size)) // 2)
         chunk = (*(1 for _ in shape[2:]), rows, size // rows)
@@ -70,7 +70,7 @@ def rank_ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> lis
         if not is_part(case.fill) or result.units is None:
             continue
         part, parts = part_of(case.fill)
-        each = 2 ** width(DTYPES[case.dtype]) // parts  # numbers of a chunk
+        each = 2 ** width_of(DTYPES[case.dtype]) // parts  # numbers of a chunk
         number = (part - 1) * each // 2 ** (DTYPES[case.dtype].digits - 1)
         unpart = str(replace(case, fill=EVERY))
         key = (unpart, result.backend, result.mode, str(number))
@@ -125,6 +125,6 @@ def _low_of(case: Case) -> float:
     """The smallest number of the chunk's range: that of the range's first chunk."""
     dtype = DTYPES[case.dtype]
     part, parts = part_of(case.fill)
-    each = 2 ** width(dtype) // parts
+    each = 2 ** width_of(dtype) // parts
     first = (part - 1) * each // 2 ** (dtype.digits - 1) * 2 ** (dtype.digits - 1) // each
-    return float(every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])
+    return float(draw_every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])

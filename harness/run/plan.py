@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
-from opproof.cases._derived import of_cotangents
-from opproof.cases._fills import FORWARD_ALONE, NOT_FINITE
+from opproof.cases._fills.fills import FORWARD_ALONE, NOT_FINITE
+from opproof.cases._rows.derived import of_cotangents
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import UsageError, suggest
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from opproof.cases import Case
 from opproof.cases._case import Param, Shape
 from opproof.cases._layouts import layouts_of, write_layouts
-from opproof.cases._quant import BLOCKS
+from opproof.cases._rows.quantised import BLOCKS
 from opproof.harness.space.factors import ABSENT, DEFAULT, ELLIPSIS, SIZES, Operand, Space, evaluate_size, has_effect
 from opproof.harness.space.pairs import Choice
 from opproof.reference_ops import Op

@@ -21,9 +21,9 @@ from typing import Any
 
 from opproof.cases import Case
 from opproof.cases._case import Param, Shape, format_param
-from opproof.cases._fills import ALIKE, HIDDEN, REPORTS
+from opproof.cases._fills.fills import ALIKE, HIDDEN, REPORTS
+from opproof.cases._fills.integers import INTEGER_FILLS
 from opproof.cases._layouts import LAYOUTS
-from opproof.cases._whole import WHOLE_FILLS
 from opproof.core.dtypes import FLOATS
 from opproof.core.errors import OpError
 from opproof.reference_ops import Op
@@ -287,7 +287,7 @@ def _list_fills(rows: Iterable[Case]) -> tuple[str, ...]:
     """The fills of its rows, and the basic ones where any row has floats of its own."""
     known = list(rows)
     seen = dict.fromkeys(case.fill for case in known)
-    basic = BASIC_FILLS if any(case.dtype in FLOATS for case in known) else WHOLE_FILLS
+    basic = BASIC_FILLS if any(case.dtype in FLOATS for case in known) else INTEGER_FILLS
     usual = [f for f in seen if _PLAIN_FILL.fullmatch(f) and f not in REPORTS and not f.startswith("every")]
     usual = [f for f in usual if f not in EXACT_FILLS]
     return tuple(dict.fromkeys([*usual, *(f for f in BASIC_FILLS if f in basic and f not in HIDDEN)]))

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._data import draw_stored, stored_cotangent
-from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE
+from opproof.cases._fills.fills import HIDDEN, PIECE, PIECEWISE
+from opproof.cases._fills.tensors import draw_stored, draw_stored_cotangent
 from opproof.core.arrays import Array
 from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
@@ -245,7 +245,7 @@ def with_cotangents(
     """
     case, variant = posed.case, 0 if needs is None else 1
     drawn = repeat_one_period(case, posed.op, outputs, variant, stored=True) or [
-        stored_cotangent(case, f"g{i}", y.shape, variant) if y.dtype.kind == "f" else None
+        draw_stored_cotangent(case, f"g{i}", y.shape, variant) if y.dtype.kind == "f" else None
         for i, y in enumerate(outputs)
     ]
     if needs is None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.cases._data import draw_cotangent, draw_stored, draw_tensor, stored_cotangent
-from opproof.cases._fills import PIECE, PIECEWISE
+from opproof.cases._fills.fills import PIECE, PIECEWISE
+from opproof.cases._fills.tensors import draw_cotangent, draw_stored, draw_stored_cotangent, draw_tensor
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
@@ -52,7 +52,7 @@ def test_a_large_tensor_is_drawn_in_parts_as_it_is_whole(fill, dtype):
         parts, drawn = (f(case, "x", shape, constraint, "variant=0") for f in (draw_stored, draw_tensor))
         assert parts.dtype == DTYPES[dtype].numpy
         np.testing.assert_array_equal(parts.astype(np.float64), drawn)
-    np.testing.assert_array_equal(stored_cotangent(case, "g0", shape), draw_cotangent(case, "g0", shape))
+    np.testing.assert_array_equal(draw_stored_cotangent(case, "g0", shape), draw_cotangent(case, "g0", shape))
 
 
 def test_the_slices_of_groups():
