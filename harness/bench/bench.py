@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from random import Random, SystemRandom
-from typing import Any
 
-import msgspec
+from msgspec import structs
 
 from opproof.backends.worker.timing import TimedCalls
 from opproof.cases import Case
@@ -100,25 +99,21 @@ def _measure_case(tasks: Sequence[Task], plan: Plan, desk: Session, workers: _Wo
         wanted = wanted_of(pair.case_data, pair.outputs)
         facts, calls = facts_of(pair.case_data, wanted, pair.outputs), calls_of(pair, wanted)
         for caches in plan.caches:
-            costed = _replace_fields(blank, bytes=facts.bytes, flops=facts.flops, caches=caches)
-            yield from _measure_tasks(costed, right, _Call(calls, asked), plan, workers, desk)
+            costed = structs.replace(blank, bytes=facts.bytes, flops=facts.flops, caches=caches)
+            yield from _measure_tasks(costed, right, calls, asked, plan, workers, desk)
     for backend, reason in why.items():
         if reason:
-            yield _replace_fields(blank, backend=backend, why=reason)
-
-
-@dataclass(frozen=True)
-class _Call:
-    """What is timed, and the same call with other values, where its answers can be looked at."""
-
-    timed: TimedCalls
-    unseen: Unseen | None
+            yield structs.replace(blank, backend=backend, why=reason)
 
 
 def _measure_tasks(
-    blank: Time, tasks: Sequence[Task], call: _Call, plan: Plan, workers: _Workers, desk: Session
-) -> Iterator[Time]:
-    """The times of those that can be timed, and why the others cannot; where one dies the rest begin anew."""
+    blank: Time, tasks: Sequence[Task], timed: TimedCalls, unseen: Unseen | None, plan: Plan, workers: _Workers,
+    desk: Session,
+) -> Iterator[Time]:  # fmt: skip
+    """The times of those that can be timed, and why the others cannot; where one dies the rest begin anew.
+
+    `unseen` is the same call with other values, where its answers can be looked at.
+    """
     left, in_c = {t.backend: t for t in tasks}, {}
     while left:
         timers: dict[str, Blocks] = {}
@@ -126,22 +121,22 @@ def _measure_tasks(
         try:
             for at in left:
                 worker = workers.of(at)
-                in_c[at] = bool(worker.ask(call.timed)["in_c"])
-                timers[at] = Blocks(worker, blank.caches is Caches.COLD, call.unseen)
+                in_c[at] = bool(worker.ask(timed)["in_c"])
+                timers[at] = Blocks(worker, blank.caches is Caches.COLD, unseen)
             found = measure(timers, plan.effort, {s: t.look for s, t in timers.items()}, plan.chance)
         except Fault as error:
             dead = next((s for s in timers if not timers[s].worker.alive), at)
             workers.drop(dead)
             del left[dead]
-            yield _replace_fields(blank, backend=dead, why=str(error))
+            yield structs.replace(blank, backend=dead, why=str(error))
             continue
         for spec, task in left.items():
             try:
-                wrong = _find_wrong(timers[spec].answers, call.unseen, task, desk)
+                wrong = _find_wrong(timers[spec].answers, unseen, task, desk)
                 why = wrong or timers[spec].objection or _explain_impossible(found[spec], blank, plan.roofline)
             except (BackendError, HostFault, EarlyVerdict) as error:
                 wrong, why = "", f"it does not tell by what its answers are to be judged: {error}"
-            yield _replace_fields(
+            yield structs.replace(
                 blank, backend=spec, interval=None if why else found[spec], in_c=in_c[spec],
                 looks=timers[spec].answers.looks, wrong=bool(wrong), why=why,
             )  # fmt: skip
@@ -169,10 +164,6 @@ def _explain_impossible(interval: Interval, time: Time, roofline: Roofline) -> s
 
 def _reason_of(verdict: Verdict, message: str) -> str:
     return "" if verdict is Verdict.PASS else f"{verdict}{': ' if message else ''}{message}"
-
-
-def _replace_fields(time: Time, **changes: Any) -> Time:
-    return msgspec.structs.replace(time, **changes)
 
 
 def bench_of(roofline: Roofline, times: Sequence[Time]) -> Bench:

@@ -28,13 +28,9 @@ def facts_of(posed: Question, wanted: tuple[Wanted | None, ...], outputs: Sequen
     """Inputs are read once and results written once, in their dtypes; `outputs` may have any values."""
     named = (*zip(posed.names, posed.inputs, strict=True), *((None, g) for g in posed.cotangents))
     given = {id(v): (v, posed.case.dtype_of(name)) for name, v in named if v is not None}
-    read = sum(_stored_bytes_of(v, dtype) for v, dtype in given.values())
+    read = sum(int(v.size) * to_dtype(v.reshape(-1)[:1], dtype).dtype.itemsize for v, dtype in given.values())
     written = sum(int(np.prod(w.shape)) * w.dtype.itemsize for w in wanted if w is not None)
     return CallCost(read + written, _count_flops(posed, outputs))
-
-
-def _stored_bytes_of(values: Array, dtype: str) -> int:
-    return int(values.size) * int(to_dtype(values.reshape(-1)[:1], dtype).dtype.itemsize)
 
 
 def _count_flops(posed: Question, outputs: Sequence[Array]) -> int:

@@ -7,9 +7,7 @@ from typing import Any
 
 import click
 
-from opproof.harness.cli.options import SECONDS, check_finite, choose_cases, selection_of
-
-_PATH = click.Path(path_type=Path)
+from opproof.harness.cli.options import PATH, SECONDS, choose_cases, selection_of
 
 
 @click.command("bench")
@@ -24,13 +22,9 @@ _PATH = click.Path(path_type=Path)
     metavar="PERCENT",
     help="Measure until the interval is that narrow.",
 )
-@click.option(
-    "--budget", type=SECONDS, callback=check_finite, default=2.0, show_default=True, help="Seconds of calls, of a case."
-)
-@click.option(
-    "--timeout", type=SECONDS, callback=check_finite, default=60.0, show_default=True, help="Seconds of a block."
-)
-@click.option("--out", type=_PATH, default=Path("opproof-bench"), show_default=True, metavar="DIR")
+@click.option("--budget", type=SECONDS, default=2.0, show_default=True, help="Seconds of calls, of a case.")
+@click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Seconds of a block.")
+@click.option("--out", type=PATH, default=Path("opproof-bench"), show_default=True, metavar="DIR")
 def bench_command(**options: Any) -> int:
     """Time what passes: medians and intervals, GB/s, GFLOP/s and their share of this machine's roofline.
 

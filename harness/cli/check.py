@@ -12,7 +12,7 @@ import click
 
 from opproof.core.dtypes import VARY
 from opproof.core.errors import UsageError
-from opproof.harness.cli.options import SECONDS, check_finite
+from opproof.harness.cli.options import PATH, SECONDS
 
 if TYPE_CHECKING:
     from opproof.harness.capture.recorder import CapturedCalls
@@ -21,16 +21,13 @@ if TYPE_CHECKING:
 
 def _parse_sizes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     """Whole numbers by the name of a size, of texts such as head_dim=64,128."""
-    pairs = [text.rpartition("=") for text in values]
-    if wrong := next(
-        (v for v, (key, _, n) in zip(values, pairs, strict=True) if not re.fullmatch(_SIZES, n) or not key), ""
-    ):
-        raise click.BadParameter(f"{wrong!r}: expected NAME=N, such as x.-1=1024.", ctx, param)
-    return {key: tuple(map(int, n.split(","))) for key, _, n in pairs}
-
-
-#: Whole numbers in a row.
-_SIZES = r"\d+(,\d+)*"
+    sizes = {}
+    for text in values:
+        key, _, numbers = text.rpartition("=")
+        if not key or not re.fullmatch(r"\d+(,\d+)*", numbers):
+            raise click.BadParameter(f"{text!r}: expected NAME=N, such as x.-1=1024.", ctx, param)
+        sizes[key] = tuple(map(int, numbers.split(",")))
+    return sizes
 
 
 def _add_contract(command: Callable[..., int]) -> Callable[..., int]:
@@ -64,10 +61,10 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 
 
 @click.command("check")
-@click.argument("reference", type=click.Path(path_type=Path))
-@click.argument("candidate", type=click.Path(path_type=Path), required=False)
+@click.argument("reference", type=PATH)
+@click.argument("candidate", type=PATH, required=False)
 @click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
-@click.option("--seconds", type=SECONDS, callback=check_finite, default=20.0, show_default=True, help="Of processors.")
+@click.option("--seconds", type=SECONDS, default=20.0, show_default=True, help="Of processors.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
 @click.option("--only", default=None, metavar="VARIANT", help="Try one variant alone, by the report's name of it.")
 @click.option("--compute", default=None, metavar="PRECISION", help="Declare a lower precision: storage, tf32, f16.")
@@ -80,7 +77,7 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 @_add_contract
 @click.option("--accept-partial", is_flag=True, help="Exit with 0 though most variants were not tried in time.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
-@click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
+@click.option("--html", type=PATH, default=None, metavar="FILE", help="Write a page too.")
 def check_command(
     *, reference: Path, candidate: Path | None, dtype: str | None, seconds: float, seed: int, only: str | None,
     compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
@@ -133,13 +130,11 @@ def check_command(
 
 
 @click.command("capture", context_settings={"ignore_unknown_options": True})
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The file of cases.")
+@click.option("-o", "--out", type=PATH, required=True, metavar="FILE", help="The file of cases.")
 @click.option("--data", is_flag=True, help="Keep the data of each case's first call too, beside FILE, in .safetensors.")
-@click.option(
-    "--from", "model", type=click.Path(path_type=Path), metavar="MODEL", help="An ONNX model, which is not run."
-)
+@click.option("--from", "model", type=PATH, metavar="MODEL", help="An ONNX model, which is not run.")
 @click.option("--dim", "dims", multiple=True, metavar="NAME=N", help="The length of an axis that MODEL names, 1 else.")
-@click.argument("script", type=click.Path(path_type=Path), required=False)
+@click.argument("script", type=PATH, required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def capture_command(
     *, out: Path, data: bool, model: Path | None, dims: tuple[str, ...], script: Path | None, arguments: tuple[str, ...]

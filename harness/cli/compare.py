@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-_FILE = click.Path(path_type=Path)
-_FACTOR = click.FloatRange(min=1)
+from opproof.harness.cli.options import PATH, Finite
 
-
-def _number(_: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    """The value of an option, which nan is not: it is neither below nor above the least that is allowed."""
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is not in the range x>=1.", param=option)
-    return value
+_FACTOR = Finite(min=1)
 
 
 @click.command("compare")
-@click.argument("baseline", type=_FILE)
-@click.argument("new", type=_FILE)
+@click.argument("baseline", type=PATH)
+@click.argument("new", type=PATH)
 @click.option(
-    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X", callback=_number,
+    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X",
     help="An operator whose largest error grows more than this is a regression, though it still passes.",
 )  # fmt: skip
 @click.option(
-    "--max-rms-growth", type=_FACTOR, default=3.0, show_default=True, metavar="X", callback=_number,
+    "--max-rms-growth", type=_FACTOR, default=3.0, show_default=True, metavar="X",
     help="So is one of which the RMS or the bias of an array grows more than this.",
 )  # fmt: skip
-@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the comparison as Markdown.")
-@click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write the HTML report of NEW with its changes.")
+@click.option("--markdown", "markdown_file", type=PATH, metavar="FILE", help="Write the comparison as Markdown.")
+@click.option("--html", "html_file", type=PATH, metavar="FILE", help="Write the HTML report of NEW with its changes.")
 @click.option("--anyway", is_flag=True, help="Compare also runs of other versions or rules.")
 def compare_command(
     *,
@@ -110,8 +103,8 @@ def baseline_command() -> None:
 
 
 @baseline_command.command("save")
-@click.argument("run", type=_FILE)
-@click.argument("baseline", type=_FILE)
+@click.argument("run", type=PATH)
+@click.argument("baseline", type=PATH)
 def save(*, run: Path, baseline: Path) -> None:
     """Write what the run in RUN found to the folder BASELINE, whose old contents it replaces."""
     from opproof.reports import read_results
@@ -128,8 +121,8 @@ def save(*, run: Path, baseline: Path) -> None:
 
 
 @baseline_command.command("update")
-@click.argument("run", type=_FILE)
-@click.argument("baseline", type=_FILE)
+@click.argument("run", type=PATH)
+@click.argument("baseline", type=PATH)
 @click.option("--prune", is_flag=True, help="Drop the records that RUN did not try.")
 def update(*, run: Path, baseline: Path, prune: bool) -> None:
     """Take the run in RUN over into BASELINE: only lines of what changed change.
@@ -165,8 +158,8 @@ def history_command() -> None:
 
 
 @history_command.command()
-@click.argument("run", type=_FILE)
-@click.argument("history", type=_FILE)
+@click.argument("run", type=PATH)
+@click.argument("history", type=PATH)
 @click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
 def add(*, run: Path, history: Path, commit: str) -> None:
     """Add the run in RUN to the folder HISTORY, and write its page anew. The same run again replaces itself."""

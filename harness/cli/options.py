@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,21 @@ if TYPE_CHECKING:
 
 #: Up to days, not years: a system's calls take no larger number of seconds.
 MAX_SECONDS = 10**6
-SECONDS = click.FloatRange(min=0, min_open=True, max=MAX_SECONDS)
+
+
+class Finite(click.FloatRange):
+    """A number of a range, which nan is not: it is neither below nor above the ends."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number. Raises BadParameter."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"nan is not in the range x{'>' if self.min_open else '>='}{self.min:g}.", param, ctx)
+        return number
+
+
+SECONDS = Finite(min=0, min_open=True, max=MAX_SECONDS)
+PATH = click.Path(path_type=Path)
 
 #: Up to what no machine has, and a system's calls still take.
 MEBIBYTES = click.IntRange(min=64, max=2**30)
@@ -37,13 +52,6 @@ class Choice(click.Choice[str]):
         del ctx
         words = [str(w) for w in self.choices]
         return f"{value!r} is not one of {', '.join(map(repr, words))}{suggest(str(value), words)}"
-
-
-def check_finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """The value, unless it is not a number, which is inside every range."""
-    if math.isnan(value):
-        raise click.BadParameter("nan is not in the range x>0: give seconds, such as 30.", ctx, param)
-    return value
 
 
 #: Seconds of a unit of time, by its letter.

@@ -8,23 +8,20 @@ from pathlib import Path
 
 import click
 
+from opproof.harness.cli.options import PATH
 from opproof.reports import Header, Result
 from opproof.reports.remarks import Remarks
 
-_REPORT_FILE = click.Path(path_type=Path)
-
 
 @click.command("report")
-@click.argument("folder", type=_REPORT_FILE, metavar="DIR")
-@click.option("--html", type=_REPORT_FILE, metavar="FILE", help="Write the HTML report.")
-@click.option(
-    "--markdown", type=_REPORT_FILE, metavar="FILE", help="Write the Markdown report, for a pull-request comment."
-)
-@click.option("--junit", type=_REPORT_FILE, metavar="FILE", help="Write JUnit XML, which CI servers show.")
-@click.option("--csv", type=_REPORT_FILE, metavar="FILE", help="Write a table of the records as CSV.")
+@click.argument("folder", type=PATH, metavar="DIR")
+@click.option("--html", type=PATH, metavar="FILE", help="Write the HTML report.")
+@click.option("--markdown", type=PATH, metavar="FILE", help="Write the Markdown report, for a pull-request comment.")
+@click.option("--junit", type=PATH, metavar="FILE", help="Write JUnit XML, which CI servers show.")
+@click.option("--csv", type=PATH, metavar="FILE", help="Write a table of the records as CSV.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations, and append to $GITHUB_STEP_SUMMARY.")
 @click.option("--all", "everything", is_flag=True, help="Print every cause of failures, not the first few.")
-@click.option("--baseline", type=_REPORT_FILE, metavar="DIR", help="An earlier run that the HTML report compares with.")
+@click.option("--baseline", type=PATH, metavar="DIR", help="An earlier run that the HTML report compares with.")
 def report_command(*, folder: Path, github: bool, everything: bool, baseline: Path | None, **files: Path | None) -> int:
     """Print the summary of the results in DIR, and write the reports asked for.
 
@@ -94,15 +91,10 @@ def _print_annotations(header: Header, results: Sequence[Result], remarks: Remar
             opened.write(github.format_job_summary(header, results, remarks.every))
 
 
-_FILE_MERGE = click.Path(path_type=Path)
-
-
 @click.command("merge")
-@click.argument("folders", nargs=-1, required=True, type=_FILE_MERGE, metavar="DIR...")
-@click.option("--out", type=_FILE_MERGE, required=True, metavar="DIR", help="Where the whole run goes.")
-@click.option(
-    "--known", "ledger", type=_FILE_MERGE, metavar="FILE", help="Ledger that the parts were run with, to check."
-)
+@click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="Where the whole run goes.")
+@click.option("--known", "ledger", type=PATH, metavar="FILE", help="Ledger that the parts were run with, to check.")
 @click.option("--quiet", is_flag=True, help="No table; the failures and the last line only.")
 def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet: bool) -> int:
     """Join the results in DIR..., the shards of a run or runs of several backends, and report on the whole.

@@ -17,14 +17,14 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import FAILED, MODES, Mode
-from opproof.harness.cli.options import MEBIBYTES, SECONDS, check_finite
+from opproof.harness.cli.options import MEBIBYTES, PATH, SECONDS
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.reference import kinks
 from opproof.harness.reference.expected import expect_forward, expect_vjp
 from opproof.harness.reference.question import make_question, name_outputs
-from opproof.harness.reference.valid_case import check_case
+from opproof.harness.reference.valid_case import check_case, op_of
 from opproof.harness.reference.wrong_call import make_wrong_call
-from opproof.harness.run.plan import Selection, has_gradient, is_asked, select_operators
+from opproof.harness.run.plan import has_gradient, is_asked
 from opproof.reference_ops import Op
 from opproof.reports import Result
 
@@ -32,7 +32,7 @@ from opproof.reports import Result
 @click.command("show")
 @click.argument("case")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Whose data: the gradient's where it has one.")
-@click.option("--npz", type=click.Path(path_type=Path), metavar="FILE", help="Write all arrays to FILE.")
+@click.option("--npz", type=PATH, metavar="FILE", help="Write all arrays to FILE.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tuple[str, ...]) -> None:
     """Show CASE: inputs, expected values and gradients, and the bound of every element.
@@ -62,7 +62,7 @@ def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tupl
 @click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="The first that fails by default.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option("--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds.")
+@click.option("--timeout", type=SECONDS, default=TIMEOUT, show_default=True, help="Seconds.")
 @click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
@@ -81,7 +81,7 @@ def shrink_command(
     given = check_case(Case.parse(case), folders)
     if given.wrong:
         raise UsageError(f"{given} is a wrong call, which has no smaller one; give a case without wrong=.")
-    op = select_operators(Selection(ops=(given.op,), folders=folders))[0]
+    op = op_of(given.op, folders)
     options: dict[str, Any] = {
         "strict_subnormals": strict_subnormals,
         "convention": convention,
@@ -129,7 +129,7 @@ def _render_text(first: Result, last: Result, tried: int, invalid: int) -> str:
 
 def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:
     """A line for each tensor whose numbers the operator's `domain` confines: what is done to what is drawn."""
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = op_of(case.op, tuple(folders))
     constraints = op.domain(case.shapes, **case.kwargs) if op.domain else {}
     within = {name: c.within if isinstance(c, Closed) else c for name, c in constraints.items() if name in case.shapes}
     return [
@@ -160,7 +160,7 @@ def mode_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -
 
     Raises UsageError where a gradient is asked for of a case that has none.
     """
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = op_of(case.op, tuple(folders))
     differentiated = has_gradient(case, op) and not case.wrong
     if asked == Mode.GRADIENT and not differentiated:
         raise UsageError(f"{case} has no gradient: give --mode forward, or none.")
@@ -173,7 +173,7 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
     `asked`: the mode; in some operators each has data of its own, as a gradient is drawn where there is one. See
     `mode_of`.
     """
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = op_of(case.op, tuple(folders))
     dtype = DTYPES[case.dtype]
     mode = mode_of(case, folders, asked)
     posed = make_question(replace(case, wrong=""), op, mode).case_data

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from opproof.harness.cli.options import choose_cases, selection_of
+from opproof.harness.cli.options import PATH, choose_cases, selection_of
 
 _SIZE = click.IntRange(min=1, max=2**40)
 
 
 @click.command("export")
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=PATH, metavar="DIR")
 @choose_cases("standard")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draws all data anew.")
 @click.option("--largest", type=_SIZE, default=1024, show_default=True, metavar="KIB", help="KiB that a file may have.")
@@ -26,7 +26,7 @@ def export_command(folder: Path, **options: Any) -> int:
     """
     from opproof.harness.run.finish import Exit
     from opproof.harness.run.plan import make_tasks, select_cases
-    from opproof.harness.vectors.export import ByteLimits, export
+    from opproof.harness.vectors.export import export
 
     selection = selection_of(options, seed=options["seed"])
     planned = make_tasks(("",), select_cases(selection), selection)
@@ -35,7 +35,7 @@ def export_command(folder: Path, **options: Any) -> int:
             "opproof: no case matches; `opproof list cases` with the same options shows what there is.", err=True
         )
         return Exit.NO_EVIDENCE
-    made = export(folder, planned, ByteLimits(options["largest"] * 2**10, options["total"] * 2**20))
+    made = export(folder, planned, options["largest"] * 2**10, options["total"] * 2**20)
     files = len({r.file for r in made.records})
     click.echo(f"{len(made.records)} records in {files} files: {folder / 'manifest.json'}")
     for reason in dict.fromkeys(r.reason for r in made.left_out):
@@ -43,19 +43,16 @@ def export_command(folder: Path, **options: Any) -> int:
     return Exit.PASSED if made.records else Exit.NO_EVIDENCE
 
 
-_PATH = click.Path(path_type=Path)
-
-
 @click.command("judge")
-@click.argument("folder", type=_PATH, metavar="DIR")
-@click.option("--answers", type=_PATH, required=True, metavar="ANSWERS", help="The folder of the answers.")
+@click.argument("folder", type=PATH, metavar="DIR")
+@click.option("--answers", type=PATH, required=True, metavar="ANSWERS", help="The folder of the answers.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
-@click.option("--known", "ledger", type=_PATH, metavar="FILE", help="Ledger of known failures (TOML).")
+@click.option("--known", "ledger", type=PATH, metavar="FILE", help="Ledger of known failures (TOML).")
 @click.option(
     "--out",
-    type=_PATH,
+    type=PATH,
     default=Path("opproof-report"),
     show_default=True,
     metavar="DIR",

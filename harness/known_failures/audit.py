@@ -35,9 +35,10 @@ class EntryCheck:
         entry, now = self.finding.entry, self.limits
         if not self.finding.covered:
             return ["not seen: it covers no case"] if entry.is_expected else []
-        errors = {c for r in self.finding.failing for c in r.causes if self._is_error(c)}
-        said = [f"raised: {error}" for error in sorted(errors)]
+        said: list[str] = []
         if entry.operators:
+            causes = {c for r in self.finding.failing for c in r.causes}  # followed by what their functions raised
+            said = [f"raised: {cause}" for cause in sorted(causes) if cause.startswith(f"{entry.cause}: ")]
             missed = entry.is_expected and not self.own and not self.shown_beside
             return [*said, *(["not seen: it explained nothing"] if missed else []), *self._unexplained]
         failing = {(strip_seed(r.case), r.mode) for r in self.finding.failing}
@@ -46,7 +47,9 @@ class EntryCheck:
             said.append(
                 f"too wide: {format_count(len(passing), 'case')} of {len(passing) + len(failing):,} never failed"
             )
-        said += [f"too high: {name} = {old:g}, at most {largest:.3g} was seen" for name, old, largest in self._high]
+        for name, old, largest in self._figures:
+            if is_high(old, largest):
+                said.append(f"too high: {name} = {old:g}, at most {largest:.3g} was seen")
         if not self.own:
             said += ["not seen: nothing failed so"] if entry.is_expected else []
         else:
@@ -62,10 +65,6 @@ class EntryCheck:
         limits = "" if self.finding.entry.operators else " outside the limits"
         return [f"unexplained: {count}{limits}, such as {r.case} {r.mode} {r.verdict}"]
 
-    def _is_error(self, cause: str) -> bool:
-        """Whether a record's cause is this entry's, followed by what its functions raised."""
-        return bool(self.finding.entry.operators) and cause.startswith(f"{self.finding.entry.cause}: ")
-
     @property
     def sentences(self) -> list[str]:
         """The objections, each with the entry's name."""
@@ -77,10 +76,6 @@ class EntryCheck:
         entry, largest = self.finding.entry, find_largest_figures(self.own)
         pairs = (("units", entry.units, largest.units), ("rms", entry.rms, largest.rms))
         return [(name, old, new) for name, old, new in pairs if old is not None and new is not None]
-
-    @property
-    def _high(self) -> list[tuple[str, float, float]]:
-        return [(name, old, largest) for name, old, largest in self._figures if is_high(old, largest)]
 
     @property
     def changes(self) -> dict[str, float]:

@@ -163,14 +163,12 @@ def find_shown(found: Iterable[Finding]) -> set[tuple[frozenset[str], str]]:
 
 
 def _describe_news(f: Finding) -> str:
-    if f.entry.operators or not f.explained or not f.passing:
+    passing = f.passing
+    if f.entry.operators or not f.explained or not passing:
         return ""
-    return f"is mended in part: {_describe_some(f.passing)} of {len(f.covered):,} pass; leave them out of its patterns."
-
-
-def _describe_some(passing: Sequence[Result]) -> str:
     names = ", ".join(f"{r.case} {r.mode}" for r in passing[:3])
-    return f"{len(passing):,} ({names}{', …' if len(passing) > 3 else ''})"
+    some = f"{len(passing):,} ({names}{', …' if len(passing) > 3 else ''})"
+    return f"is mended in part: {some} of {len(f.covered):,} pass; leave them out of its patterns."
 
 
 #: Ledgers of the built-in backends, applied to their runs unasked.

@@ -58,7 +58,7 @@ import functools
 import re
 import tomllib
 import typing
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -133,37 +133,29 @@ def read_tables(path: Path, name: str) -> Sequence[Any]:
 
 def decode_entries(path: Path, name: str, kind: type[T], entries: Sequence[Any]) -> list[T]:
     """`entries` of the file as `kind`, as in read_entries."""
-    return [
-        _decode_entry(f"{path}, entry {number}", name, kind, entry) for number, entry in enumerate(entries, start=1)
-    ]
-
-
-def _decode_entry(where: str, name: str, kind: type[T], entry: Any) -> T:
-    if not isinstance(entry, dict):
-        raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
-    fields = _find_fields(typing.cast("Hashable", kind))
-    needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]  # type: ignore[arg-type]
-    if missing := [field for field in needed if field not in entry]:
-        raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
-    for key, value in entry.items():
-        if key not in fields:
-            raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(fields)}.")
-        try:
-            msgspec.convert(value, fields[key])
-        except msgspec.ValidationError:
-            raise UsageError(f"{where}: {key} is {value!r}; expected {_describe_type(fields[key])}.") from None
-    try:
-        return msgspec.convert(entry, kind)
-    except msgspec.ValidationError as error:  # what the type itself refuses
-        raise UsageError(f"{where}: {error}.") from None
-
-
-@functools.cache
-def _find_fields(kind: Hashable) -> dict[str, Any]:
-    """The types of the fields of a dataclass: slow to find out, and asked for every entry."""
-    hints = typing.get_type_hints(kind)
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
-    return {f.name: hints[f.name] for f in fields if f.metadata != NOT_OF_THE_FILE}
+    hints = typing.get_type_hints(kind)
+    types = {f.name: hints[f.name] for f in fields if f.metadata != NOT_OF_THE_FILE}
+    needed = [f.name for f in fields if f.default is dataclasses.MISSING]
+    decoded = []
+    for number, entry in enumerate(entries, start=1):
+        where = f"{path}, entry {number}"
+        if not isinstance(entry, dict):
+            raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
+        if missing := [field for field in needed if field not in entry]:
+            raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
+        for key, value in entry.items():
+            if key not in types:
+                raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(types)}.")
+            try:
+                msgspec.convert(value, types[key])
+            except msgspec.ValidationError:
+                raise UsageError(f"{where}: {key} is {value!r}; expected {_describe_type(types[key])}.") from None
+        try:
+            decoded.append(msgspec.convert(entry, kind))
+        except msgspec.ValidationError as error:  # what the type itself refuses
+            raise UsageError(f"{where}: {error}.") from None
+    return decoded
 
 
 def _describe_type(hint: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from opproof.core.capabilities import add_capability, capability_of
@@ -36,11 +36,9 @@ def apply_capabilities(settings: Settings, limits: HostLimits) -> tuple[Settings
             spec for backend in dict.fromkeys(settings.backends) for spec in _make_specs(backend, settings, limits)
         ]
         found = {spec: environment_of(spec, limits) for spec in specs if capability_of(spec)}
+    settings = replace(settings, backends=tuple(specs), isa=(), isa_variables=())
     environments = tuple((spec, tuple(variables.items())) for spec, variables in found.items())
-    return (
-        replace(settings, backends=tuple(specs), isa=(), isa_variables=()),
-        replace(limits, environments=environments),
-    )
+    return settings, replace(limits, environments=environments)
 
 
 def _make_specs(backend: str, settings: Settings, limits: HostLimits) -> list[str]:
@@ -53,16 +51,10 @@ def _make_specs(backend: str, settings: Settings, limits: HostLimits) -> list[st
     if own:
         return [add_capability(backend, name) for name in _select_values(own, settings.isa)]
     stated = capabilities_of(backend, limits)
-    names = [n for name in settings.isa for n in (_list_all(backend, stated) if name == ALL else [name])]
+    names = [n for name in settings.isa for n in (stated or [ALL] if name == ALL else [name])]
     for name in names:
         variables_of(backend, name, stated)
     return [add_capability(backend, name) for name in dict.fromkeys(names)]
-
-
-def _list_all(backend: str, stated: Mapping[str, Mapping[str, str]]) -> list[str]:
-    if not stated:
-        variables_of(backend, ALL, stated)
-    return list(stated)
 
 
 def _select_values(assignments: Sequence[str], names: Sequence[str]) -> list[str]:

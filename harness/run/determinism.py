@@ -24,28 +24,21 @@ Call = Callable[[Request], Sequence[Array | None]]
 
 
 @dataclass(frozen=True)
-class OtherRows:
-    """Slices along one axis in another company: of those of the judged call, then those of other data."""
-
-    words: str
-    chosen: Array  # their numbers; from the axis' length on they are of other data
-
-
-@dataclass(frozen=True)
 class RequestOfRows:
     """The question of some slices along one axis, and which of those of the judged call they are."""
 
     request: Request
     axis: Axis
-    rows: OtherRows
+    words: str
+    chosen: Array
     names: tuple[str | None, ...]  # of the results; None where all slices share one
 
     def take(self, x: Array | None, name: str | None, *, judged: bool) -> Array | None:
         """What the judged answer, or the answer to this question, has for the slices that both hold."""
         if x is None or name is None:
             return None
-        both = self.rows.chosen < self.axis.extent
-        return x.take(self.rows.chosen[both] if judged else np.flatnonzero(both), axis=self.axis.of[name])
+        both = self.chosen < self.axis.extent
+        return x.take(self.chosen[both] if judged else np.flatnonzero(both), axis=self.axis.of[name])
 
 
 def find_unrepeated(call: Call, request: Request, decoy: Request, answer: Sequence[Array | None], repeat: int) -> str:
@@ -105,7 +98,7 @@ def find_dependent_rows(
         whole = [some.take(a, n, judged=True) for a, n in zip(answer, some.names, strict=True)]
         again = [some.take(g, n, judged=False) for g, n in zip(got, some.names, strict=True)]
         if where := describe_difference(whole, again, some.request.wanted):
-            return f"{some.rows.words}, give other bits than among all: {where}"
+            return f"{some.words}, give other bits than among all: {where}"
     return ""
 
 
@@ -118,25 +111,26 @@ def iterate_companies(request: Request, decoy: Request, company: Sequence[str]) 
         if all(axis.count_sharing(n, shape) in (1, axis.extent) for n, shape in posed.case.shapes.items()):
             along = ", ".join(f"axis {at} of {name}" for name, at in axis.of.items() if name in posed.case.shapes)
             known = [c for c in company if c != "padding" or _SHARED not in layouts_of(posed.case).values()]
-            for rows in _list_companies(axis.extent, along, known):
-                yield _make_request_of(request, decoy, axis, rows)
+            for words, chosen in _list_companies(axis.extent, along, known):
+                yield _make_request_of(request, decoy, axis, words, chosen)
 
 
-def _list_companies(n: int, along: str, company: Sequence[str]) -> Iterator[OtherRows]:
+def _list_companies(n: int, along: str, company: Sequence[str]) -> Iterator[tuple[str, Array]]:
+    """Slices in another company: in words, and their numbers, which from `n` on are those of other data."""
     every, alone = np.arange(n), "evaluated without the others"
     if "batch" in company:
-        yield OtherRows(f"slice {n // 2} along {along}, {alone}", every[n // 2 : n // 2 + 1])
-        yield OtherRows(f"slices 1 to {n - 1} along {along}, {alone}", every[1:])
+        yield f"slice {n // 2} along {along}, {alone}", every[n // 2 : n // 2 + 1]
+        yield f"slices 1 to {n - 1} along {along}, {alone}", every[1:]
     if "chunk" in company:
-        yield OtherRows(f"slices 0 to {n // 2 - 1} along {along}, {alone}", every[: n // 2])
-        yield OtherRows(f"slices {n // 2} to {n - 1} along {along}, {alone}", every[n // 2 :])
+        yield f"slices 0 to {n // 2 - 1} along {along}, {alone}", every[: n // 2]
+        yield f"slices {n // 2} to {n - 1} along {along}, {alone}", every[n // 2 :]
     if "order" in company:
-        yield OtherRows(f"slices along {along}, in reverse order", every[::-1])
+        yield f"slices along {along}, in reverse order", every[::-1]
     if "padding" in company:
-        yield OtherRows(f"slices along {along}, followed by as many of other data", np.arange(2 * n))
+        yield f"slices along {along}, followed by as many of other data", np.arange(2 * n)
 
 
-def _make_request_of(request: Request, decoy: Request, axis: Axis, rows: OtherRows) -> RequestOfRows:
+def _make_request_of(request: Request, decoy: Request, axis: Axis, words: str, chosen: Array) -> RequestOfRows:
     posed, other = request.posed, decoy.posed
 
     def has(name: str | None, shape: Sequence[int]) -> bool:
@@ -145,7 +139,7 @@ def _make_request_of(request: Request, decoy: Request, axis: Axis, rows: OtherRo
     def taken(name: str | None, x: Array | None, y: Array | None) -> Array | None:
         if name is None or x is None or y is None or not has(name, x.shape):
             return x
-        return np.concatenate([x, y], axis=axis.of[name]).take(rows.chosen, axis=axis.of[name])
+        return np.concatenate([x, y], axis=axis.of[name]).take(chosen, axis=axis.of[name])
 
     outputs = name_outputs(posed.op, len(posed.cotangents) or len(request.wanted))
     inputs = tuple(map(taken, posed.names, posed.inputs, other.inputs))
@@ -157,11 +151,11 @@ def _make_request_of(request: Request, decoy: Request, axis: Axis, rows: OtherRo
     for name, want in zip(names, request.wanted, strict=True):
         shape = [] if want is None else [*want.shape]
         if name is not None and has(name, shape):
-            shape[axis.of[name]] = len(rows.chosen)
+            shape[axis.of[name]] = len(chosen)
         wanted.append(want and replace(want, shape=tuple(shape)))
     few = replace(request, posed=posed.given(case=case, inputs=inputs, cotangents=cotangents), wanted=tuple(wanted))
     known = (n if w is not None and has(n, w.shape) else None for n, w in zip(names, request.wanted, strict=True))
-    return RequestOfRows(few, axis, rows, tuple(known))
+    return RequestOfRows(few, axis, words, chosen, tuple(known))
 
 
 def describe_difference(

@@ -54,7 +54,7 @@ def finish(
     today = datetime.datetime.now(datetime.UTC).date()
     found = make_findings(known, results)
     remarks = Remarks(tuple(complaints), tuple(find_ledger_errors(found, results, today, extent=extent)), tuple(notes))
-    worst = rank_ranges(results, _folders_of(header))
+    worst = rank_ranges(results, tuple(header.options.get("selection", {}).get("folders", ())))
     text = terminal.format_summary(header, results, folder=folder)
     try:
         _write_reports(folder, header, results, remarks)
@@ -75,12 +75,6 @@ def _of_idle(found: Sequence[Finding], extent: Extent, folder: Path) -> list[str
         return []
     noun = "known failure of the built-in lists" if count == 1 else "known failures of the built-in lists"
     return [f"{count:,} {noun} explained nothing here: `opproof known check {folder}` names them."]
-
-
-def _folders_of(header: Header) -> tuple[str, ...]:
-    """The user's folders of operators, as the run was given them."""
-    selection = header.options.get("selection", {})
-    return tuple(selection.get("folders", ()))
 
 
 def _write_reports(folder: Path, header: Header, results: Sequence[Result], remarks: Remarks) -> None:

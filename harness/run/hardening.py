@@ -73,9 +73,7 @@ _CREDENTIALS = struct.Struct("3i")  # <sys/socket.h>: process, user, group
 
 
 def make_context(preloaded: str) -> BaseContext:
-    """For processes that come from a server with this module imported, and so in milliseconds; spawned elsewhere."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
+    """For processes that come from a server with this module imported, and so in milliseconds."""
     made = multiprocessing.get_context("forkserver")
     made.set_forkserver_preload([preloaded])
     server = forkserver._forkserver  # noqa: SLF001 - Python has no other name for it
@@ -86,9 +84,9 @@ def make_context(preloaded: str) -> BaseContext:
 
 def start_server(preloaded: str) -> None:
     """Have the server import this module already, while the run has other things to do; it ends with this process."""
-    if make_context(preloaded).get_start_method() == "forkserver":
-        with suppress(OSError, EOFError):  # whoever needs it tries again, and says so
-            forkserver.ensure_running()
+    make_context(preloaded)
+    with suppress(OSError, EOFError):  # whoever needs it tries again, and says so
+        forkserver.ensure_running()
 
 
 def _ensure_started() -> None:

@@ -102,7 +102,7 @@ def limit_of(host: Host, task: Task) -> int:
     return task.judge_memory if host.shares_memory and not task.is_by_itself else sys.maxsize
 
 
-def explain_outgrown(case: Case, memory: int, error: MemoryError) -> str:
+def explain_outgrown(case: str, memory: int, error: BaseException) -> str:
     """That judging `case` needs more than its limit, and which to give, in words."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     wanted = math.prod(shape) * dtype.itemsize if shape is not None and dtype is not None else 0

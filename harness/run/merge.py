@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,6 @@ from opproof.reports.remarks import of_parts, read_remarks
 Run = tuple[Path, Header, Sequence[Result]]
 
 
-@dataclass(frozen=True)
-class Merged:
-    """All records in the order given, and what is missing, a sentence a shard or run."""
-
-    header: Header
-    results: list[Result]
-    missing: list[str]
-
-
 def merge_folders(
     folders: Sequence[Path], out: Path, ledger: Path | None, *, quiet: bool
 ) -> tuple[Sequence[str], Exit]:
@@ -44,19 +35,22 @@ def merge_folders(
     if out.resolve() in [folder.resolve() for folder in folders]:
         raise UsageError(f"--out {out} is one of the parts; give another folder.")
     known = read_known(ledger) if ledger is not None else []
-    merged = merge([(folder, *read_results(folder)) for folder in folders])
-    known += [entry for spec in merged.header.options.get("backends", []) for entry in read_built_in(spec)]
-    known, notes = of_versions(known, merged.header.backends)
+    header, results, missing = merge([(folder, *read_results(folder)) for folder in folders])
+    known += [entry for spec in header.options.get("backends", []) for entry in read_built_in(spec)]
+    known, notes = of_versions(known, header.backends)
     told = of_parts(map(read_remarks, folders))
     notes = list(dict.fromkeys([*told.notes, *notes]))
-    whole = Extent.PART if merged.missing else scope_of(selection_of(merged.header))
-    with with_locked_folder(out, merged.header) as folder, open_results_file(folder, merged.header, merged.results):
-        run = folder, merged.header, merged.results
-        return merged.missing, finish(*run, known, quiet=quiet, extent=whole, complaints=told.complaints, notes=notes)
+    whole = Extent.PART if missing else scope_of(selection_of(header))
+    with with_locked_folder(out, header) as folder, open_results_file(folder, header, results):
+        said = {"complaints": told.complaints, "notes": notes}
+        return missing, finish(folder, header, results, known, quiet=quiet, extent=whole, **said)
 
 
-def merge(runs: Sequence[Run]) -> Merged:
-    """One run of many. Raises UsageError where they were not made alike, or hold the same record twice."""
+def merge(runs: Sequence[Run]) -> tuple[Header, list[Result], list[str]]:
+    """One run of many: header, all records in the order given, and what is missing, a sentence a shard or run.
+
+    Raises UsageError where they were not made alike, or hold the same record twice.
+    """
     given = Counter(folder.resolve() for folder, _, _ in runs)
     if twice := [folder for folder, _, _ in runs if given[folder.resolve()] > 1]:
         raise UsageError(f"{twice[0]} is given twice; give each part once.")
@@ -78,12 +72,15 @@ def merge(runs: Sequence[Run]) -> Merged:
     header = _merge_headers([h for _, h, _ in runs])
     expected = _plan_records(header)
     if expected is None:
-        missing = _cut_short(runs)
+        missing = [f"{f}: {h.cases - len(r):,} of {h.cases:,} records" for f, h, r in runs if h.cases > len(r)]
+        shards = _shards_of([h for _, h, _ in runs])
+        every = ((k, n) for n in sorted({n for _, n in shards}) for k in range(1, n + 1))
+        missing += [f"shard {k}/{n}: not given" for k, n in every if (k, n) not in shards]
         count = sum(h.cases for _, h, _ in runs)
     else:
         missing = _describe_missing(expected - homes.keys(), [h for _, h, _ in runs])
         count = len(expected)
-    return Merged(replace(header, cases=count), [r for *_, results in runs for r in results], missing)
+    return replace(header, cases=count), [r for *_, results in runs for r in results], missing
 
 
 def _compare_headers(a: Header, b: Header) -> list[str]:
@@ -147,11 +144,6 @@ def _plan_records(header: Header) -> set[tuple[str, str, str]] | None:
     return {key_of(t) for t in planned}
 
 
-def _cut_short(runs: Sequence[Run]) -> list[str]:
-    short = [f"{f}: {h.cases - len(r):,} of {h.cases:,} records" for f, h, r in runs if h.cases > len(r)]
-    return short + [f"shard {name}: not given" for name in _describe_absent([h for _, h, _ in runs])]
-
-
 def _describe_missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]) -> list[str]:
     count = max((n for _, n in _shards_of(headers)), default=1)
     by_shard = Counter((shard_of(case, mode, count), backend) for backend, case, mode in keys)
@@ -162,8 +154,3 @@ def _describe_missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]
 def _shards_of(headers: Sequence[Header]) -> list[tuple[int, int]]:
     texts = [h.options.get("selection", {}).get("shard", "") for h in headers]
     return [parse(text) for text in texts if text]
-
-
-def _describe_absent(headers: Sequence[Header]) -> list[str]:
-    given = _shards_of(headers)
-    return [f"{k}/{n}" for n in sorted({n for _, n in given}) for k in range(1, n + 1) if (k, n) not in given]

@@ -12,7 +12,7 @@ from opproof.harness.known_failures.known import Known, mark
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.results.file import key_of
 from opproof.harness.run.scheduler import Judges
-from opproof.harness.run.task import Task, repro_command_of
+from opproof.harness.run.task import Task
 from opproof.harness.space.delta import OutOfCallsError, find_delta
 from opproof.harness.space.shrink import shrink
 from opproof.reports import Result
@@ -31,27 +31,15 @@ _SLOW = {Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY}
 _FAILS = {ResultKind.FAILED: True, ResultKind.PASSED: False}
 
 
-@dataclass(frozen=True)
-class Smallest:
-    """The smallest case found that fails as a record does, and the command that repeats it."""
-
-    case: str
-    command: str
-
-
-def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Task]) -> list[Smallest]:
-    """The smallest case of each operator, mode and verdict that fails and no list knows, the first ones alone."""
+def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Task]) -> list[Task]:
+    """The smallest task of each operator, mode and verdict that fails and no list knows, the first ones alone."""
     by_key = {key_of(task): task for task in tasks}
     first: dict[tuple[str, ...], Result] = {}
     for result in results:
         if _has_neighbours(result) and result.verdict in FAILED:
             first.setdefault((result.backend, result.op, str(result.mode), str(result.verdict)), result)
-    found = []
-    for result in list(first.values())[:MAX_SHRUNK]:
-        task = by_key.get(key_of(result))
-        if task is not None:
-            found.append(_shrink_one(pool, result, task))
-    return found
+    shown = list(first.values())[:MAX_SHRUNK]
+    return [_shrink_one(pool, r, by_key[key_of(r)]) for r in shown if key_of(r) in by_key]
 
 
 def _has_neighbours(result: Result) -> bool:
@@ -59,7 +47,7 @@ def _has_neighbours(result: Result) -> bool:
     return result_kind_of(result) is ResultKind.FAILED and result.mode is not Mode.REFUSAL
 
 
-def _shrink_one(pool: Judges, result: Result, task: Task) -> Smallest:
+def _shrink_one(pool: Judges, result: Result, task: Task) -> Task:
     deadline = time.monotonic() + SHRINK_SECONDS
 
     def fails(candidate: Case) -> bool:
@@ -69,8 +57,7 @@ def _shrink_one(pool: Judges, result: Result, task: Task) -> Smallest:
         return last.verdict == result.verdict
 
     case = Case.parse(result.case)
-    smallest = shrink(case, op_of(case.op, task.ops), fails).case
-    return Smallest(str(smallest), repro_command_of(replace(task, case=str(smallest))))
+    return replace(task, case=str(shrink(case, op_of(case.op, task.ops), fails).case))
 
 
 def find_deltas(

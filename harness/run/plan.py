@@ -171,6 +171,10 @@ def has_gradient(case: Case, op: Op) -> bool:
     return op.vjp is not None or op.source.parent != FOLDER  # a user's op without vjp: finite differences
 
 
+#: What joins words of -k.
+_OPERATORS = frozenset({"and", "or", "not", "(", ")"})
+
+
 def make_keyword_filter(expression: str) -> Callable[[str], bool]:
     """A predicate on case ids from words joined by `and`, `or`, `not` and parentheses, as pytest's -k.
 
@@ -179,14 +183,9 @@ def make_keyword_filter(expression: str) -> Callable[[str], bool]:
     if not expression.strip():
         return lambda _: True
     tokens = re.findall(r"\(|\)|[^\s()]+", expression)
-    program: list[str] = []
-    words: list[str] = []
-    for token in tokens:
-        if token in ("and", "or", "not", "(", ")"):
-            program.append(token)
-        else:
-            program.append(f"w[{len(words)}]")
-            words.append(token.lower())
+    words = [token.lower() for token in tokens if token not in _OPERATORS]
+    numbers = itertools.count()
+    program = [token if token in _OPERATORS else f"w[{next(numbers)}]" for token in tokens]
     malformed = UsageError(f"malformed -k {expression!r}: expected words joined by and, or, not, parentheses.")
     try:
         tree = ast.parse(" ".join(program), "-k", "eval")
@@ -215,13 +214,7 @@ def shard_of(case: str, mode: str, count: int) -> int:
 
 
 def scope_of(selection: Selection) -> Extent:
-    if (
-        selection.keyword
-        or selection.dtypes
-        or selection.cases
-        or selection.case_files
-        or selection.shard
-        or selection.level in ("smoke", EXHAUSTIVE)
-    ):
+    narrow = (selection.keyword, selection.dtypes, selection.cases, selection.case_files, selection.shard)
+    if any(narrow) or selection.level in ("smoke", EXHAUSTIVE):
         return Extent.PART
     return Extent.OPERATORS if selection.ops or selection.modes != MODES else Extent.ALL

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,7 +34,7 @@ from opproof.harness.run.capabilities import apply_capabilities
 from opproof.harness.run.drawing import DeclinedOperators, draw_task_lists, iterate_ahead, keep_cases
 from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.hardening import warn_unguarded
-from opproof.harness.run.neighbours import Smallest, find_deltas, shrink_failures
+from opproof.harness.run.neighbours import find_deltas, shrink_failures
 from opproof.harness.run.plan import make_tasks, scope_of, select_cases, with_known
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key_of, open_results_file
@@ -42,7 +42,7 @@ from opproof.harness.run.results.folder import with_locked_folder
 from opproof.harness.run.results.resume import Settings, options_of
 from opproof.harness.run.scheduler import Judges, Pool, prepare
 from opproof.harness.run.standalone.rejudge import recheck_backends
-from opproof.harness.run.task import HostLimits, Task, by_case
+from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header, Result
@@ -75,7 +75,8 @@ def run(settings: Settings) -> int:
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _count_foreign(cache)
-    with handle_interruption() as resumption, ExitStack() as claims:
+    command = ""  # that goes on with the run, where there is anything to go on with
+    with handle_interruption(lambda: command), ExitStack() as claims:
         with _open_workers(settings, limits, cache) as pool:
             header = _make_header(settings, [pool.describe(b) for b in backends], 0 if drawn else len(planned))
             folder = claims.enter_context(with_locked_folder(settings.out, header, resume=settings.resume))
@@ -83,7 +84,7 @@ def run(settings: Settings) -> int:
             marking = find_key()
             done = resume.read_done(folder, header, marking) if settings.resume else []
             file = claims.enter_context(open_results_file(folder, header, done, marking))
-            resumption.command = resume.command_to_resume(settings, folder)
+            command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
             tasks = TaskLists(planned, drawn, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
@@ -114,7 +115,7 @@ def run(settings: Settings) -> int:
     return status
 
 
-def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Smallest]:
+def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Task]:
     """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
     file.replace(*find_deltas(pool, file.results, tasks.given, tasks.known))
     return shrink_failures(pool, file.results, tasks.given) if tasks.drawn is not None else []
@@ -182,19 +183,9 @@ def _plan_tasks(settings: Settings) -> list[Task] | None:
 
 
 def _rules_of(settings: Settings) -> dict[str, object]:
-    return {
-        "convention": settings.convention,
-        "grad_oracle": settings.grad_oracle,
-        "strict_subnormals": settings.strict_subnormals,
-        "signed_zeros": settings.signed_zeros,
-        "judge_memory": settings.judge_memory * 2**20,
-        "memory": settings.memory * 2**20,
-        "timeout": settings.timeout,
-        "in_process": settings.in_process,
-        "repeat": settings.repeat,
-        "invariant": settings.invariant,
-        "threads": settings.threads,
-    }
+    same = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "timeout", "in_process")
+    rules = {name: getattr(settings, name) for name in (*same, "repeat", "invariant", "threads")}
+    return rules | {name: getattr(settings, name) * 2**20 for name in ("judge_memory", "memory")}
 
 
 def _draw_lists(settings: Settings) -> tuple[Iterator[list[Task]] | None, DeclinedOperators]:
@@ -208,9 +199,9 @@ def _draw_lists(settings: Settings) -> tuple[Iterator[list[Task]] | None, Declin
     return draw_task_lists(backends, settings.selection, _rules_of(settings), declined.names), declined
 
 
-def _describe_smallest(smallest: Sequence[Smallest], keep: Path | None) -> list[str]:
+def _describe_smallest(smallest: Sequence[Task], keep: Path | None) -> list[str]:
     """The smallest failing cases, each with its command, and where they are kept."""
-    said = [f"smallest case that fails so: {one.command}" for one in smallest]
+    said = [f"smallest case that fails so: {repro_command_of(one)}" for one in smallest]
     if keep is not None:
         count = format_count(keep_cases(keep, (one.case for one in smallest)), "case")
         said.append(f"{count} added to {keep}: `--cases {keep}` runs them again.")
@@ -292,50 +283,30 @@ def check_own(planned: Sequence[Task]) -> None:
         if op.source.parent != FOLDER and size < smallest.get(op.name, (math.inf,))[0]:
             smallest[op.name] = size, case, op, Mode(task.mode)
     for _, case, op, mode in smallest.values():
-        _check(case, op, mode)
-
-
-def _check(case: Case, op: Op, mode: Mode) -> None:
-    if mode is Mode.GRADIENT and op.vjp is None:
-        return
-    try:
-        evaluate_expected(make_question(case, op, mode).case_data)
-    except OpError as error:
-        raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
-    except Exception:  # noqa: S110 - what else goes wrong is told by the records
-        pass
+        if mode is Mode.GRADIENT and op.vjp is None:
+            continue
+        try:
+            evaluate_expected(make_question(case, op, mode).case_data)
+        except OpError as error:
+            raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
+        except Exception:  # noqa: S110 - what else goes wrong is told by the records
+            pass
 
 
 #: Signals that end a process unless it asks for them; SIGINT is a KeyboardInterrupt already.
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-@dataclass
-class Resumption:
-    """How to go on, where there is anything to go on with."""
-
-    command: str = ""
-
-
-class _Signal(KeyboardInterrupt):
-    """A signal that is treated as the keyboard's is."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def handle_interruption() -> Iterator[Resumption]:
-    """Raises Stopped for an interruption of what is inside, which may say meanwhile how to go on."""
-    resumption = Resumption()
+def handle_interruption(find_command: Callable[[], str] = lambda: "") -> Iterator[None]:
+    """Raises Stopped for an interruption of what is inside, with the command that goes on if there is one by then."""
     before = {n: signal.signal(n, _interrupt) for n in _SIGNALS if _is_free(n)}
     try:
-        yield resumption
+        yield
     except KeyboardInterrupt as stop:
-        number = stop.number if isinstance(stop, _Signal) else signal.SIGINT
+        number = stop.args[0] if stop.args else signal.SIGINT
         how = f"stopped by {signal.Signals(number).name}" if number != signal.SIGINT else "interrupted"
-        kept = f"what was measured is kept, `{resumption.command}` goes on" if resumption.command else "nothing was run"
+        kept = f"what was measured is kept, `{command}` goes on" if (command := find_command()) else "nothing was run"
         raise Stopped(f"{how}; {kept}.", 128 + number) from None
     finally:
         for number, handler in before.items():
@@ -350,4 +321,4 @@ def _is_free(number: int) -> bool:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     del frame
     signal.signal(number, signal.SIG_IGN)  # the second must not interrupt the tidying up after the first
-    raise _Signal(number)
+    raise KeyboardInterrupt(number)

@@ -134,8 +134,10 @@ class Pool:
             if not pending:
                 return unfinished
             done = wait(pending, _STILL, return_when=FIRST_COMPLETED).done
-            if not done:
-                _continue_children()
+            for process in [] if done else multiprocessing.active_children():
+                if process.pid is not None:
+                    with suppress(OSError):
+                        os.kill(process.pid, signal.SIGCONT)
             for future in [future for future in pending if future in done]:  # a set has no order, and records replace
                 some = pending.pop(future)
                 try:
@@ -216,13 +218,6 @@ def _end_orphans(server: int) -> None:
         for process in supervisor.list_children(server):
             if os.getsid(process) != session:
                 end(process)
-
-
-def _continue_children() -> None:
-    for process in multiprocessing.active_children():
-        if process.pid is not None and hasattr(signal, "SIGCONT"):
-            with suppress(OSError):
-                os.kill(process.pid, signal.SIGCONT)
 
 
 #: Seconds of a judge's work that are handed over at once: its records come that late, and so does an end.

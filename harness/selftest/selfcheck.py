@@ -32,7 +32,7 @@ from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import explain_unfair_draw, insert_draw
 from opproof.harness.judge.bound import compare
 from opproof.harness.reference import expected as reference
-from opproof.harness.reference.axes import Axis, axes_of
+from opproof.harness.reference.axes import axes_of
 from opproof.harness.reference.chunks.blocks import make_whole_block, results_of
 from opproof.harness.reference.chunks.expected import evaluate_in_block
 from opproof.harness.reference.chunks.memory_budget import ChunkPlan
@@ -311,10 +311,11 @@ def find_unlike(posed: Question) -> Iterator[str]:
         if posed.op.independent is not None:
             yield "an axis that it names is no axis of an output, or has another extent there"
         return
-    wholes = dict(zip(_names_of_results(posed), values_of(posed), strict=True))
+    names = posed.names if posed.mode is Mode.GRADIENT else list(results_of(posed, posed.outputs))
+    wholes = dict(zip(names, values_of(posed), strict=True))
     for k, axis in enumerate(axes):
-        sizes = [a.extent for a in axes]
-        sizes[k] = _part_size_of(axis, posed)
+        sizes, parts = [a.extent for a in axes], range(-(-axis.extent // _PARTS), axis.extent + 1)
+        sizes[k] = next(n for n in parts if axis.valid(n, posed.case.shapes))
         room = ChunkPlan(axes, tuple(sizes), {})
         for name, shape in results_of(posed, posed.outputs).items():
             want = wholes[name]
@@ -323,16 +324,6 @@ def find_unlike(posed: Question) -> Iterator[str]:
             if want is not None and not _is_same(got, want):
                 yield f"{name} is another of {sizes[k]} slices of {axis.extent} at a time, joined along {dict(axis.of)}"
                 return
-
-
-def _names_of_results(posed: Question) -> Sequence[str | None]:
-    names = list(results_of(posed, posed.outputs))
-    return posed.names if posed.mode == "gradient" else names
-
-
-def _part_size_of(axis: Axis, posed: Question) -> int:
-    sizes = range(-(-axis.extent // _PARTS), axis.extent + 1)
-    return next(n for n in sizes if axis.valid(n, posed.case.shapes))
 
 
 def _is_same(got: Array, want: Array) -> bool:

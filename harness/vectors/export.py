@@ -6,7 +6,6 @@ safetensors files are the same to the byte every time: tensors lie in one order,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -26,17 +25,10 @@ from opproof.harness.run.task import Task
 from opproof.harness.vectors.vector import NotExportable, make_vector
 
 
-@dataclass(frozen=True)
-class ByteLimits:
-    """How large the files may be, in bytes."""
-
-    largest: int  # one of them
-    total: int  # all of them
-
-
-def export(folder: Path, tasks: Sequence[Task], room: ByteLimits) -> Manifest:
+def export(folder: Path, tasks: Sequence[Task], largest: int, total: int) -> Manifest:
     """Write files of `tasks`, those of one case together, and their manifest. What was there before stays.
 
+    One file has at most `largest` bytes, all of them have `total`.
     Raises UsageError where `folder` holds anything else than an earlier export, or cannot be written.
     """
     _check_folder(folder)
@@ -45,14 +37,14 @@ def export(folder: Path, tasks: Sequence[Task], room: ByteLimits) -> Manifest:
     written = 0
     for case, group in groupby(tasks, key=lambda t: t.case):
         tensors: dict[str, Array] = {}
-        made = _make_vectors(list(group), tensors, room.largest, left)
+        made = _make_vectors(list(group), tensors, largest, left)
         if not made:
             continue
         blob = save({name: np.array(a, order="C") for name, a in tensors.items()}, metadata={"case": case})
-        if len(blob) > room.largest or written + len(blob) > room.total:
-            what = f"its file would be larger than {room.largest} bytes"
-            if len(blob) <= room.largest:
-                what = f"all files together would be larger than {room.total} bytes"
+        if len(blob) > largest or written + len(blob) > total:
+            what = f"its file would be larger than {largest} bytes"
+            if len(blob) <= largest:
+                what = f"all files together would be larger than {total} bytes"
             left += [LeftOut(r.case, r.mode, what) for r in made]
             continue
         written += len(blob)

@@ -45,10 +45,8 @@ Numbered: TypeAlias = int | None
 class Data:
     """What was drawn for a question, and the dtypes and shapes of its outputs, as they are read."""
 
-    inputs: tuple[Numbered, ...]
-    other_inputs: tuple[Numbered, ...]
-    cotangents: tuple[Numbered, ...]
-    other_cotangents: tuple[Numbered, ...]
+    asked: tuple[tuple[Numbered, ...], ...]  # inputs and cotangents
+    other: tuple[tuple[Numbered, ...], ...]
     needs: tuple[bool, ...]
     outputs: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -121,11 +119,8 @@ def of_question(pair: LargeQuestionPair, *, data: bool) -> bytes:
         if kind not in CachedFacts.__annotations__:
             raise NotKept(f"the fact {name!r}")
         facts.setdefault(kind, {})[name] = fact
-    drawn = {
-        "inputs": asked.inputs, "other_inputs": other.inputs,
-        "cotangents": asked.cotangents, "other_cotangents": other.cotangents,
-        "needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs],
-    }  # fmt: skip
+    drawn: dict[str, object] = {n: (q.inputs, q.cotangents) for n, q in (("asked", asked), ("other", other))}
+    drawn |= {"needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs]}
     whole = {"count": len(asked.facts), "facts": facts, "data": drawn if data else None, **answers_of(asked).last()}
     return encode(whole, asked.case.dtype)
 
@@ -134,18 +129,14 @@ def pair_of(found: Packed, data: Data, case: Case, op: Op, mode: Mode) -> LargeQ
     """The question of these data. Raises NotKept and IndexError."""
     names = tuple(list_arguments(case, op))
 
-    def arrays(numbers: tuple[Numbered, ...]) -> tuple[Array | None, ...]:
-        return tuple(None if n is None else found.array(n) for n in numbers)
+    def question(of: Case, drawn: tuple[tuple[Numbered, ...], ...]) -> Question:
+        inputs, cotangents = (tuple(None if n is None else found.array(n) for n in numbers) for numbers in drawn)
+        return Question(of, op, mode, names, inputs, cotangents, data.needs)
 
-    asked = Question(case, op, mode, names, arrays(data.inputs), arrays(data.cotangents), data.needs)
-    others = arrays(data.other_inputs), arrays(data.other_cotangents)
-    other = Question(draw_other_case(case, op), op, mode, names, *others, data.needs)
-    return LargeQuestionPair(asked, other, tuple(_make_like(dtype, shape) for dtype, shape in data.outputs))
-
-
-def _make_like(dtype: str, shape: tuple[int, ...]) -> Array:
-    """An array of this dtype and shape; its values are nobody's to look at."""
-    return np.ndarray(shape, dtype, bytes(np.dtype(dtype).itemsize), strides=(0,) * len(shape))
+    outputs = (np.broadcast_to(np.zeros((), dtype), shape) for dtype, shape in data.outputs)  # nobody sees the values
+    return LargeQuestionPair(
+        question(case, data.asked), question(draw_other_case(case, op), data.other), tuple(outputs)
+    )
 
 
 T = TypeVar("T")

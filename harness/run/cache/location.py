@@ -38,10 +38,8 @@ def locate_folder() -> Path:
 
 def place(size: int = SIZE) -> CacheLocation | None:
     """The cache of this user; None where no key can be read or written: a home without room, or none at all."""
-    if (own := find_key()) is None:
-        return None
     try:
-        made = CacheLocation(locate_folder(), own, size)
+        made = CacheLocation(locate_folder(), ensure_key(), size)
         made.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # hosts learn which folder is not theirs to open
     except OSError:
         return None

@@ -6,11 +6,10 @@ evaluates: none is asked whether a change of it matters.
 
 from __future__ import annotations
 
-import ast
 import functools
 import platform
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
@@ -25,8 +24,8 @@ import opproof.reference_ops
 
 _PACKAGES = (opproof.harness.reference, opproof.harness.judge, opproof.harness.run.cache, opproof.core)
 _LIBRARIES = ("numpy", "scipy", "ml_dtypes")
-_OPERATORS = "opproof.reference_ops."
 _DOTTED = re.compile(rb"opproof\.reference_ops\.(\w+)")
+_WORDS = re.compile(rb"\w+")
 _FROM_ITSELF = re.compile(rb"opproof\.reference_ops\s+(import|as)|from\s+opproof\s+import|\\\n")
 
 
@@ -75,31 +74,10 @@ def _with_imports(file: Path) -> set[Path]:
 def _find_operators(source: bytes) -> set[str]:
     """Names that a file may import of the operators' package: those after its dotted name, wherever that stands.
 
-    Only a file that imports from the package itself is parsed, which takes a hundred times as long.
+    Of a file that imports from the package itself, or breaks a line within a name, it is every word.
     """
-    names = {name.decode() for name in _DOTTED.findall(source)}
-    if _FROM_ITSELF.search(source):
-        found = (name for statement in _iterate_statements(ast.parse(source)) for name in _list_imports(statement))
-        names |= {name[len(_OPERATORS) :] for name in found if name.startswith(_OPERATORS)}
-    return names
-
-
-def _iterate_statements(module: ast.Module) -> Iterator[ast.AST]:
-    """All statements of a module, also those within others: an expression imports nothing."""
-    left: list[ast.AST] = [module]
-    while left:
-        one = left.pop()
-        yield one
-        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-            left += getattr(one, part, ())
-
-
-def _list_imports(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module is not None:
-        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return []
+    names = _WORDS if _FROM_ITSELF.search(source) else _DOTTED
+    return {name.decode() for name in names.findall(source)}
 
 
 def _folder_of(package: object) -> Path:

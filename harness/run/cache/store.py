@@ -17,8 +17,6 @@ from pathlib import Path
 from opproof.harness.run.cache.location import CacheLocation
 
 FILE = "entries.sqlite"
-#: Of the file; one of another version is made anew.
-_VERSION = 1
 #: Seconds to wait for another process that writes, and after which an entry's last use is written down again.
 _MAX_WAIT_SECONDS = 10.0
 _USE_NOTED_SECONDS = 3600
@@ -72,7 +70,9 @@ class CacheStore:
                     self._connection.execute("INSERT INTO foreign_entries VALUES (?)", (int(time.time()),))
                 return None
             if not isinstance(used, int) or used < time.time() - _USE_NOTED_SECONDS:
-                self._use(name)
+                self._uses.append(name)
+                if len(self._uses) >= _AT_ONCE:
+                    self._write_uses()
         except sqlite3.Error as error:
             self._close_failed(error)
             return None
@@ -102,17 +102,6 @@ class CacheStore:
                 self._shrink()
         except sqlite3.Error as error:
             self._close_failed(error)
-
-    def names(self) -> list[bytes]:
-        """Of all entries, the last used first."""
-        self.write()
-        if self._connection is None:
-            return []
-        try:
-            return [n for (n,) in self._connection.execute("SELECT name FROM entries ORDER BY used DESC, name")]
-        except sqlite3.Error as error:
-            self._close_failed(error)
-            return []
 
     def info(self) -> Info:
         """What it holds."""
@@ -165,12 +154,7 @@ class CacheStore:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = OFF")  # a cache: what is lost is made again
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, _VERSION):
-                connection.execute("DROP TABLE IF EXISTS entries")
-                connection.execute("DROP TABLE IF EXISTS foreign_entries")
             connection.executescript(_SCHEMA)
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
             self.path.chmod(0o600)
         except (sqlite3.Error, OSError):
             connection.close()
@@ -187,11 +171,6 @@ class CacheStore:
         self._connection = None
         if not isinstance(error, sqlite3.OperationalError):
             self._remove()
-
-    def _use(self, name: bytes) -> None:
-        self._uses.append(name)
-        if len(self._uses) >= _AT_ONCE:
-            self._write_uses()
 
     def _write_uses(self) -> None:
         assert self._connection is not None

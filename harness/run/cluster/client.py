@@ -13,6 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, Self
@@ -21,7 +22,7 @@ from opproof.core.errors import BackendError, UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
 from opproof.harness.run import hardening
-from opproof.harness.run.cluster.worker import Chunk, ChunkRecords, Order, make_uploads
+from opproof.harness.run.cluster.worker import ChunkRecords, Order, describe_backend, judge_chunk, make_uploads
 from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.record import make_early_record
 from opproof.harness.run.task import HostLimits, Task, by_case
@@ -79,13 +80,10 @@ class Cluster:
 
     def describe(self, backend: str) -> dict[str, str]:
         """Name, version, device, as the first worker has it. Raises BackendError where no worker can load it."""
-        from opproof.harness.run.cluster.worker import describe_backend
-
         while True:
             where = self._place_of_calls()
-            answer: ChunkRecords = self._client.submit(
-                describe_backend, self._order, backend, pure=False, **where
-            ).result()
+            called = self._client.submit(describe_backend, self._order, backend, pure=False, **where)
+            answer: ChunkRecords = called.result()
             if not answer.refusal:
                 about = answer.about
                 known = (*self._order.backends, (backend, about["name"], about["version"]))
@@ -96,37 +94,33 @@ class Cluster:
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Records as their chunks end, one for every task."""
         left = deque(by_case(tasks))
-        pending: dict[Any, Chunk] = {}
+        pending: dict[Any, list[tuple[Task, ...]]] = {}  # cases, by what will answer them
         try:
             while left or pending:
                 try:
                     self._submit(left, pending)
                     for future in self._ended(pending):
                         yield from self._records(future, pending.pop(future), left)
-                except _errors_of_loss() as error:
+                except (OSError, TimeoutError, CancelledError, RuntimeError) as error:
                     if not self._is_gone():
                         raise
-                    left.extendleft(case for chunk in pending.values() for case in chunk.cases)
+                    left.extendleft(case for cases in pending.values() for case in cases)
                     pending.clear()
                     self._restore_connection(error)
         finally:
             with suppress(Exception):
                 self._client.cancel(list(pending))
 
-    def _submit(self, left: deque[tuple[Task, ...]], pending: dict[Any, Chunk]) -> None:
-        from opproof.harness.run.cluster.worker import judge_chunk
-
+    def _submit(self, left: deque[tuple[Task, ...]], pending: dict[Any, list[tuple[Task, ...]]]) -> None:
+        """Hand over chunks of cases: the first ones have one, others as many as take so many seconds, or a share."""
         workers = max(1, len(self._count_allowed()))
         while left and len(pending) < _READY * workers:
-            size = self._size(-(-len(left) // (_READY * workers)))
-            chunk = Chunk(tuple(task for _ in range(size) for task in left.popleft()))
-            pending[self._client.submit(judge_chunk, self._order, chunk, pure=False, **self._place_of_calls())] = chunk
+            most = round(_CHUNK_SECONDS / self._seconds) if self._seconds else 1
+            share = -(-len(left) // (_READY * workers))
+            cases = [left.popleft() for _ in range(max(1, min(share, _MAX_CHUNK_CASES, most)))]
+            pending[self._client.submit(judge_chunk, self._order, cases, pure=False, **self._place_of_calls())] = cases
 
-    def _size(self, share: int) -> int:
-        """How many cases a chunk gets, its `share` of those that are left at most; the first chunks have one."""
-        return max(1, min(share, _MAX_CHUNK_CASES, round(_CHUNK_SECONDS / self._seconds))) if self._seconds else 1
-
-    def _ended(self, pending: Mapping[Any, Chunk]) -> list[Any]:
+    def _ended(self, pending: Mapping[Any, object]) -> list[Any]:
         """Those that have an answer, one at least unless the scheduler is slow."""
         distributed = _load_distributed()
         with suppress(TimeoutError):
@@ -135,15 +129,16 @@ class Cluster:
             raise OSError("the scheduler is gone")
         return [future for future in pending if future.status in ("finished", "error", "cancelled", "lost")]
 
-    def _records(self, future: Any, chunk: Chunk, left: deque[tuple[Task, ...]]) -> Iterator[Result]:
+    def _records(
+        self, future: Any, cases: Sequence[tuple[Task, ...]], left: deque[tuple[Task, ...]]
+    ) -> Iterator[Result]:
         distributed = _load_distributed()
         try:
             answer: ChunkRecords = future.result()
         except distributed.scheduler.KilledWorker:
-            cases = chunk.cases
             if len(cases) == 1:
                 reason = "workers were killed while they were at this case, several times"
-                yield from (make_early_record(task, Verdict.HARNESS_ERROR, reason) for task in chunk.tasks)
+                yield from (make_early_record(task, Verdict.HARNESS_ERROR, reason) for task in cases[0])
             left.extendleft(cases if len(cases) > 1 else [])
             self._seconds = _CHUNK_SECONDS  # one case at a time
             return
@@ -152,10 +147,10 @@ class Cluster:
         if answer.error:
             raise UsageError(answer.error)
         if answer.refusal:
-            left.extendleft(chunk.cases)
+            left.extendleft(cases)
             self._refuse(answer)
             return
-        latest = answer.seconds / len(chunk.cases)
+        latest = answer.seconds / len(cases)
         self._seconds = latest if self._seconds == 0 else 0.7 * self._seconds + 0.3 * latest
         yield from answer.results
 
@@ -251,12 +246,6 @@ def _load_distributed() -> Any:
     for name in [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
-
-
-def _errors_of_loss() -> tuple[type[BaseException], ...]:
-    from concurrent.futures import CancelledError
-
-    return (OSError, TimeoutError, CancelledError, RuntimeError)
 
 
 def _start_local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:

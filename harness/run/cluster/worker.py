@@ -16,7 +16,7 @@ from opproof.core.errors import BackendError, OpError, UsageError
 from opproof.harness import __version__
 from opproof.harness.run.cache.location import place
 from opproof.harness.run.scheduler import Pool
-from opproof.harness.run.task import HostLimits, Task, by_case
+from opproof.harness.run.task import HostLimits, Task
 from opproof.reports import Result
 
 #: The judge of this worker, by what it may use.
@@ -34,12 +34,12 @@ def describe_backend(order: Order, spec: str) -> ChunkRecords:
     try:
         return ChunkRecords(name, about=_describe(order, spec, rename_backend(spec, at)))
     except BackendError as error:
-        return ChunkRecords(
-            name, refusal=str(error).replace(rename_backend(spec, at), spec)
-        )  # the run's own name of the file
+        called = str(error).replace(rename_backend(spec, at), spec)  # the run's own name of the file
+        return ChunkRecords(name, refusal=called)
 
 
-def judge_chunk(order: Order, chunk: Chunk) -> ChunkRecords:
+def judge_chunk(order: Order, cases: Sequence[Sequence[Task]]) -> ChunkRecords:
+    """The records of whole cases."""
     name, refusal = _check_worker(order)
     try:
         at = store_uploads(order.files)
@@ -47,9 +47,8 @@ def judge_chunk(order: Order, chunk: Chunk) -> ChunkRecords:
         if refusal:
             return ChunkRecords(name, refusal=refusal)
         begun = time.perf_counter()
-        results = [
-            to_call_names(r, at) for r in _open_pool(order).run([to_local_names(task, at) for task in chunk.tasks])
-        ]
+        tasks = [to_local_names(task, at) for case in cases for task in case]
+        results = [to_call_names(r, at) for r in _open_pool(order).run(tasks)]
     except BackendError as error:
         return ChunkRecords(name, refusal=str(error))
     except (OpError, UsageError) as error:
@@ -61,15 +60,14 @@ def _check_worker(order: Order) -> tuple[str, str]:
     """The worker's address, and what keeps it from judging."""
     from distributed import get_worker
 
-    worker = get_worker()
+    worker, said = get_worker(), ""
     if order.opproof != __version__:
-        return worker.address, f"it has opproof {__version__}; expected {order.opproof}, the version of the run"
-    if worker.state.nthreads != 1:
-        return worker.address, f"it has {worker.state.nthreads} threads; start it with --nthreads 1"
-    if multiprocessing.current_process().daemon:
+        said = f"it has opproof {__version__}; expected {order.opproof}, the version of the run"
+    elif worker.state.nthreads != 1:
+        said = f"it has {worker.state.nthreads} threads; start it with --nthreads 1"
+    elif multiprocessing.current_process().daemon:
         said = "its process is a daemon's, which may start no others; set DASK_DISTRIBUTED__WORKER__DAEMON=False"
-        return worker.address, said
-    return worker.address, ""
+    return worker.address, said
 
 
 def _open_pool(order: Order) -> Pool:
@@ -107,17 +105,6 @@ class Order:
     cache: int | None  # bytes of the worker's own cache; None for no cache
     files: tuple[Upload, ...] = ()
     backends: tuple[tuple[str, str, str], ...] = ()  # spec, name and version, as the run knows them
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Tasks of whole cases, in their order."""
-
-    tasks: tuple[Task, ...]
-
-    @property
-    def cases(self) -> list[tuple[Task, ...]]:
-        return list(by_case(self.tasks))
 
 
 @dataclass(frozen=True)
@@ -180,11 +167,11 @@ def to_local_names(task: Task, at: Mapping[str, str]) -> Task:
 
 def to_call_names(result: Result, at: Mapping[str, str]) -> Result:
     """The record by the names that the call has for its files."""
-    names = {path: name for name, path in at.items()}
     repro, message = result.repro, result.message
-    for path, name in names.items():
+    for name, path in at.items():
         repro, message = repro.replace(path, name), message.replace(path, name)
-    return replace(result, backend=rename_backend(result.backend, names), repro=repro, message=message)
+    backend = rename_backend(result.backend, {path: name for name, path in at.items()})
+    return replace(result, backend=backend, repro=repro, message=message)
 
 
 def _read(name: str) -> Upload | None:

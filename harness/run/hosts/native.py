@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.worker import serve
@@ -27,7 +26,7 @@ from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.run.hosts.host import About, ProcessHost, Support
 from opproof.harness.run.hosts.output_check import check_outputs
-from opproof.harness.run.hosts.process import HostFault, HostProcess, request_answer, request_answers
+from opproof.harness.run.hosts.process import HostFault, HostProcess, request_answers
 from opproof.harness.run.memory.buffer import Bytes
 from opproof.harness.run.memory.layout import GUARD_PAGES, TRAVEL_GUARD_PAGES, Layout, make_layout, take_snapshot, write
 from opproof.harness.run.request import Request
@@ -124,7 +123,9 @@ class NativeHost(ProcessHost):
             sent = np.zeros(layout.request.size, np.uint8)
             write(layout, sent)
             answered, tensors = self._request_answer(metadata, {"arena": sent}, timeout)
-            memory = self._send_along(tensors, sent)
+            memory = tensors.get("arena", sent[:0])
+            if memory.shape != sent.shape or memory.dtype != np.uint8:
+                raise HostFault(Verdict.ERROR, "the answer does not bring the arena back")
         now = take_snapshot(layout, memory)
         self._last = (layout, now, 0) if self._memory is not None else None
         return check_outputs(question, layout, now, self._answer(answered), writes=self._writes(question))
@@ -199,17 +200,11 @@ class NativeHost(ProcessHost):
         self, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float
     ) -> tuple[dict[str, str], dict[str, Array]]:
         longest = _LONGEST if self._memory is not None else LONGEST
-        return request_answer(self._process, self._number(), metadata, tensors, timeout, longest)
+        return request_answers(self._process, self._number(), metadata, tensors, timeout, longest)[0]
 
     def _number(self) -> str:
         self._count += 1
         return str(self._count)
-
-    def _send_along(self, tensors: Mapping[str, Array], sent: Bytes) -> NDArray[Any]:
-        arena = tensors.get("arena")
-        if arena is None or arena.shape != sent.shape or arena.dtype != np.uint8:
-            raise HostFault(Verdict.ERROR, "the answer does not bring the arena back")
-        return arena
 
     def _answer(self, metadata: Mapping[str, str]) -> serve.WireReply:
         try:
@@ -260,7 +255,8 @@ def start(
 def _read_hello(process: HostProcess, spec: str) -> dict[str, str]:
     """The host's hello. Raises BackendError."""
     try:
-        hello, _ = request_answer(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING, _LONGEST)
+        asked = {"kind": "hello", "protocol": PROTOCOL}
+        hello, _ = request_answers(process, "0", asked, {}, LOADING, _LONGEST)[0]
     except HostFault as fault:
         raise BackendError(f"backend {spec!r} could not be loaded: {make_plain(fault.message)}.") from None
     if hello.get("kind") == "hello":

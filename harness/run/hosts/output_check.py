@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -73,17 +73,14 @@ def results_of(returned: Sequence[Returned | None], question: Request, *, writes
         for array, wanted in zip(arrays, question.wanted, strict=True):
             if array is None or wanted is None:
                 continue
-            if any(find_unwritten(part).any() for part in _split_array(array)):
+            flat = array.reshape(-1)
+            parts = (flat[i : i + _PIECE] for i in range(0, max(flat.size, 1), _PIECE))
+            if any(find_unwritten(part).any() for part in parts):
                 missing = find_unwritten(array)
                 index = tuple(int(i) for i in np.argwhere(missing)[0])
                 count = f"{int(missing.sum())} of {array.size} elements were not written, the first at {index}"
                 raise EarlyVerdict(Verdict.NOT_WRITTEN, f"{wanted.name}: {count}")
     return arrays
-
-
-def _split_array(array: Array) -> Iterator[Array]:
-    flat = array.reshape(-1)
-    return (flat[i : i + _PIECE] for i in range(0, max(flat.size, 1), _PIECE))
 
 
 def _check_truth(arrays: Sequence[Array | None], question: Request) -> None:

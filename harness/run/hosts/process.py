@@ -2,7 +2,7 @@
 
 A supervisor (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the
 whole family and ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it
-has read everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
+has read everything nor one that floods its output can block.
 """
 
 from __future__ import annotations
@@ -141,15 +141,15 @@ class HostProcess:
         self._ended = ""
         self.supervisors.add(self._supervisor.pid)
 
-    def exchange(self, request: bytes, timeout: float, longest: int = LONGEST) -> bytes:
-        """Send a frame, and return the next one, of at most `longest` bytes.
-
-        Raises HostFault, after which the host is of no more use.
-        """
-        return self.exchange_several(request, timeout, longest, 1)[0]
+    def exchange(self, request: bytes, timeout: float) -> bytes:
+        """Send a frame, and return the next one. Raises HostFault, after which the host is of no more use."""
+        return self.exchange_several(request, timeout, LONGEST, 1)[0]
 
     def exchange_several(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
-        """Send a frame, and return the next `count`; each has `timeout` seconds after the one before. See exchange."""
+        """Send a frame, and return the next `count`, of at most `longest` bytes.
+
+        Each has `timeout` seconds after the one before. Raises HostFault, as exchange does.
+        """
         try:
             return self._send_and_read(request, timeout, longest, count)
         except HostFault:
@@ -336,7 +336,7 @@ def make_env_prefix(variables: Mapping[str, str] | None) -> list[str]:
 #: A status that ends without a word: the supervisor itself was killed.
 _NO_SUPERVISOR = "no supervisor"
 
-_GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if os.name == "posix" else set()
+_GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS}
 
 
 def _describe_status(status: int) -> str:
@@ -357,28 +357,16 @@ def _widen(*pipes: int) -> None:
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
-def request_answer(
-    process: HostProcess,
-    number: str,
-    metadata: Mapping[str, str],
-    tensors: Mapping[str, Array],
-    timeout: float,
-    longest: int = LONGEST,
-) -> tuple[dict[str, str], dict[str, Array]]:
-    """Metadata and tensors of the answer, of at most `longest` bytes. Raises HostFault."""
-    return request_answers(process, number, metadata, tensors, timeout, longest, 1)[0]
-
-
 def request_answers(
     process: HostProcess,
     number: str,
     metadata: Mapping[str, str],
     tensors: Mapping[str, Array],
     timeout: float,
-    longest: int,
-    count: int,
+    longest: int = LONGEST,
+    count: int = 1,
 ) -> list[tuple[dict[str, str], dict[str, Array]]]:
-    """As `request_answer`, of a request that `count` frames answer; each has `timeout` seconds after the one before."""
+    """Metadata and tensors of each of the `count` frames that answer a request. Raises HostFault; see exchange."""
     frames = process.exchange_several(encode({**metadata, "id": number}, tensors), timeout, longest, count)
     read = {frame: _read(process, frame, number) for frame in dict.fromkeys(frames)}  # most say the same
     return [read[frame] for frame in frames]

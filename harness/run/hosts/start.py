@@ -6,7 +6,6 @@ In the judge's own a debugger works, and nothing keeps the backend from the judg
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,8 +33,8 @@ _NOT_ITS_OWN = ("PYTHON", "LD_", "DYLD_", "OPPROOF")
 
 def start_host(spec: str, limits: HostLimits) -> Host:
     """A host of `spec`, under its capability. Raises BackendError, also where loading it kills or hangs the process."""
-    if capability_of(spec) and (limits.in_process or os.name != "posix"):
-        raise BackendError(f"{spec} needs a process of its own on a POSIX system; leave --in-process or --isa out.")
+    if capability_of(spec) and limits.in_process:
+        raise BackendError(f"{spec} needs a process of its own; leave --in-process or --isa out.")
     variables = environment_of(spec, limits)
     spec = backend_of(spec)
     kind, _, rest = spec.partition(":")
@@ -47,7 +46,7 @@ def start_host(spec: str, limits: HostLimits) -> Host:
         if limits.in_process:
             raise BackendError(f"{spec} is a process of its own, which --in-process cannot be; leave that out.")
         return exec_protocol.start(rest, limits.memory, limits.timeout, variables)
-    if limits.in_process or os.name != "posix":
+    if limits.in_process:
         return InProcessHost(resolve_members(load_backend(spec), spec))
     return native.start(
         spec,

@@ -102,13 +102,12 @@ def write(layout: Layout, memory: Bytes) -> None:
 def take_snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:
     """The buffers as they are now, results copied: what somebody writes later is not judged."""
     zones = [memory[b.low : b.high] for b in layout.buffers]
-    return [zone if b.result is None else _copy_zone(zone) for b, zone in zip(layout.buffers, zones, strict=True)]
-
-
-def _copy_zone(zone: Bytes) -> Bytes:
-    copy = allocate_tensor(zone.shape, np.uint8)
-    copy[...] = zone
-    return copy
+    for i, buffer in enumerate(layout.buffers):
+        if buffer.result is not None:
+            copy = allocate_tensor(zones[i].shape, np.uint8)
+            copy[...] = zones[i]
+            zones[i] = copy
+    return zones
 
 
 class _Builder:

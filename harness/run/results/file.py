@@ -113,7 +113,7 @@ class ResultsFile:
             raise
         self._size += len(line)
         if self._look is not None:
-            self._look = self._look._replace(size=self._look.size + len(line))
+            self._look = (*self._look[:2], self._look[2] + len(line))
 
     def _restore(self) -> None:
         """Write the file again unless it holds the records, and note what was done to it."""
@@ -179,9 +179,8 @@ def save_elsewhere(
     try:
         folder = Path(tempfile.mkdtemp(prefix="opproof-report-"))
     except OSError as second:
-        return ResultsError(
-            f"{said}, nor anything in a temporary folder: {_reason_of(second)}; {_count_left(path, results)}"
-        )
+        where = f"nor anything in a temporary folder: {_reason_of(second)}"
+        return ResultsError(f"{said}, {where}; {_count_left(path, results)}")
     try:
         lines = [encode_record(r) for r in results]
         (folder / FILE).write_bytes(b"".join([encode_record(header), *lines]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import platform
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,36 +46,29 @@ def with_locked_folder(out: Path, header: Header, *, resume: bool = False) -> It
 
 
 def _lock_first(out: Path, header: Header) -> Lock:
-    """The first of `out`, `out`-2, ... that the run may have; says so where that is not `out`."""
-    lock = _lock_unless_foreign(out, header)
-    if isinstance(lock, Lock):
-        return lock
-    content = lock
-    if out.name in ("", ".."):
-        raise UsageError(f"{out} holds {content}, which is kept; give another folder with --out DIR.")
-    for number in itertools.count(2):
-        folder = out.with_name(f"{out.name}-{number}")
+    """The first of `out`, `out`-2, ... that holds nothing which the run may not replace; says so where it is not `out`.
+
+    Raises FolderLocked where `out` is another run's, UsageError where no other name can be made, OSError.
+    """
+    kept = ""  # what `out` holds
+    for number in itertools.count(1):
+        folder = out.with_name(f"{out.name}-{number}") if kept else out
         try:
-            lock = _lock_unless_foreign(folder, header)
+            lock = take(folder)
         except (FolderLocked, FileExistsError):
+            if not kept:
+                raise
             continue
-        if isinstance(lock, Lock):
-            sys.stderr.write(f"opproof: {out} holds {content}, which is kept; this run goes to {folder}.\n")
-            return lock
-    raise AssertionError("there is always another number")
-
-
-def _lock_unless_foreign(folder: Path, header: Header) -> Lock | str:
-    """The folder's lock, or what it holds that the run may not replace. Raises Busy, OSError."""
-    lock = take(folder)
-    try:
-        content = describe_foreign(folder, header)
-    except BaseException:
-        release(lock)
-        raise
-    if content:
-        release(lock)
-        return content
+        with ExitStack() as stack:
+            stack.callback(release, lock)
+            if not (content := describe_foreign(folder, header)):
+                stack.pop_all()
+                break
+        if out.name in ("", ".."):
+            raise UsageError(f"{out} holds {content}, which is kept; give another folder with --out DIR.")
+        kept = kept or content
+    if kept:
+        sys.stderr.write(f"opproof: {out} holds {kept}, which is kept; this run goes to {folder}.\n")
     return lock
 
 
@@ -98,11 +92,6 @@ def _identity_of(header: Header) -> dict[str, Any]:
     asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(options))  # tuples as they come back: lists
     return asked
 
-
-try:
-    import fcntl
-except ImportError:  # Windows, where nothing is locked
-    fcntl = None  # type: ignore[assignment, unused-ignore]
 
 LOCK_FILE = ".opproof-lock"
 
@@ -130,13 +119,17 @@ def take(folder: Path) -> Lock:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK_FILE
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-        if not _try_lock(descriptor):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             holder = _read_holder(descriptor)
             os.close(descriptor)
             raise FolderLocked(
                 f"{folder} is in use by another run, {holder}; wait for its end, or give another folder with --out DIR."
-            )
+            ) from None
+        except OSError:  # a file system without locks
+            break
         if _is(path, descriptor):  # not removed by a run that ended just now
             break
         os.close(descriptor)
@@ -156,18 +149,6 @@ def release(lock: Lock) -> None:
         if _is(lock.path, lock.descriptor):
             lock.path.unlink()
     os.close(lock.descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
 
 
 def _is(path: Path, descriptor: int) -> bool:

@@ -101,7 +101,7 @@ def read_done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[
     its records would be answers to two questions.
     """
     before, results = read_results(folder)
-    _refuse(folder, [*_compare_versions(before), *_compare_bounds(before, header), *_compare_backends(before, header)])
+    _refuse(folder, _compare_headers(before, header))
     ours = select_signed(folder, before, results, key_of_marks)
     if len(ours) < len(results):
         sys.stderr.write(
@@ -151,15 +151,12 @@ def _compare_versions(before: Header) -> list[str]:
     return [] if before.opproof == __version__ else [f"it is of opproof {before.opproof}, and this is {__version__}"]
 
 
-def _compare_bounds(before: Header, header: Header) -> list[str]:
-    if before.constants == header.constants:
-        return []
-    return [f"its bound is {before.bound}, and this opproof's is {header.bound}"]
-
-
-def _compare_backends(before: Header, header: Header) -> list[str]:
+def _compare_headers(before: Header, header: Header) -> list[str]:
+    """In what an interrupted run differs from that which goes on with it."""
+    unlike = before.constants != header.constants
+    bounds = [f"its bound is {before.bound}, and this opproof's is {header.bound}"] * unlike
     earlier = {about.get("spec"): about for about in before.backends}
-    return [
+    return [*_compare_versions(before), *bounds] + [
         f"the {name} of {about['spec']} was {earlier.get(about['spec'], {}).get(name)!r}, and is {value!r}"
         for about in header.backends
         for name, value in about.items()

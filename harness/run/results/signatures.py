@@ -1,21 +1,18 @@
 """results.marks: a keyed mark of every record that a run wrote, so that going on with it believes no other.
 
-A backend may write to the folder of the report. What it puts there during the run the run mends (FileStat); what it
+A backend may write to the folder of the report. What it puts there during the run the run mends (look); what it
 puts there once the run was killed has no mark, for it has not the key (run/cache/location.py).
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import secrets
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE as RESULTS
@@ -27,17 +24,12 @@ UNMARKED = "results.unmarked.jsonl"
 _MARK_BYTES = 16
 
 
-@dataclass(frozen=True)
 class Signer:
     """Makes the marks of one run's records: under another header they are others, so none can be brought along."""
 
-    key: bytes = field(repr=False)
-    header: bytes  # its line
-
-    @functools.cached_property
-    def _begun(self) -> hashlib.blake2b:
-        """With the header in it, which may name thousands of cases: read once, and not for every record."""
-        return hashlib.blake2b(self.header, key=self.key, digest_size=_MARK_BYTES)
+    def __init__(self, key: bytes, header: Header) -> None:
+        # The header may name thousands of cases: it is read once, and not for every record.
+        self._begun = hashlib.blake2b(encode_record(header), key=key, digest_size=_MARK_BYTES)
 
     def mark(self, line: bytes) -> bytes:
         """The mark of a record's line, a line too."""
@@ -72,7 +64,7 @@ def marks_of(path: Path, header: Header, key: bytes | None) -> SignatureFile | N
     """The marks of the run that writes to `path`; None without a key, and then none of another run lie there either."""
     file = path.with_name(SIGNATURE_FILE)
     if key is not None:
-        return SignatureFile(file, Signer(key, encode_record(header)))
+        return SignatureFile(file, Signer(key, header))
     with suppress(FileNotFoundError):
         file.unlink()
     return None
@@ -86,7 +78,7 @@ def select_signed(folder: Path, header: Header, results: Sequence[Result], key: 
         there = frozenset((folder / SIGNATURE_FILE).read_bytes().splitlines(keepends=True))
     except OSError:
         return []
-    marker = Signer(key, encode_record(header))
+    marker = Signer(key, header)
     return [r for r in results if marker.mark(encode_record(r)) in there]
 
 
@@ -97,25 +89,17 @@ def keep_aside(folder: Path) -> Path:
     return aside
 
 
-class FileStat(NamedTuple):
-    """The file as its name leads to it. One that differs from the last means that something else wrote to it.
+def look(path: Path) -> tuple[int, int, int] | None:
+    """Device, inode and size of the file that the name leads to now; None where there is none.
 
-    No time of the last write: file systems on a network mend that afterwards. An edit that keeps the size is seen
-    when the content is read.
+    What differs from the last look says that something else wrote to it. No time of the last write: file systems on a
+    network mend that afterwards. An edit that keeps the size is seen when the content is read.
     """
-
-    device: int
-    inode: int
-    size: int
-
-
-def look(path: Path) -> FileStat | None:
-    """The file now; None where there is none."""
     try:
         status = os.lstat(path)
     except OSError:
         return None
-    return FileStat(status.st_dev, status.st_ino, status.st_size)
+    return status.st_dev, status.st_ino, status.st_size
 
 
 def read_content(path: Path, limit: int) -> bytes | None:

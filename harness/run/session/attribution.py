@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeAlias
 
 from opproof.core.bisection import bisect
 from opproof.core.errors import BackendError
@@ -45,23 +46,23 @@ class Attribution:
         self, task: Task, kept: Attempt, history: Sequence[Candidate]
     ) -> tuple[Attempt, tuple[Task, ...]]:
         """What became of an answer that calls of `history` spoil, and which of them do; none where nobody knows."""
-        kind, found = (task.backend, op_name_of(task), task.mode), None
+        kind, found = (task.backend, op_name_of(task), task.mode), tuple[Task, ...]()
         self._spoilt[kind] += 1
         said = f"who did it was not looked for, after {_MAX_TRACES_PER_OPERATOR} such searches for {op_name_of(task)}"
         if self._spoilt[kind] <= _MAX_TRACES_PER_OPERATOR:
             self._traces += 1
             if self._traces <= _MAX_TRACES:
                 found = find_preceding(history, lambda some: self._seats.is_wrong_after(task, some))
-            said = self._untraced if found is None else found.said
+            said = _describe_preceding(found) if found else self._untraced
         judgement = kept.judgement
-        last = kept.with_verdict(judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
-        return last, () if found is None else found.tasks
+        last = kept.with_verdict(judgement.verdict, f"{judgement.message}; {'seen once: ' * (not found)}{said}")
+        return last, found
 
     def of_harm(
         self, task: Task, met: Attempt, again: Attempt, history: Sequence[Candidate]
     ) -> tuple[Attempt, list[Result]]:
         """What became of a task that `met` harm which did not show `again`, and records of those charged instead."""
-        harm, last, charged = DamageKind(met.judgement.verdict, met.judgement.message), again, list[Result]()
+        harm, last, charged = EarlyVerdict(met.judgement.verdict, met.judgement.message), again, list[Result]()
         guilty = self._trace(task.backend, history, task, harm)
         if not guilty:
             last = met.with_verdict(harm.verdict, f"{harm.message}; seen once: {self._untraced}")
@@ -77,11 +78,10 @@ class Attribution:
         seat = self._seats.seat_of(spec)
         if seat is None or seat.host.alive:
             return []
-        fault = seat.host.fault()
+        harm = seat.host.fault()
         self._seats.leave(spec)
-        if not seat.history or fault.verdict is Verdict.OUT_OF_MEMORY:  # all of them together, as a rule
+        if not seat.history or harm.verdict is Verdict.OUT_OF_MEMORY:  # all of them together, as a rule
             return []
-        harm = DamageKind(fault.verdict, fault.message)
         guilty = self._trace(spec, seat.history, None, harm)
         if guilty:
             return [result for one in guilty for result in _replace_record(one, harm)]
@@ -89,7 +89,7 @@ class Attribution:
         reason = f"between this case and the next {make_plain(harm.message)}; {self._untraced}"
         return [] if last.verdict in FAILED else [make_early_record(last.task, harm.verdict, reason)]
 
-    def _trace(self, spec: str, history: Sequence[Candidate], victim: Task | None, met: DamageKind) -> list[Culprit]:
+    def _trace(self, spec: str, history: Sequence[Candidate], victim: Task | None, met: Damage) -> list[Culprit]:
         """Who is to blame for harm that `victim` met, or that was met between cases."""
         self._traces += 1
         if self._traces > _MAX_TRACES:  # only whether one did it of whose operator that is known
@@ -110,7 +110,7 @@ class Attribution:
         return "no case before it does it again in a fresh process"
 
 
-def _replace_record(guilty: Culprit, met: DamageKind) -> list[Result]:
+def _replace_record(guilty: Culprit, met: Damage) -> list[Result]:
     """The record that replaces that of the guilty; none where it has failed already."""
     if guilty.suspect.verdict in FAILED:
         return []
@@ -125,12 +125,8 @@ _MIN_WATCH_SECONDS = 0.5
 _MAX_WATCH_SECONDS = 6.0
 
 
-@dataclass(frozen=True)
-class DamageKind:
-    """How it shows."""
-
-    verdict: Verdict
-    message: str
+#: How harm shows: by a verdict and a message.
+Damage: TypeAlias = EarlyVerdict | HostFault
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,7 @@ class Culprit:
     """A task after which it shows again."""
 
     suspect: Candidate
-    harm: DamageKind
+    harm: Damage
 
 
 def find_culprits(
@@ -157,7 +153,7 @@ def find_culprits(
     last = [] if victim is None else [Candidate(victim, Verdict.PASS, now)]
     series = [*history, *last]
 
-    def again(start: int, stop: int) -> DamageKind | None:
+    def again(start: int, stop: int) -> Damage | None:
         """What happens in a fresh host from the task of number `start` to before that of `stop`."""
         watch = min(_MIN_WATCH_SECONDS + 2 * (now - series[start].ended), _MAX_WATCH_SECONDS)
         try:
@@ -173,17 +169,11 @@ def find_culprits(
     stop = len(history) if own else len(series)  # who does harm by itself hides what others do
     for start, innocent in iterate_stretches(len(history)):
         if seen := again(start, stop):
-            guilty = _narrow_culprits(series, start, innocent, stop, seen, again)
-            return own + [_test_alone(series, one, again) for one in guilty]
+            for one in _narrow_culprits(series, start, innocent, stop, seen, again):
+                number = series.index(one.suspect)
+                own.append(Culprit(one.suspect, again(number, number + 1) or one.harm))  # with no call after it
+            break
     return own
-
-
-def _test_alone(
-    series: Sequence[Candidate], guilty: Culprit, again: Callable[[int, int], DamageKind | None]
-) -> Culprit:
-    """`guilty` of what it does with no call after it, if that shows."""
-    number = series.index(guilty.suspect)
-    return Culprit(guilty.suspect, again(number, number + 1) or guilty.harm)
 
 
 def iterate_stretches(count: int) -> Iterator[tuple[int, int]]:
@@ -200,11 +190,11 @@ def _narrow_culprits(
     start: int,
     innocent: int,
     stop: int,
-    seen: DamageKind,
-    again: Callable[[int, int], DamageKind | None],
+    seen: Damage,
+    again: Callable[[int, int], Damage | None],
 ) -> list[Culprit]:
     """From `start` on it shows, as `seen`; from `innocent` on it does not."""
-    apart = list[tuple[int, int, DamageKind]]()  # earlier stretches with harm of a kind of their own
+    apart = list[tuple[int, int, Damage]]()  # earlier stretches with harm of a kind of their own
 
     def shows(middle: int) -> bool:
         nonlocal start, seen
@@ -221,7 +211,7 @@ def _narrow_culprits(
     return [*chain.from_iterable(others), Culprit(series[last], seen)]
 
 
-def _replay(host: Host, suspects: Sequence[Candidate], watch: float, timeout: float) -> DamageKind | None:
+def _replay(host: Host, suspects: Sequence[Candidate], watch: float, timeout: float) -> Damage | None:
     """The harm that comes of these calls, or soon after them."""
     try:
         for suspect in suspects:
@@ -234,7 +224,7 @@ def _replay(host: Host, suspects: Sequence[Candidate], watch: float, timeout: fl
         host.late()
         call_task(host, suspects[-1].task, timeout, suspects[-1].verdict)  # it may have become deaf
     except (HostFault, EarlyVerdict) as seen:
-        return DamageKind(seen.verdict, seen.message)
+        return seen
     return None
 
 
@@ -242,30 +232,17 @@ def _replay(host: Host, suspects: Sequence[Candidate], watch: float, timeout: fl
 Wrong = Callable[[Sequence[Candidate]], bool]
 
 
-@dataclass(frozen=True)
-class PrecedingTasks:
-    """The tasks after which it is wrong: one where that suffices."""
-
-    tasks: tuple[Task, ...]
-
-    @property
-    def said(self) -> str:
-        """The same in words."""
-        first = self.tasks[0].case
-        if len(self.tasks) == 1:
-            return f"wrong in a fresh process after {first}"
-        return f"wrong in a fresh process after {len(self.tasks)} calls, of which {first} is the first"
-
-
-def find_preceding(history: Sequence[Candidate], wrong: Wrong) -> PrecedingTasks | None:
-    """What of `history` makes it wrong again; None where nothing does."""
+def find_preceding(history: Sequence[Candidate], wrong: Wrong) -> tuple[Task, ...]:
+    """The tasks of `history` that make it wrong again, one where that suffices; none where nothing does."""
     for start, innocent in iterate_stretches(len(history)):
         if wrong(history[start:]):
-            return _narrow_preceding(history, start, innocent, wrong)
-    return None
+            some = history[bisect(start, innocent, lambda middle: wrong(history[middle:])) :]
+            return tuple(s.task for s in (some[:1] if len(some) > 1 and wrong(some[:1]) else some))
+    return ()
 
 
-def _narrow_preceding(history: Sequence[Candidate], start: int, innocent: int, wrong: Wrong) -> PrecedingTasks:
-    """From `start` on it is wrong; from `innocent` on it is not."""
-    some = history[bisect(start, innocent, lambda middle: wrong(history[middle:])) :]
-    return PrecedingTasks(tuple(s.task for s in (some[:1] if len(some) > 1 and wrong(some[:1]) else some)))
+def _describe_preceding(tasks: Sequence[Task]) -> str:
+    first = tasks[0].case
+    if len(tasks) == 1:
+        return f"wrong in a fresh process after {first}"
+    return f"wrong in a fresh process after {len(tasks)} calls, of which {first} is the first"

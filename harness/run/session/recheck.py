@@ -81,7 +81,8 @@ class Rechecks:
             kept = first.with_verdict(Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
             again = self._seats.attempt_afresh(task) if used else first
             return Recheck(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else Recheck(kept)
-        if first.judgement.stale and not _is_same_answer(first, alone):
+        both = [one.answer.arrays for one in (first, alone) if one.answer is not None]
+        if first.judgement.stale and (len(both) < 2 or not are_same_answers(*both)):
             return Recheck(first.with_verdict(Verdict.NOT_REPEATABLE, STALE))
         return Recheck(first)
 
@@ -94,9 +95,3 @@ class Rechecks:
         what = soft.judgement.message if outside else "a read past the end or before the beginning"
         reason = f"{what} (stopped by a guard page: {first.judgement.message})"
         return first.with_verdict(Verdict.OUT_OF_BOUNDS, reason)
-
-
-def _is_same_answer(first: Attempt, second: Attempt) -> bool:
-    if first.answer is None or second.answer is None:
-        return False
-    return are_same_answers(first.answer.arrays, second.answer.arrays)

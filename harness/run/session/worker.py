@@ -57,8 +57,7 @@ def start(limits: HostLimits, cache: location.CacheLocation | None = None) -> No
     location.clear_cache_env()
     hardening.clear_key_env()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides what an interruption means
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, _raise_too_long)
+    signal.signal(signal.SIGALRM, _raise_too_long)
     warnings.simplefilter("ignore")  # NaN, infinity and empty means are answers here, not accidents
     harden_process()
     take_orphans()
@@ -86,34 +85,22 @@ def judge_cases(cases: Sequence[Sequence[Task]], seconds: float = 0.0) -> Judged
     begun, records = time.monotonic(), []
     try:
         for case in cases:
-            records.append(_judge_tasks(case))
+            signal.setitimer(signal.ITIMER_REAL, _LONGEST)
+            records.append(_DESK[0].results(case))
             spent = time.monotonic() - begun
             if spent >= seconds:
                 break
     finally:
-        _end_orphans()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        # What is left of a host whose supervisor was killed: this process adopts it; its children are supervisors.
+        for orphan in set(supervisor.list_children(os.getpid())) - HostProcess.supervisors:
+            end(orphan)
     _DESK[0].keep()
     return JudgedBatch(records, spent)
 
 
-def _judge_tasks(tasks: Sequence[Task]) -> list[Result]:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, _LONGEST)
-    try:
-        return _DESK[0].results(tasks)
-    finally:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
-
-
 def _raise_too_long(*_: object) -> None:
     raise TooLong(f"the judge was at it for {_LONGEST:g} s")
-
-
-def _end_orphans() -> None:
-    """End what is left of a host whose supervisor was killed: this process adopts it; its children are supervisors."""
-    for orphan in set(supervisor.list_children(os.getpid())) - HostProcess.supervisors:
-        end(orphan)
 
 
 def _end_with_the_run() -> None:

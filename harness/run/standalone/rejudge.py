@@ -143,14 +143,6 @@ def judge_answer(one: PassedTask, asked: Question, arrays: Sequence[Array | None
 SECONDS = 20.0
 
 
-@dataclass(frozen=True)
-class StandaloneOutcome:
-    """What became of a backend's file in a program of its own."""
-
-    wrong: tuple[Result, ...] = ()  # records in the place of those that passed
-    notes: tuple[str, ...] = ()  # sentences for the end of the run
-
-
 def recheck_backends(
     backends: Iterable[str],
     planned: Sequence[Task],
@@ -168,28 +160,30 @@ def recheck_backends(
         path = backend_of(backend)
         if path.endswith(".py") and Path(path).is_file():  # no command that ends so
             with with_hardened_process():
-                outcome = recheck_backend(
-                    backend, [r for r in file.results if r.backend == backend], planned, variables.get(backend, {})
-                )
-            for result in outcome.wrong:
+                own = [r for r in file.results if r.backend == backend]
+                wrong, said = recheck_backend(backend, own, planned, variables.get(backend, {}))
+            for result in wrong:
                 file.add(mark(result, known))
-            notes += outcome.notes
+            notes += said
     return notes
 
 
 def recheck_backend(
     backend: str, results: Sequence[Result], planned: Iterable[Task], variables: Mapping[str, str]
-) -> StandaloneOutcome:
-    """Ask a backend's file so, what its `results` say is right, with `variables` in its environment."""
+) -> tuple[list[Result], list[str]]:
+    """Ask a backend's file so, what its `results` say is right, with `variables` in its environment.
+
+    Records in the place of those that passed, and sentences for the end of the run.
+    """
     some = list(iterate_passed(choose_calls(results), {key_of(task): task for task in planned}))
     if not some:
-        return StandaloneOutcome()
+        return [], []
     jobs = [make_job(one.pair) for one in some]
     program = ask_program(Path(backend_of(backend)), jobs, SECONDS, limit=2 * SECONDS, variables=variables)
     came = [(one, answer) for one, answer in zip(some, program.answers, strict=True) if answer is not None]
-    wrong = tuple(filter(None, (find_wrong(one, answer) for one, answer in came)))
+    wrong = list(filter(None, (find_wrong(one, answer) for one, answer in came)))
     said = [describe_left_out(backend, program.status, len(came), len(some)), describe_not_at_once(backend, came)]
-    return StandaloneOutcome(wrong, tuple(filter(None, [*said, "" if wrong else describe_idle(backend, came)])))
+    return wrong, list(filter(None, [*said, "" if wrong else describe_idle(backend, came)]))
 
 
 def describe_left_out(backend: str, status: int | None, came: int, count: int) -> str:

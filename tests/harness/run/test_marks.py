@@ -124,4 +124,4 @@ def test_only_the_record_whose_line_it_is_has_a_mark(tmp_path, run):
     assert select_signed(tmp_path, header, results, KEY) == results[1:3]
     assert select_signed(tmp_path, replace(header, cases=1), there, KEY) == []
     assert select_signed(tmp_path, header, there, bytes(32)) == []
-    assert Signer(KEY, encode_record(header)).mark(b"a") != Signer(KEY, encode_record(header)).mark(b"b")
+    assert Signer(KEY, header).mark(b"a") != Signer(KEY, header).mark(b"b")

@@ -128,7 +128,7 @@ def test_where_memory_does_not_suffice_fewer_runs_are_made_at_once():
 
 def test_the_array_that_found_no_room_is_in_what_to_give():
     error = SimpleNamespace(shape=(2**20, 512), dtype=np.dtype(np.float64))
-    said = explain_outgrown(Case.parse("exp[x=4x5;f32]"), 1024 * MIB, error)
+    said = explain_outgrown("exp[x=4x5;f32]", 1024 * MIB, error)
     assert "it asked for has 4096 MiB" in said
     assert "give --judge-memory 9216 or more" in said
 

@@ -1,5 +1,6 @@
 """Where a run writes: one run at a time in a folder, and never over anything but what the same call left."""
 
+import fcntl
 import json
 import os
 import signal
@@ -207,12 +208,12 @@ def test_of_runs_started_at_once_one_gets_the_folder(tmp_path):
 def test_a_lock_file_that_goes_while_it_is_locked(tmp_path, monkeypatch):
     """The run before ends between the opening of its lock file and the locking: that file locks nobody out."""
 
-    def late(descriptor):
+    def late(descriptor, how):
         monkeypatch.undo()
         (tmp_path / lock.LOCK_FILE).unlink()
-        return lock._try_lock(descriptor)
+        fcntl.flock(descriptor, how)
 
-    monkeypatch.setattr(lock, "_try_lock", late)
+    monkeypatch.setattr("fcntl.flock", late)
     held = lock.take(tmp_path)
     with pytest.raises(lock.FolderLocked):
         lock.take(tmp_path)
