@@ -8,6 +8,7 @@ from typing import Any
 
 from opproof.core.errors import OpError
 from opproof.harness.reference.torch.arithmetic import Arithmetic
+from opproof.harness.reference.torch.intercept import with_modes_off
 from opproof.harness.reference.torch.sums import Rule, by_index
 
 #: PyTorch's numbers of what is done to a bag.
@@ -21,9 +22,12 @@ def reduce_bags(
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """_embedding_bag: the bags, of each index its bag, sizes, and which row was the largest."""
     torch = noise.torch
-    known = noise.decide(
-        "bags", lambda: _call_plain(func, weight, indices, offsets, by_count, mode, sparse, None, closed, padding)
-    )
+
+    def made() -> Any:
+        with with_modes_off():
+            return func(weight, indices, offsets, by_count, mode, sparse, None, closed, padding)
+
+    known = noise.decide("bags", made)
     count = offsets.shape[0] - int(closed)
     bag = _bag_of(torch, indices, offsets[:count])
     sizes, largest = known[2], known[3]
@@ -35,13 +39,6 @@ def reduce_bags(
     kept = indices != padding
     y = weight.new_zeros(count, weight.shape[1]).index_add(0, bag[kept], rows[kept])
     return (y / sizes.clamp_min(1)[:, None].double() if mode == _MODE_MEAN else y), bag, sizes, largest
-
-
-def _call_plain(func: Any, *args: Any) -> Any:
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
-        return func(*args)
 
 
 def _bag_of(torch: Any, indices: Any, offsets: Any) -> Any:
