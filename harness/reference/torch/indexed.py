@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from opproof.core.errors import OpError
 from opproof.harness.reference.torch.arithmetic import Arithmetic
 from opproof.harness.reference.torch.intercept import with_modes_off
-from opproof.harness.reference.torch.sums import Rule, by_index
+from opproof.harness.reference.torch.sums import Rule, by_index, differentiate_steps
 
 #: PyTorch's numbers of what is done to a bag.
 _MODE_MEAN = 1
@@ -208,36 +209,10 @@ def reduce_segments(
     return y.reshape(runs.shape)
 
 
-def differentiate_segments(
-    noise: Arithmetic, func: Any, g: Any, y: Any, x: Any, reduce: str, *, lengths: Any = None, offsets: Any = None,
-    axis: int = 0, **_: Any,
-) -> Any:  # fmt: skip
-    """_segment_reduce_backward: equal extremes share; a product is divided by the factor, or made of the others."""
-    del func
-    torch = noise.torch
-    runs = _find_runs(torch, x, lengths, offsets, axis)
-
-    def by_row(of: Any) -> Any:
-        flat = of.reshape(len(runs.lengths), -1)
-        return torch.cat([flat, flat.new_zeros(1, flat.shape[1])]).index_select(0, runs.place)
-
-    def counted(marks: Any) -> Any:
-        none = runs.rows.new_zeros(len(runs.lengths) + 1, runs.rows.shape[1])
-        return none.index_add(0, runs.place, marks.double()).index_select(0, runs.place)
-
-    if reduce == "mean":
-        g = g.reshape(len(runs.lengths), -1) / runs.lengths.clamp_min(1).double()
-    each = by_row(g)
-    if reduce in _EXTREMES:
-        wins = runs.rows == by_row(y)
-        each = torch.where(wins, each / counted(wins).clamp_min(1), 0.0)
-    if reduce == "prod":
-        zero = runs.rows == 0
-        zeros, factors = counted(zero), runs.rows.masked_fill(zero, 1.0)
-        ones = x.new_ones(len(runs.lengths) + 1, runs.rows.shape[1])
-        others = ones.index_reduce(0, runs.place, factors, "prod").index_select(0, runs.place) / factors
-        each = torch.where(zeros == zero, each * others, 0.0)
-    return torch.where(runs.place[:, None] < len(runs.lengths), each, 0.0).reshape(x.shape)
+def differentiate_segments(noise: Arithmetic, func: Any, g: Any, y: Any, x: Any, reduce: str, **options: Any) -> Any:
+    """_segment_reduce_backward: equal extremes share."""
+    del y
+    return differentiate_steps(noise, partial(reduce_segments, noise, func, reduce=reduce, **options), [x], g)[0]
 
 
 SEGMENTS: dict[str, Rule] = {"segment_reduce": reduce_segments, "_segment_reduce_backward": differentiate_segments}

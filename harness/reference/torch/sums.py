@@ -23,6 +23,16 @@ def map_rules(*rows: tuple[Rule, str]) -> dict[str, Rule]:
     return {name: rule for rule, names in rows for name in names.split()}
 
 
+def differentiate_steps(noise: Arithmetic, made: Callable[..., Any], inputs: Sequence[Any], g: Any) -> tuple[Any, ...]:
+    """The gradients of what is `made` of the inputs in steps, by autograd: each step of its backward rounds too."""
+    from torch.overrides import enable_reentrant_dispatch
+
+    with enable_reentrant_dispatch(), noise.torch.enable_grad():
+        leaves = [x.detach().requires_grad_() for x in inputs]
+        found: tuple[Any, ...] = noise.torch.autograd.grad(made(*leaves), leaves, g, materialize_grads=True)
+    return found
+
+
 def accumulate_error(total: Any, squares: Any, terms: int) -> Any:
     """RMS rounding error, in roundings, of a sequential sum of `terms` terms."""
     if terms <= 1:
