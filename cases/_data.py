@@ -31,8 +31,6 @@ from opproof.cases._fills import (
     NOT_FINITE,
     OF_ONE,
     PAST_EXP,
-    PIECE,
-    PIECEWISE,
     PIVOTS,
     REPORTS,
     SINGULAR,
@@ -55,8 +53,8 @@ from opproof.cases._uneven import (
     truths,
 )
 from opproof.cases._whole import WHOLE_FILLS, confined
-from opproof.core.arrays import Closed, Whole, allocate_tensor
-from opproof.core.dtypes import DTYPES, Dtype, round_to
+from opproof.core.arrays import Closed, Whole
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.errors import CaseError, suggest
 
 #: By fill what is asked of who draws codes.
@@ -215,34 +213,6 @@ def _one(case: Case) -> str:
         if name in case.shapes:
             return name
     return next((name for name, shape in case.shapes.items() if shape), case.tensors[0][0])
-
-
-def draw_stored(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
-    """What `draw_tensor` draws, in its own NumPy dtype; a large tensor a part at a time, where that can be."""
-    dtype = DTYPES[case.dtype_of(name)].numpy
-    whole = isinstance(constraint, range | Whole) or callable(constraint) or case.fill not in PIECEWISE
-    whole = whole or DTYPES[case.dtype].whole or constraint in ("definite", "regular")  # a matrix is no run of numbers
-    if whole or math.prod(shape) <= PIECE:
-        values = draw_tensor(case, name, shape, constraint, salt)
-        return values.astype(dtype) if values.dtype.kind == "f" else values
-    return _in_pieces(f"{case}|{name}|{salt}", shape, DTYPES[case.dtype_of(name)], case.fill, constraint)
-
-
-def stored_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> NDArray[Any]:
-    """What `draw_cotangent` draws, in the case's own NumPy dtype, a part at a time."""
-    fill = case.fill if case.fill in ("exact", "signs") else "normal"
-    return _in_pieces(f"{case}|cotangent {name}|variant={variant}", shape, DTYPES[case.dtype], fill, None)
-
-
-def _in_pieces(key: str, shape: Shape, dtype: Dtype, fill: str, constraint: Any) -> NDArray[Any]:
-    bits = bits_of(key)
-    flat = allocate_tensor([math.prod(shape)], dtype.numpy)
-    for start in range(0, flat.size, PIECE):
-        piece = flat[start : start + PIECE]
-        values = FILLS[fill](bits, piece.shape, dtype)
-        with np.errstate(all="ignore"):
-            piece[...] = values if constraint is None else _constrain(values, constraint)
-    return flat.reshape(shape)
 
 
 def _array(values: Any, shape: Shape) -> Floats:
