@@ -191,25 +191,6 @@ ON_KINKS = frozenset(
     | {"branches", "edges", "meet", ALIKE, "lone", "squares", BRINK, "midpoints", "tenths"}
 )
 
-#: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.
-PIECE = 2**18
-PIECEWISE = frozenset(
-    {
-        "normal",
-        "wide",
-        "offset",
-        "huge",
-        "small",
-        "positive",
-        "negative",
-        "ties",
-        "halves",
-        "exact",
-        "signs",
-        "subnormal",
-    }
-)
-
 
 def is_on_kinks(fill: str) -> bool:
     """Whether the fill may sit on kinks."""

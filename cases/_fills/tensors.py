@@ -33,8 +33,6 @@ from opproof.cases._fills.fills import (
     NOT_FINITE,
     OF_ONE,
     PAST_EXP,
-    PIECE,
-    PIECEWISE,
     PIVOTS,
     REPORTS,
     SINGULAR,
@@ -45,8 +43,8 @@ from opproof.cases._fills.limits import fill_brink
 from opproof.cases._fills.matrices import make_definite, make_regular
 from opproof.cases._fills.random_bits import Bits, Floats, bits_of, choose, draw_below, fill_normal
 from opproof.cases._fills.stored import is_stored, read_stored
-from opproof.core.arrays import Closed, Whole, allocate_tensor
-from opproof.core.dtypes import DTYPES, Dtype, round_to
+from opproof.core.arrays import Closed, Whole
+from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.errors import CaseError, suggest
 
 #: By fill what is asked of who draws codes.
@@ -187,34 +185,6 @@ def _find_one(case: Case) -> str:
         if name in case.shapes:
             return name
     return next((name for name, shape in case.shapes.items() if shape), case.tensors[0][0])
-
-
-def draw_stored(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
-    """Draw what `draw_tensor` does, in its own NumPy dtype; a large tensor a part at a time, where that can be."""
-    dtype = DTYPES[case.dtype_of(name)].numpy
-    whole = isinstance(constraint, range | Whole) or callable(constraint) or case.fill not in PIECEWISE
-    whole = whole or DTYPES[case.dtype].whole or constraint in ("definite", "regular")  # a matrix is no run of numbers
-    if whole or math.prod(shape) <= PIECE:
-        values = draw_tensor(case, name, shape, constraint, salt)
-        return values.astype(dtype) if values.dtype.kind == "f" else values
-    return _draw_in_pieces(f"{case}|{name}|{salt}", shape, DTYPES[case.dtype_of(name)], case.fill, constraint)
-
-
-def draw_stored_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> NDArray[Any]:
-    """Draw what `draw_cotangent` does, in the case's own NumPy dtype, a part at a time."""
-    fill = case.fill if case.fill in ("exact", "signs") else "normal"
-    return _draw_in_pieces(f"{case}|cotangent {name}|variant={variant}", shape, DTYPES[case.dtype], fill, None)
-
-
-def _draw_in_pieces(key: str, shape: Shape, dtype: Dtype, fill: str, constraint: Any) -> NDArray[Any]:
-    bits = bits_of(key)
-    flat = allocate_tensor([math.prod(shape)], dtype.numpy)
-    for start in range(0, flat.size, PIECE):
-        piece = flat[start : start + PIECE]
-        values = FILLS[fill](bits, piece.shape, dtype)
-        with np.errstate(all="ignore"):
-            piece[...] = values if constraint is None else _constrain(values, constraint)
-    return flat.reshape(shape)
 
 
 def _as_array(values: Any, shape: Shape) -> Floats:

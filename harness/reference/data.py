@@ -84,7 +84,7 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
         near = find_near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
         if not near.any():
             break
-        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), name_redraw(variant, attempt))
+        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), f"{variant}, again {attempt}")
         moved = np.where(near, fresh, values[first])
         values = {name: moved if v is values[first] else v for name, v in values.items()}
         repeat_slices(case, values)
@@ -164,11 +164,6 @@ def _fill_hidden(case: Case, op: Op, values: dict[str, Array], variant: int) -> 
 def _hide_whole_columns(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Where a mask hides an element in all slices of a tensor, which are one in memory."""
     return np.broadcast_to(np.all(mask, axis=0), mask.shape) if mask.ndim else mask
-
-
-def name_redraw(variant: int, attempt: int) -> str:
-    """What the data are drawn by that take the place of those near a kink."""
-    return f"{variant}, again {attempt}"
 
 
 def find_near_kinks(case: Case, op: Op, values: dict[str, Array], largest: float) -> NDArray[np.bool_]:

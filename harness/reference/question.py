@@ -31,7 +31,6 @@ from opproof.harness.reference.data import (
     repeat_slices,
     replace_uncomputable,
     replace_undefined,
-    to_dtype,
 )
 from opproof.harness.reference.roundoff import RUNS, ignore_fp_warnings, least_normal_of
 from opproof.reference_ops import Op, gradients_of
@@ -213,8 +212,8 @@ def make_question(case: Case, op: Op, mode: Mode, other_mode: QuestionPair | Non
         return QuestionPair(asked, other)
     needs = tuple(needs_of(case, op, others, other.outputs))
     return QuestionPair(
-        _keep_evaluated(asked, asked.given(cotangents=_draw_cotangents(case, op, other.outputs, 0), needs=needs)),
-        _keep_evaluated(other, other.given(cotangents=_draw_cotangents(case, op, other.outputs, 1), needs=needs)),
+        _keep_evaluated(asked, asked.given(cotangents=draw_cotangents(case, op, other.outputs, 0), needs=needs)),
+        _keep_evaluated(other, other.given(cotangents=draw_cotangents(case, op, other.outputs, 1), needs=needs)),
     )
 
 
@@ -238,21 +237,13 @@ def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Arra
     return values
 
 
-def _draw_cotangents(case: Case, op: Op, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
-    return repeat_one_period(case, op, outputs, variant) or tuple(cotangents_of(case, outputs, variant))
-
-
-def repeat_one_period(
-    case: Case, op: Op, outputs: Sequence[Array], variant: int, *, stored: bool = False
-) -> tuple[Array | None, ...] | None:
-    """The cotangents of a case that repeats, `stored` in its dtype; None of one that does not."""
+def draw_cotangents(case: Case, op: Op, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
+    """The cotangents of a case; of one that repeats, those of one period."""
     periods = find_periods(case, op)
     few = None if periods is None else _shrink_outputs(periods, op, outputs)
     if periods is None or few is None:
-        return None
-    drawn = cotangents_of(periods.case, few, variant)
-    drawn = [to_dtype(g, case.dtype) if stored and g is not None else g for g in drawn]
-    return repeat_cotangents(periods, op, drawn, [y.shape for y in outputs])
+        return tuple(cotangents_of(case, outputs, variant))
+    return repeat_cotangents(periods, op, cotangents_of(periods.case, few, variant), [y.shape for y in outputs])
 
 
 def _shrink_outputs(periods: Periods, op: Op, outputs: Sequence[Array]) -> list[Array] | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.intercept import with_intercepted_functions
+from opproof.harness.reference.torch.intercept import with_intercepted_functions, with_modes_off
 
 _NARROW_DTYPES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _HERE = str(Path(__file__).parent)
@@ -103,8 +103,6 @@ def with_named_constants(noise: Arithmetic) -> Any:
     if not noise.exact:
         return contextlib.nullcontext()
     torch = noise.torch
-    from torch.utils._python_dispatch import _disable_current_modes
-
     makers = {torch.tensor, torch.as_tensor, torch.scalar_tensor, torch.full, torch.linspace, torch.logspace}
 
     def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -112,7 +110,7 @@ def with_named_constants(noise: Arithmetic) -> Any:
         if func in makers and kwargs.get("dtype") is None and y.dtype == torch.float64:
             given = any(isinstance(v, torch.Tensor) or hasattr(v, "dtype") for v in args[:1])
             if not given:
-                with _disable_current_modes():  # or the comparison would be one of the reference's
+                with with_modes_off():  # or the comparison would be one of the reference's
                     keep_line(noise, y)
         return y
 
@@ -184,9 +182,7 @@ def with_stored_casts(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> Ab
 
 def _off(noise: Any, store: Any, y: Any) -> Any:
     """What one store puts `y` off, which has no gradient."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes(), noise.torch.no_grad():
+    with with_modes_off(), noise.torch.no_grad():
         plain = y.detach()
         return store.of(noise, plain) - plain
 

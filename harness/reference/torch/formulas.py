@@ -7,10 +7,23 @@ from collections.abc import Callable
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
+from opproof.harness.reference.torch.intercept import with_modes_off
 from opproof.harness.reference.torch.stored_outputs import find_largest_score
 from opproof.harness.reference.torch.sums import Rule, axes_of, count
 
 _ROOT_HALF = math.sqrt(0.5)
+
+
+def _decompose(func: Any, *args: Any, **options: Any) -> Any:
+    """What an operation gives by the steps that PyTorch itself has for it."""
+    from torch._decomp import decomposition_table
+
+    return decomposition_table[func](*args, **options)
+
+
+def _is_usual(noise: Arithmetic) -> bool:
+    """Whether the formula is the usual one: no other way is measured."""
+    return noise.exact or noise.algorithm is not Algorithm.OTHER
 
 
 def compute_sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
@@ -23,7 +36,7 @@ def compute_sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
 def differentiate_sigmoid(noise: Arithmetic, func: Any, g: Any, y: Any) -> Any:
     """sigmoid_backward; by way of the complement y has a roundoff of 1, where it is small as where it is not."""
     del func
-    if not noise.exact and noise.algorithm is Algorithm.OTHER:
+    if not _is_usual(noise):
         y = y + roundoff_of(noise, lambda: noise.torch.ones_like(y))
     return g * ((1 - y) * y)
 
@@ -52,9 +65,7 @@ def compute_gelu(noise: Arithmetic, func: Any, x: Any, *, approximate: str = "no
 def differentiate_gelu(noise: Arithmetic, func: Any, g: Any, x: Any, *, approximate: str = "none") -> Any:
     """gelu_backward; the tanh form as PyTorch writes it."""
     if approximate == "tanh":
-        from torch._decomp import decomposition_table
-
-        return decomposition_table[func](g, x, approximate=approximate)
+        return _decompose(func, g, x, approximate=approximate)
     density = (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
     return g * (_compute_normal_cdf(noise, x) + x * density)
 
@@ -64,13 +75,11 @@ def compute_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) 
 
     Of two shares the one as the complement of the other, sigmoid(a - b), has a roundoff of 1.
     """
-    from torch._decomp import decomposition_table
-
-    y = decomposition_table[func](x, dim, *rest)
+    y = _decompose(func, x, dim, *rest)
     most = noise.size("largest score", lambda: find_largest_score(x, dim))
     if noise.exact:
         noise.products.shares.append((y, most))
-    if noise.exact or noise.algorithm is not Algorithm.OTHER:
+    if _is_usual(noise):
         return y
     z = y + y * (_roundoff_of_logsumexp(noise, x, dim) + _roundoff_of_scores(noise, most, y))
     two = bool(y.dim()) and y.shape[dim] == 2
@@ -82,12 +91,10 @@ def differentiate_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int
 
     Of two shares by way of sigmoid(a - b), whose y (1 - y) has a roundoff of 1; of attention by its saved output.
     """
-    from torch._decomp import decomposition_table
-
-    d = decomposition_table[func](g, y, dim, *rest)
+    d = _decompose(func, g, y, dim, *rest)
     size = noise.size("sum(g o)", lambda: noise.products.rounding(g, y) if dim in (-1, y.dim() - 1) else None)
     most = noise.size("scores", lambda: noise.products.largest(y))
-    if noise.exact or noise.algorithm is not Algorithm.OTHER or not y.numel() or not y.dim():
+    if _is_usual(noise) or not y.numel() or not y.dim():
         return d
     if size is not None and noise.saved:
         d = d - _read_back(noise, y, size)
@@ -101,26 +108,20 @@ def differentiate_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int
 
 def _read_back(noise: Arithmetic, y: Any, size: Any) -> Any:
     """What shares `y` of a row get too much where sum(g o) is off by roundoffs of o, as many as `size` has."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
+    with with_modes_off():
         return y.detach() * (size * noise.saved * noise.drawn(size))
 
 
 def compute_log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     """_log_softmax; by way of a saved logsumexp, alike."""
-    from torch._decomp import decomposition_table
-
-    y = decomposition_table[func](x, dim, *rest)
-    return y if noise.exact or noise.algorithm is not Algorithm.OTHER else y + _roundoff_of_logsumexp(noise, x, dim)
+    y = _decompose(func, x, dim, *rest)
+    return y if _is_usual(noise) else y + _roundoff_of_logsumexp(noise, x, dim)
 
 
 def differentiate_log_softmax(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
     """_log_softmax_backward_data; of logits as differences to one of them, the shares' sum stands where 1 stood."""
-    from torch._decomp import decomposition_table
-
-    d = decomposition_table[func](g, y, dim, *rest)
-    if noise.exact or noise.algorithm is not Algorithm.OTHER or not y.numel():
+    d = _decompose(func, g, y, dim, *rest)
+    if _is_usual(noise) or not y.numel():
         return d
     d = d + _place_roundoffs_at_largest(noise, y, dim, lambda: g.abs() + y.exp() * g.sum(dim, keepdim=True).abs())
     return d + d * roundoff_of(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
@@ -131,9 +132,7 @@ def _place_roundoffs_at_largest(noise: Arithmetic, y: Any, dim: int, terms: Call
 
     Autograd through x - amax(x) sends there what it sends to all, negated and summed: 0, but for what was rounded.
     """
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
+    with with_modes_off():
         plain = y.detach()
         off = roundoff_of(noise, lambda: terms().detach()).sum(dim, keepdim=True)
         return noise.torch.zeros_like(plain).scatter(dim, plain.argmax(dim, keepdim=True), off)
@@ -153,9 +152,7 @@ def _roundoff_of_scores(noise: Arithmetic, most: Any, like: Any) -> Any:
 
 def roundoff_of(noise: Arithmetic, made: Callable[[], Any]) -> Any:
     """What rounding a tensor changes; 0 where it is no number. `made` is evaluated without noise."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
+    with with_modes_off():
         plain = made()
         return (noise.rounded(plain) - plain).nan_to_num_(0.0, 0.0, 0.0)
 
@@ -179,25 +176,9 @@ def _parse_moments_call(x: Any, args: Any, options: dict[str, Any]) -> tuple[Any
     return _compute_moments(x, dim, correction if correction is None else float(correction), keepdim)
 
 
-def compute_var(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    del noise, func
-    return _parse_moments_call(x, args, options)[0]
-
-
-def compute_var_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    del noise, func
-    return _parse_moments_call(x, args, options)
-
-
-def compute_std(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    del noise, func
-    return _parse_moments_call(x, args, options)[0].sqrt()
-
-
-def compute_std_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
-    del noise, func
-    variance, mean = _parse_moments_call(x, args, options)
-    return variance.sqrt(), mean
+def _make_moments_rule(taken: Callable[[Any, Any], Any]) -> Rule:
+    """The rule of what is made of a variance and a mean."""
+    return lambda _noise, _func, x, *args, **options: taken(*_parse_moments_call(x, args, options))
 
 
 def compute_vector_norm(
@@ -252,10 +233,8 @@ def differentiate_elu(
     noise: Arithmetic, func: Any, g: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool, x: Any
 ) -> Any:
     """elu_backward; by way of the saved y it is g (y + alpha) below 0, with a roundoff of alpha."""
-    from torch._decomp import decomposition_table
-
-    d = decomposition_table[func](g, alpha, scale, input_scale, is_result, x)
-    if noise.exact or noise.algorithm is not Algorithm.OTHER:
+    d = _decompose(func, g, alpha, scale, input_scale, is_result, x)
+    if _is_usual(noise):
         return d
     factor = alpha * scale * input_scale
     return d + roundoff_of(noise, lambda: (g.detach() * factor).masked_fill(x.detach() >= 0, 0.0))
@@ -285,10 +264,10 @@ FORMULAS: dict[str, Rule] = {
     "_log_softmax_backward_data": differentiate_log_softmax,
     "gelu": compute_gelu,
     "gelu_backward": differentiate_gelu,
-    "var": compute_var,
-    "var_mean": compute_var_mean,
-    "std": compute_std,
-    "std_mean": compute_std_mean,
+    "var": _make_moments_rule(lambda variance, _: variance),
+    "var_mean": _make_moments_rule(lambda variance, mean: (variance, mean)),
+    "std": _make_moments_rule(lambda variance, _: variance.sqrt()),
+    "std_mean": _make_moments_rule(lambda variance, mean: (variance.sqrt(), mean)),
     "linalg_vector_norm": compute_vector_norm,
     "_cdist_forward": compute_distances,
     "_cdist_backward": differentiate_distances,

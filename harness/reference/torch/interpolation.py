@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.sums import Rule, accumulate_error
+from opproof.harness.reference.torch.sums import Rule, accumulate_error, differentiate_steps
 
 #: Keys' constant, as PyTorch has it, and with antialiasing.
 _CUBIC_COEFFICIENT = -0.75
@@ -150,12 +150,11 @@ _KEYS_COEFFICIENT = -0.75
 
 @dataclass(frozen=True)
 class _Tap:
-    """A cell along an axis for every place, whether it exists, its weight and how that changes with the grid."""
+    """A cell along an axis for every place, whether it exists, and its weight."""
 
     cell: Any
     exists: Any
     weight: Any
-    change: Any
 
 
 def sample_grid(noise: Arithmetic, func: Any, x: Any, grid: Any, way: int, padding: int, align: bool) -> Any:
@@ -174,22 +173,14 @@ def differentiate_grid_sample(
     noise: Arithmetic, func: Any, g: Any, x: Any, grid: Any, way: int, padding: int, align: bool, wanted: Sequence[bool]
 ) -> tuple[Any, Any]:
     """grid_sampler_2d_backward and grid_sampler_3d_backward."""
-    del func
-    torch, flat, g = noise.torch, x.flatten(2), g.flatten(2)
-    axes = _make_axis_taps(torch, x, grid, way, padding, align)
-    indices, values = list[Any](), list[Any]()
-    along: list[list[Any]] = [[] for _ in axes]
-    for taps in itertools.product(*axes):
-        index, exists = _index(taps, x.shape[2:])
-        weight = torch.where(exists, math.prod(t.weight for t in taps), 0.0)
-        indices.append(index[:, None].expand(-1, x.shape[1], -1))
-        values.append(g * weight[:, None])
-        share = torch.where(exists, (g * _read(flat, index)).sum(1), 0.0)
-        for k, parts in enumerate(along):
-            parts.append(share * math.prod(t.change if j == k else t.weight for j, t in enumerate(taps)))
-    dx = x.new_zeros(flat.shape).scatter_add(2, torch.cat(indices, 2), torch.cat(values, 2)).reshape(x.shape)
-    dgrid = torch.stack([torch.stack(parts).sum(0) for parts in reversed(along)], -1).reshape(grid.shape)
-    return (dx if wanted[0] else None), (dgrid if wanted[1] else None)
+    given, which = [x, grid], [i for i, need in enumerate(wanted) if need]
+
+    def made(*leaves: Any) -> Any:
+        both = {0: x, 1: grid, **dict(zip(which, leaves, strict=True))}
+        return sample_grid(noise, func, both[0], both[1], way, padding, align)
+
+    found = dict(zip(which, differentiate_steps(noise, made, [given[i] for i in which], g), strict=True))
+    return found.get(0), found.get(1)
 
 
 def _read(flat: Any, index: Any) -> Any:
@@ -212,62 +203,52 @@ def _make_axis_taps(torch: Any, x: Any, grid: Any, way: int, padding: int, align
 
 
 def _make_taps(torch: Any, grid: Any, n: int, way: int, padding: int, align: bool) -> list[_Tap]:
-    slope = (n - 1) / 2 if align else n / 2
-    place, change = grid * slope + (n - 1) / 2, torch.full_like(grid, slope)
+    place = grid * ((n - 1) / 2 if align else n / 2) + (n - 1) / 2
     if way == _MODE_CUBIC:
         cell = place.floor()
         weights = _compute_keys_weights(place - cell)
-        cells = [_pad_places(torch, cell + i - 1, n, padding, align)[0].round() for i in range(4)]
+        cells = [_pad_places(torch, cell + i - 1, n, padding, align).round() for i in range(4)]
     else:
-        place, toward = _pad_places(torch, place, n, padding, align)
-        change = change * toward
+        place = _pad_places(torch, place, n, padding, align)
         if way == _MODE_NEAREST:
-            cells, weights = [place.round()], [(torch.ones_like(place), torch.zeros_like(place))]
+            cells, weights = [place.round()], [torch.ones_like(place)]
         else:
             cell = place.floor()
-            t = place - cell
-            cells, weights = [cell, cell + 1], [(1 - t, -torch.ones_like(t)), (t, torch.ones_like(t))]
-    taps = []
-    for c, (weight, slopes) in zip(cells, weights, strict=True):
-        whole = c.clamp(-1, n).long()
-        taps.append(_Tap(whole.clamp(0, n - 1), (whole >= 0) & (whole < n), weight, slopes * change))
-    return taps
+            cells, weights = [cell, cell + 1], [1 - (place - cell), place - cell]
+    wholes = [c.clamp(-1, n).long() for c in cells]
+    return [_Tap(c.clamp(0, n - 1), (c >= 0) & (c < n), w) for c, w in zip(wholes, weights, strict=True)]
 
 
-def _pad_places(torch: Any, place: Any, n: int, padding: int, align: bool) -> tuple[Any, Any]:
-    """Places brought within the axis, and how they change with it: 1, -1 behind a mirror, 0 beyond the edge."""
-    toward = torch.ones_like(place)
+def _pad_places(torch: Any, place: Any, n: int, padding: int, align: bool) -> Any:
+    """Places brought within the axis; beyond the edge, and on it, they do not change with the grid."""
     if padding == _PADDING_ZEROS:
-        return place, toward
+        return place
     if padding == _PADDING_REFLECTION:
-        place, toward = _map_mirrored(torch, place, n, align)
-    inside = (place > 0) & (place < n - 1)
-    return place.clamp(0, n - 1), torch.where(inside, toward, 0.0)
+        place = _map_mirrored(torch, place, n, align)
+    return torch.where((place > 0) & (place < n - 1), place, place.detach().clamp(0, n - 1))
 
 
-def _map_mirrored(torch: Any, place: Any, n: int, align: bool) -> tuple[Any, Any]:
+def _map_mirrored(torch: Any, place: Any, n: int, align: bool) -> Any:
     low, span = (0.0, n - 1) if align else (-0.5, n)
     if not span:
-        return torch.zeros_like(place), torch.zeros_like(place)
+        return torch.zeros_like(place)
     away = (place - low).abs()
     turns = (away / span).floor()
-    rest, odd = away - turns * span, turns.remainder(2) != 0
-    toward = torch.where((place < low) ^ odd, -1.0, 1.0).to(place.dtype)
-    return torch.where(odd, span - rest, rest) + low, toward
+    rest = away - turns.detach() * span
+    return torch.where(turns.remainder(2) != 0, span - rest, rest) + low
 
 
-def _compute_keys_weights(t: Any) -> list[tuple[Any, Any]]:
-    """Weights and their slopes of the four cells around a place, `t` behind the second."""
+def _compute_keys_weights(t: Any) -> list[Any]:
+    """Weights of the four cells around a place, `t` behind the second."""
     a = _KEYS_COEFFICIENT
 
-    def near(d: Any) -> tuple[Any, Any]:
-        return ((a + 2) * d - (a + 3)) * d * d + 1, (3 * (a + 2) * d - 2 * (a + 3)) * d
+    def near(d: Any) -> Any:
+        return ((a + 2) * d - (a + 3)) * d * d + 1
 
-    def far(d: Any) -> tuple[Any, Any]:
-        return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a, (3 * a * d - 10 * a) * d + 8 * a
+    def far(d: Any) -> Any:
+        return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
 
-    (w0, s0), (w1, s1), (w2, s2), (w3, s3) = far(t + 1), near(t), near(1 - t), far(2 - t)
-    return [(w0, s0), (w1, s1), (w2, -s2), (w3, -s3)]
+    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
 SAMPLED: dict[str, Rule] = {

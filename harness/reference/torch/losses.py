@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.sums import Rule
+from opproof.harness.reference.torch.sums import Rule, differentiate_steps
 
 #: PyTorch's number of the reduction by the mean.
 _REDUCTION_MEAN = 1
@@ -31,30 +31,27 @@ def differentiate_multi_margin(
 
 
 def compute_multilabel_margin(noise: Arithmetic, func: Any, x: Any, target: Any, reduction: int) -> Any:
-    """multilabel_margin_loss_forward: the loss, and which classes are labels."""
+    """multilabel_margin_loss_forward: the loss, and which classes are labels.
+
+    Of max(0, 1 - x[t] + x[j]) over labels t, up to the first -1, and others j.
+    """
     del func
     rows, labels = _reshape_to_rows(x), _reshape_to_rows(target)
     listed = (labels < 0).cumsum(1) == 0
     times = noise.torch.zeros_like(rows).scatter_add(1, labels.clamp_min(0), listed.to(rows.dtype))
-    short = (1 - rows[:, :, None] + rows[:, None, :]).clamp_min(0)
+    short = (1 - rows[:, :, None] + rows[:, None, :]).relu()
     each = (short * times[:, :, None] * (times == 0)[:, None, :]).sum((1, 2)) / rows.shape[1]
     loss = each.reshape(x.shape[:-1]) if reduction == 0 else each.mean() if reduction == _REDUCTION_MEAN else each.sum()
     return loss, (times > 0).to(x.dtype).reshape(target.shape)
 
 
 def differentiate_multilabel_margin(
-    noise: Arithmetic, func: Any, g: Any, x: Any, target: Any, reduction: int, is_target: Any
+    noise: Arithmetic, func: Any, g: Any, x: Any, target: Any, reduction: int, _: Any
 ) -> Any:
-    """multilabel_margin_loss_backward: of max(0, 1 - x[t] + x[j]) over labels t, up to the first -1, and others j."""
-    del func
-    rows, labels = _reshape_to_rows(x), _reshape_to_rows(target)
-    listed = (labels < 0).cumsum(1) == 0
-    times = noise.torch.zeros_like(rows).scatter_add(1, labels.clamp_min(0), listed.to(rows.dtype))
-    others = is_target.reshape(rows.shape) == 0
-    short = 1 - rows[:, :, None] + rows[:, None, :] > 0  # by label, by other class
-    pairs = short * times[:, :, None] * others[:, None, :]
-    slope = (pairs.sum(1) - pairs.sum(2)) / rows.shape[1]
-    return (_cotangent_of_rows(g, slope, reduction) * slope).reshape(x.shape)
+    """multilabel_margin_loss_backward."""
+    return differentiate_steps(
+        noise, lambda v: compute_multilabel_margin(noise, func, v, target, reduction)[0], [x], g
+    )[0]
 
 
 def _reshape_to_rows(x: Any) -> Any:

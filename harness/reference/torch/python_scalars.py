@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, copy_nested
 from opproof.harness.reference.torch.dtype_leaks import find_line
-from opproof.harness.reference.torch.intercept import with_intercepted_functions
+from opproof.harness.reference.torch.intercept import with_intercepted_functions, with_modes_off
 
 #: Methods that make Python numbers of tensors; the first two keep their noise.
 _KEEP = ("item", "tolist")
@@ -85,8 +85,6 @@ def with_noisy_numbers(noise: Arithmetic) -> Any:
     """
     if not noise.exact and not noise.tape.taken:
         return contextlib.nullcontext()
-    from torch.utils._python_dispatch import _disable_current_modes
-
     takes = {getattr(noise.torch.Tensor, name): name for name in _TAKE}
 
     def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -95,7 +93,7 @@ def with_noisy_numbers(noise: Arithmetic) -> Any:
             return func(*args, **kwargs)
         if noise.exact:
             noise.tape.taken.setdefault(find_line())
-        with _disable_current_modes():
+        with with_modes_off():
             plain = args[0].detach()
             kept = noise.tape.kept("taken", lambda: copy_nested(plain))
             exact, noisy = (func(v, *args[1:], **kwargs) for v in (kept, plain))

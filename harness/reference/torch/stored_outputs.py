@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from opproof.harness.reference.torch.intercept import with_modes_off
+
 #: What autograd keeps an output with, for its own backward.
 _SAVES = ("aten.detach.default", "aten.alias.default")
 
@@ -111,9 +113,7 @@ class Products:
 
     def met(self, a: Any, y: Any) -> None:
         """Note y = a b, if it may be of use."""
-        from torch.utils._python_dispatch import _disable_current_modes
-
-        with _disable_current_modes():
+        with with_modes_off():
             if any(_holds(p, a) for p, _ in self.shares):
                 self.weighed.append((a.detach(), y.detach()))
             elif any(p.numel() == y.numel() for p, _ in self.weighed):
@@ -121,9 +121,7 @@ class Products:
 
     def largest(self, y: Any) -> Any:
         """The largest score in each row of the shares `y`, in size; None: they are no result that was met."""
-        from torch.utils._python_dispatch import _disable_current_modes
-
-        with _disable_current_modes():
+        with with_modes_off():
             return next(
                 (most for p, most in reversed(self.shares) if p.shape == y.shape and _has_same_elements(p, y)), None
             )
@@ -133,29 +131,19 @@ class Products:
 
         Shape of y, with 1 in place of the last axis.
         """
-        from torch.utils._python_dispatch import _disable_current_modes
-
-        with _disable_current_modes():
-            return self._measure_rounding(g, y)
-
-    def _measure_rounding(self, g: Any, y: Any) -> Any:
-        o = next((o for p, o in reversed(self.weighed) if _holds(y, p)), None)
-        incoming = next((a for product, a in reversed(self.pulled) if _holds(g, product)), None)
-        if (
-            o is None
-            or incoming is None
-            or o.shape != incoming.shape
-            or not any(_has_elements_of(o, y) for y in self.outputs)
-        ):
-            return None
-        return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
+        with with_modes_off():
+            o = next((o for p, o in reversed(self.weighed) if _holds(y, p)), None)
+            incoming = next((a for product, a in reversed(self.pulled) if _holds(g, product)), None)
+            if o is None or incoming is None or o.shape != incoming.shape:
+                return None
+            if not any(_has_elements_of(o, output) for output in self.outputs):
+                return None
+            return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
 
 
 def find_largest_score(x: Any, dim: int) -> Any:
     """The size of the largest score of each row, of those that have a share: e^-100 is none, nor is a mask's -1e9."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
+    with with_modes_off():
         plain = x.detach().nan_to_num(0.0, 0.0, float("-inf"))
         if not plain.numel() or not plain.dim():
             return plain.abs()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
-from opproof.harness.reference.torch.sums import Rule, accumulate_error, by_index, sum_one_by_one
+from opproof.harness.reference.torch.sums import accumulate_error, by_index, map_rules, sum_one_by_one
 
 
 def compute_convolution(noise: Arithmetic, func: Any, x: Any, w: Any, bias: Any, *rest: Any) -> Any:
@@ -63,8 +63,7 @@ def differentiate_avg_pool(noise: Arithmetic, func: Any, g: Any, x: Any, kernel:
     meet = math.prod(-(-k // s) for k, s in zip(kernel, steps, strict=True))
     if meet <= 1:
         return noise.rounded(y)
-    squares = noise.size("squares", lambda: func(g.square(), x, kernel, *rest) / terms)
-    size = noise.size("pool", lambda: (meet * (y.square() / 3 + squares / 2)).sqrt())
+    size = noise.size("pool", lambda: (meet * (y.square() / 3 + func(g.square(), x, kernel, *rest) / terms / 2)).sqrt())
     return noise.rounded(noise.summed(y, size))
 
 
@@ -124,39 +123,19 @@ def differentiate_padding(noise: Arithmetic, func: Any, g: Any, x: Any, padding:
     return fold_overlaps(noise, lambda v, *_: func(v, x, padding), g)
 
 
-WINDOWS: dict[str, Rule] = {
-    "convolution": compute_convolution,
-    "convolution_overrideable": compute_convolution,
-    "convolution_backward": differentiate_convolution,
-    "avg_pool1d": compute_avg_pool,
-    "avg_pool2d": compute_avg_pool,
-    "avg_pool3d": compute_avg_pool,
-    "avg_pool2d_backward": differentiate_avg_pool,
-    "avg_pool3d_backward": differentiate_avg_pool,
-    "_adaptive_avg_pool2d": compute_adaptive_pool,
-    "_adaptive_avg_pool3d": compute_adaptive_pool,
-    "_adaptive_avg_pool2d_backward": differentiate_adaptive_pool,
-    "_adaptive_avg_pool3d_backward": differentiate_adaptive_pool,
-    "upsample_nearest1d_backward": gather_nearest,
-    "upsample_nearest2d_backward": gather_nearest,
-    "upsample_nearest3d_backward": gather_nearest,
-    "_upsample_nearest_exact1d_backward": gather_nearest,
-    "_upsample_nearest_exact2d_backward": gather_nearest,
-    "_upsample_nearest_exact3d_backward": gather_nearest,
-    "max_pool2d_with_indices": find_maxima,
-    "max_pool3d_with_indices": find_maxima,
-    "adaptive_max_pool2d": find_maxima,
-    "adaptive_max_pool3d": find_maxima,
-    "max_pool2d_with_indices_backward": differentiate_max_pool,
-    "max_pool3d_with_indices_backward": differentiate_max_pool,
-    "adaptive_max_pool2d_backward": differentiate_max_pool,
-    "adaptive_max_pool3d_backward": differentiate_max_pool,
-    "col2im": fold_overlaps,
-    "unfold_backward": fold_overlaps,
-    "reflection_pad1d_backward": differentiate_padding,
-    "reflection_pad2d_backward": differentiate_padding,
-    "reflection_pad3d_backward": differentiate_padding,
-    "replication_pad1d_backward": differentiate_padding,
-    "replication_pad2d_backward": differentiate_padding,
-    "replication_pad3d_backward": differentiate_padding,
-}
+_NEAREST, _PADS = ("upsample_nearest", "_upsample_nearest_exact"), ("reflection", "replication")
+
+WINDOWS = map_rules(
+    (compute_convolution, "convolution convolution_overrideable"),
+    (differentiate_convolution, "convolution_backward"),
+    (compute_avg_pool, "avg_pool1d avg_pool2d avg_pool3d"),
+    (differentiate_avg_pool, "avg_pool2d_backward avg_pool3d_backward"),
+    (compute_adaptive_pool, "_adaptive_avg_pool2d _adaptive_avg_pool3d"),
+    (differentiate_adaptive_pool, "_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward"),
+    (gather_nearest, " ".join(f"{name}{n}d_backward" for name in _NEAREST for n in (1, 2, 3))),
+    (find_maxima, "max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d"),
+    (differentiate_max_pool, "max_pool2d_with_indices_backward max_pool3d_with_indices_backward"),
+    (differentiate_max_pool, "adaptive_max_pool2d_backward adaptive_max_pool3d_backward"),
+    (fold_overlaps, "col2im unfold_backward"),
+    (differentiate_padding, " ".join(f"{name}_pad{n}d_backward" for name in _PADS for n in (1, 2, 3))),
+)
