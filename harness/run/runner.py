@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
+from opproof.backends.load import hash_files
 from opproof.cases import Case
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, Stopped, UsageError
@@ -45,7 +46,7 @@ from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
-from opproof.reports import Header, Result
+from opproof.reports import Header, Result, certificate
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
 from opproof.reports._text import format_count
@@ -59,6 +60,7 @@ def run(settings: Settings) -> int:
     Stopped where the run was interrupted.
     """
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
+    signing_key = None if settings.key is None else certificate.read_key(settings.key)
     settings, limits = apply_capabilities(settings, _limits_of(settings))
     known = _read_known(settings)
     if not settings.in_process and not settings.dask:
@@ -110,6 +112,10 @@ def run(settings: Settings) -> int:
         )
         if stop is not None:
             raise stop
+    if settings.certify is not None and signing_key is not None:
+        found = certificate.make_certificate(header, file.results, hash_files(settings.backends[0]))
+        certificate.write_certificate(settings.certify, found, signing_key)
+        print(f"{settings.certify}: `opproof verify {settings.certify} -b {settings.backends[0]}` checks it")
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
