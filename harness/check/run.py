@@ -20,8 +20,8 @@ from opproof.harness.check.call.stand_ins import ContractedCalls
 from opproof.harness.check.call.subject import Form, in_dtype, in_evaluation, is_module, list_owned, name_of, state_of
 from opproof.harness.check.contract import require_precision
 from opproof.harness.check.judge.derivatives import try_derivative
+from opproof.harness.check.judge.final_pass import Unwatched, make_standalone_caller
 from opproof.harness.check.judge.outcome import VariantResult
-from opproof.harness.check.judge.standalone import Unwatched, make_standalone_caller
 from opproof.harness.check.option_pairs import check_each_form
 from opproof.harness.check.options import SAMPLING, CheckOptions
 from opproof.harness.check.records import Sides, make_records
@@ -42,6 +42,7 @@ from opproof.harness.check.variants.arguments import (
     swap_numbers,
     take_other_arguments,
 )
+from opproof.harness.check.variants.axes import generate_swept_numbers
 from opproof.harness.check.variants.generate import (
     DRAWS_PER_BRANCH,
     as_drawn,
@@ -54,7 +55,6 @@ from opproof.harness.check.variants.generate import (
 )
 from opproof.harness.check.variants.inputs import update_buffers
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.size_sweep import generate_swept_numbers
 from opproof.harness.clock import Allowed
 from opproof.reports import Result
 from opproof.reports.check import Report, join_reports

@@ -19,7 +19,7 @@ from opproof.harness.check.call.reference_reply import ask_reference
 from opproof.harness.check.covering import ArrayOfCheck, generate_multiples
 from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time
 from opproof.harness.check.judge.declines import of_candidate, of_reference
-from opproof.harness.check.judge.final_pass import FinalPass, FinalResult
+from opproof.harness.check.judge.final_pass import FinalPass, FinalResult, Unwatched
 from opproof.harness.check.judge.judged_variant import TruthCache
 from opproof.harness.check.judge.outcome import (
     DeclinedBy,
@@ -29,13 +29,13 @@ from opproof.harness.check.judge.outcome import (
     is_marginal,
     make_untelling,
 )
-from opproof.harness.check.judge.standalone import Unwatched
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
 from opproof.harness.check.triage.beyond_inputs import GivenRange, describe_beyond, describe_rows_of_zeros
 from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
 from opproof.harness.check.variants.array import CallSpace
+from opproof.harness.check.variants.fills import MAX_EPSILON
 from opproof.harness.check.variants.generate import (
     generate_long_axis,
     generate_sweep,
@@ -45,7 +45,6 @@ from opproof.harness.check.variants.generate import (
     variants_of,
 )
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.rare_values import MAX_EPSILON
 from opproof.harness.check.variants.sizes import list_given_sizes, list_sizes
 from opproof.harness.check.variants.variant import Pair, Variant, by_turns
 from opproof.harness.clock import ENDLESS, Allowed, Clock

@@ -23,7 +23,7 @@ The noise of `truth` is that of the formula in which the reference is written. A
 - 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`torch/rounding.py`);
 - some arithmetic takes subnormals of float32 for 0 between operations too, and x sigmoid(x) of -89 with it; exp(90) is
   infinite in all, and what it divides 0;
-- a state that fades step by step, in chunks (`torch/decays.py`);
+- a state that fades step by step, in chunks (`torch/stored_outputs.py`);
 - of elements that are equal, sort and topk may take any;
 - the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all
   are chosen from and divided by their sum, as routers do: it has a few roundoffs of the largest gradient.

@@ -23,18 +23,16 @@ from opproof.harness.reference.torch.arithmetic import (
     flatten,
     make_scattered,
 )
-from opproof.harness.reference.torch.formulas import FORMULAS, MEASURED
+from opproof.harness.reference.torch.dtype_leaks import with_noisy_numbers
+from opproof.harness.reference.torch.formulas import ALIGNMENTS, FORMULAS, MEASURED
 from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
 from opproof.harness.reference.torch.intercept import TAKES_FUNCTIONS, with_intercepted_operations
-from opproof.harness.reference.torch.interpolation import RESIZED, SAMPLED
 from opproof.harness.reference.torch.linear_algebra import MATRICES
-from opproof.harness.reference.torch.losses import ALIGNMENTS, LOSSES
-from opproof.harness.reference.torch.python_scalars import with_noisy_numbers
 from opproof.harness.reference.torch.random_draws import draws
 from opproof.harness.reference.torch.rounding import made_of_others
 from opproof.harness.reference.torch.selections import SELECTIONS
 from opproof.harness.reference.torch.sums import SUMS
-from opproof.harness.reference.torch.windows import WINDOWS
+from opproof.harness.reference.torch.windows import RESIZED, SAMPLED, WINDOWS
 
 #: What is said where bits of floats become another number; `{}` is the dtype that they are read as.
 READS_BITS = (
@@ -45,7 +43,7 @@ READS_BITS = (
 #: What gives places, by an order that NaN has none in.
 _CHOOSES = frozenset(("argmax", "argmin", "argsort", "max", "min", "sort", "topk", "kthvalue", "median"))
 _RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
-_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES, **SEGMENTS, **ALIGNMENTS}
+_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **SEGMENTS, **ALIGNMENTS}
 
 
 @contextlib.contextmanager
