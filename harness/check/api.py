@@ -139,13 +139,13 @@ def _is_backend(candidate: Any) -> bool:
 
 def _check_against_torch(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     """By a function or module of PyTorch; with operators of torch.library its own checks too."""
-    names = names_of(like)
+    names, wish = names_of(like), wish.begin()
     arguments, tensors, _ = take_inputs(inputs, names, wish.dtype, wish.seed)
     # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
     probe = take_inputs(inputs, names, wish.dtype, wish.seed + 1)[1]
     reference = Reference(like, Form(arguments, len(tensors), (), ()))
     before = reference.call_native(CallRequest(tensors, seed=wish.seed))
-    taken = make_callee(candidate, wish.vjp, like, arguments, probe, wish.device)
+    taken = make_callee(candidate, wish.vjp, like, arguments, probe, wish.device, wish.calls)
     report = check_candidate(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
     after = reference.call_native(CallRequest(tensors, seed=wish.seed))
     if not are_all_near(before.outputs, after.outputs):

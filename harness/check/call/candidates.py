@@ -30,7 +30,7 @@ from opproof.harness.check.call.perform import Ended, Pull, perform
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.side_effects import settings_kept
 from opproof.harness.check.call.subject import Arguments, Lasting, is_module
-from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.options import CallBudget, CheckOptions
 from opproof.harness.check.tensors import CallTensor, to_torch
 
 
@@ -44,9 +44,11 @@ class Callee:
 
 def make_callee(
     candidate: Any, vjp: Callable[..., Any] | None, reference: Any, arguments: Arguments, tensors: Sequence[CallTensor],
-    device: str,
+    device: str, calls: CallBudget,
 ) -> Callee:  # fmt: skip
     """`candidate` as a function of tensors. `tensors` are tried to find out whether it takes NumPy arrays instead.
+
+    That is the first of its calls.
 
     Raises UsageError where a symbol of C cannot be found or called.
     """
@@ -61,7 +63,9 @@ def make_callee(
     function = with_tensors(candidate)
     if function is not candidate:
         return Callee(function, with_tensors(vjp))
-    if is_module(candidate) or device != "cpu" or not _takes_arrays(torch, candidate, arguments, tensors):
+    if is_module(candidate) or device != "cpu":
+        return Callee(candidate, vjp)
+    if not calls.measure(lambda: _takes_arrays(torch, candidate, arguments, tensors)):
         return Callee(candidate, vjp)
     name = getattr(candidate, "__name__", type(candidate).__name__)
     return Callee(_name_function(_of_arrays(candidate), name), None if vjp is None else _of_arrays(vjp))

@@ -19,6 +19,7 @@ from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.call.subject import Form
 from opproof.harness.check.judge.compare import find_off_answers
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
+from opproof.harness.check.options import CallBudget
 from opproof.harness.check.tensors import CONTIGUOUS, to_torch
 from opproof.harness.run.standalone.caller import JobAnswer, ask_program
 
@@ -29,12 +30,13 @@ Unwatched: TypeAlias = Callable[[Sequence[CallRequest]], Sequence[Reply] | None]
 _PLAIN = (tuple, list, dict)
 
 
-def make_standalone_caller(located: Located, form: Form, seconds: float) -> Unwatched:
-    """What asks a function or class so, for at most so many seconds."""
+def make_standalone_caller(located: Located, form: Form, calls: CallBudget) -> Unwatched:
+    """What asks a function or class so, for what is left of the time of calls."""
 
     def ask(requests: Sequence[CallRequest]) -> Sequence[Reply] | None:
         if not _is_plain(form.arguments.spec):
             return None
+        seconds = min(located.seconds, calls.allowed.left)
         with suppress(Exception):
             jobs = [_make_job(located, form.with_rest(request.rest), request) for request in requests]
             answers = ask_program(located.file, jobs, seconds, limit=seconds, place=Path.cwd()).answers
