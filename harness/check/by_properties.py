@@ -68,9 +68,7 @@ def check_properties(candidate: Any, like: Any, inputs: Any, wish: CheckOptions)
     )
     located = isinstance(candidate, Located)
     if not located:
-        candidate = make_callee(
-            candidate, None, subject, arguments, next(search.generate()).decoy_data, wish.device, wish.calls
-        ).function
+        candidate = make_callee(candidate, None, subject, arguments, next(search.generate()).decoy_data, wish).function
     reference = Reference(subject, form)
     with open_candidate(candidate, reference, wish) as ask:
         found = search.run(ask)

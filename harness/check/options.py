@@ -90,6 +90,7 @@ class CheckOptions:
     tolerance: float | None = None  # of these, where no honest answer measures it
     probabilities: Callable[..., Any] | None = None  # of each row, by which the candidate draws
     calls: CallBudget = field(default_factory=CallBudget)
+    forked: bool = False  # the candidate is called in a copy of this process, which may die
 
     def begin(self) -> CheckOptions:
         """The options with a budget that begins now, unless it has begun; one variant alone has none."""
