@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,11 +41,14 @@ from opproof.harness.check.triage.precision import (
 from opproof.harness.check.triage.undefined_inputs import decline_untelling, share_memory_alike
 from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.judge.judgement import Judgement
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 
 #: By which a candidate gives no answer at all.
 _GONE = frozenset((Verdict.TIMEOUT, Verdict.CRASH))
 #: Seconds of CPU that a variant may have taken in the judge if the same is to be found out for another precision too.
 _MAX_BRIEF_SECONDS = 10.0
+#: Of the seconds of a check what calls for parts of the gradients may take at one variant.
+_PARTS_TIME_SHARE = 0.25
 _STRIDES = "the strides of the gradient that comes in are not heeded: for a contiguous one it is right"
 _VARIES = "its bits may vary, as declared, but the same call gave a wrong answer another time"
 
@@ -58,14 +62,15 @@ def run_variant(
     if isinstance(both, VariantResult):
         return both
     asked, other = both
-    replies = call_three_times(ask, asked, other)
+    replies = call_three_times(ask, asked, None if wish.calls.skip_other_data() else other)
     asked, objected = _find_early_failure(reference, variant, asked, replies, wish)
     if objected is not None:
         return objected
     first = variant.name == GIVEN
     optional = variant.rest is not None and not variant.rare  # a derivative may be left out where an option has another
     between = first and not wish.reuses_outputs
-    parts = find_partial_differences(ask, asked, replies[1], alone=first or optional, between=between)
+    seconds = math.inf if wish.only else _PARTS_TIME_SHARE * wish.seconds
+    parts = find_partial_differences(ask, asked, replies[1], seconds, alone=first or optional, between=between)
     question = asked.make_question(reference.outputs(asked.request), wish.compute)
     if once.cast:  # it rounds there: the sharper bound would only take time
         question = replace(question, casts=asked.reply.casts)
@@ -99,12 +104,22 @@ def _ask_reference_twice(
     return asked, other
 
 
-def call_three_times(ask: CallFn, asked: ReferenceReply, other: ReferenceReply) -> list[Reply]:
-    """The replies to other data, to what is asked, and to the other data again; who hangs or ends is asked once."""
-    replies = list[Reply]()
-    for f in (other, asked, other):
+def call_three_times(ask: CallFn, asked: ReferenceReply, other: ReferenceReply | None) -> list[Reply]:
+    """The replies to other data, to what is asked, and to the other data again; who hangs or ends is asked once.
+
+    Where there is no time for the last it is as the first. Without other data both are empty. Raises OutOfTime.
+    """
+    if other is None:
+        return [Reply(), ask(asked.request), Reply()]
+    replies = [ask(other.request)]
+    for f in (asked, other):
         gone = next((r for r in replies if r.error and r.cause in _GONE), None)
-        replies.append(gone or ask(f.request))
+        try:
+            replies.append(gone or ask(f.request))
+        except OutOfTime:
+            if f is asked:
+                raise
+            replies.append(replies[0])
     return replies
 
 
@@ -127,7 +142,7 @@ def _find_early_failure(
 def _apply_steps(one: JudgedVariant, start: float) -> VariantResult:
     """Apply `TRIAGE` and what follows it, up to the first step that has a result. `start`: in seconds of CPU."""
     for step in TRIAGE:
-        after = step(one)
+        after = _take_step(step, one)
         if isinstance(after, VariantResult):
             return after
         one = after
@@ -135,11 +150,21 @@ def _apply_steps(one: JudgedVariant, start: float) -> VariantResult:
         brief = time.process_time() - start < _MAX_BRIEF_SECONDS
         return one.with_stale(describe_undeclared(one) if brief else {})
     for step in CHECKS_OF_RIGHT:
-        after = step(one)
+        after = _take_step(step, one)
         if isinstance(after, VariantResult):
             return after
         one = after
     return one.with_stale()
+
+
+def _take_step(step: Step, one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """What a step makes of a variant: nothing of the inputs as given where there is no time for its calls."""
+    try:
+        return step(one)
+    except OutOfTime:
+        if one.is_given:
+            return one
+        raise
 
 
 def _fail_unheld_results(one: JudgedVariant) -> JudgedVariant:

@@ -124,7 +124,7 @@ def check_sampler(candidate: Any, inputs: Any, wish: CheckOptions) -> Report:
     if isinstance(candidate, Located):
         candidate = replace(candidate, sampler=True)
     else:
-        candidate = make_callee(with_seed(candidate), None, subject, arguments, tensors, wish.device).function
+        candidate = make_callee(with_seed(candidate), None, subject, arguments, tensors, wish).function
     with kept_global_seeds(), open_candidate(candidate, truths.reference, wish) as ask:
         return _Check(candidate, truths, ask, kept if wish.neighbours or wish.only else kept[:1]).make_report()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, takewhile
@@ -17,9 +18,9 @@ from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Native, Reference
 from opproof.harness.check.call.reference_reply import ask_reference
 from opproof.harness.check.covering import ArrayOfCheck, generate_multiples
-from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time
+from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time, take_until_refused
 from opproof.harness.check.judge.declines import of_candidate, of_reference
-from opproof.harness.check.judge.final_pass import FinalPass, FinalResult, Unwatched
+from opproof.harness.check.judge.final_pass import LEFT, FinalPass, FinalResult, Unwatched
 from opproof.harness.check.judge.judged_variant import TruthCache
 from opproof.harness.check.judge.outcome import (
     DeclinedBy,
@@ -134,10 +135,11 @@ class VariantSearch:
     def run(self, standalone: Unwatched | None = None) -> SearchResult:
         """Try the variants. `standalone` asks the candidate from a standalone script.
 
-        Raises UsageError where the reference declines the inputs as given, or where none has the name asked for.
+        Raises UsageError where the reference declines the inputs as given, or where none has the name asked for, and
+        OutOfTime where there is no time for one.
         """
         found, wish = self.found, self.wish
-        for same in self._generate():
+        for same in take_until_refused(self._generate()):
             begun = self.clock.spent
             self.names.append(same[0].name)
             if self._is_needless(same[0]):
@@ -149,8 +151,10 @@ class VariantSearch:
             raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {names}.")
         last = FinalResult(found)
         if (wish.neighbours or wish.last) and not any(t.fails for t in found):
-            last = FinalPass(self.ask, self.bounded, wish, self.space.isolated).run(found, self.clock, standalone)
-        return SearchResult(last.tried, (*last.left, *self.left), len(found), last.advisories)
+            with suppress(OutOfTime):
+                last = FinalPass(self.ask, self.bounded, wish, self.space.isolated).run(found, self.clock, standalone)
+        left = (*([LEFT] if wish.calls.refused else last.left), *self.left)
+        return SearchResult(last.tried, left, len(found), last.advisories)
 
     def _generate(self) -> Iterator[tuple[Variant, ...]]:
         """Make the variants in the order in which they are tried, each with the same of other data."""
@@ -242,6 +246,8 @@ class VariantSearch:
         try:
             one = self._try(same)
         except OutOfTime:
+            if not self.found:
+                raise
             self.left.append(f"{first.name}{_SEEN if first.seen else ''}")
             return False
         given_up = bool(one.declined) and one.by is DeclinedBy.REFERENCE  # which tells nothing of the others

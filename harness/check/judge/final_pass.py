@@ -24,7 +24,7 @@ from opproof.harness.check.call.reference import CallFn, Native
 from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.call.subject import Form
 from opproof.harness.check.judge.advisories import find_advisories
-from opproof.harness.check.judge.budget import take_in_time
+from opproof.harness.check.judge.budget import take_in_time, take_until_refused
 from opproof.harness.check.judge.compare import find_off_answers, find_shared_error
 from opproof.harness.check.judge.faults import describe_overwritten
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
@@ -110,8 +110,8 @@ class FinalPass:
             made = by_script(made, standalone)
         if first is None:
             return FinalResult(made)
-        advisories = find_advisories(first, self.ask, self.reference, few, isolated=self.isolated)
-        return FinalResult(made, advisories=tuple(map(str, advisories)))
+        found_late = find_advisories(first, self.ask, self.reference, few, isolated=self.isolated)
+        return FinalResult(made, advisories=tuple(map(str, take_until_refused(found_late))))
 
     def _list_questions(
         self, seconds: float, few: float, *, slow: bool
