@@ -27,6 +27,7 @@ from opproof.reports._summary import (
 )
 from opproof.reports._text import (
     describe_backend,
+    describe_coverage,
     describe_host,
     format_array_figures,
     format_count,
@@ -250,6 +251,8 @@ def _format_totals(header: Header, results: Sequence[Result], count: Tally) -> s
     if bad:
         text += f"\n{', '.join(bad)}"
     judged = "" if slowest.judging is None else f", the reference and judging {number(slowest.judging, 2)} s"
+    if covered := describe_coverage(header):
+        text += f"\ncovered: {covered}"
     text += f"\nslowest: {format_line(slowest.case)} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"
     return f"{text}\n{_describe_surroundings(header, results)}"
 

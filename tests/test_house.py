@@ -71,7 +71,7 @@ FRONT: dict[str, frozenset[str]] = {
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("selfcheck".split()),
-    "harness.space": frozenset("factors pairs delta shrink stream".split()),
+    "harness.space": frozenset("coverage factors pairs delta shrink stream".split()),
     "harness.vectors": frozenset("export".split()),
 }
 

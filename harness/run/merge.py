@@ -16,6 +16,7 @@ from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.plan import Selection, make_tasks, parse, scope_of, select_cases, shard_of
 from opproof.harness.run.results.file import key_of, open_results_file
 from opproof.harness.run.results.folder import with_locked_folder
+from opproof.harness.space.coverage import count_coverage_of_run
 from opproof.reports import Header, Result, read_results
 from opproof.reports._results import FILE
 from opproof.reports._text import format_line
@@ -81,6 +82,9 @@ def merge(runs: Sequence[Run]) -> tuple[Header, list[Result], list[str]]:
         missing = _describe_missing(expected - homes.keys(), [h for _, h, _ in runs])
         count = len(expected)
     return replace(header, cases=count), [r for *_, results in runs for r in results], missing
+    results = [r for *_, some in runs for r in some]
+    coverage = count_coverage_of_run(results, selection_of(header).folders)
+    return Merged(replace(header, cases=count, coverage=coverage), results, missing)
 
 
 def _compare_headers(a: Header, b: Header) -> list[str]:

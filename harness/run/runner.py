@@ -44,6 +44,7 @@ from opproof.harness.run.results.resume import Settings, options_of
 from opproof.harness.run.scheduler import Judges, Pool, prepare
 from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
+from opproof.harness.space.coverage import count_coverage_of_run
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header, Result, certificate
@@ -91,6 +92,8 @@ def run(settings: Settings) -> int:
             tasks = TaskLists(planned, drawn, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
+            header = replace(header, coverage=count_coverage_of_run(file.results, settings.selection.folders))
+            file.write_header(header)
         judged_here = stop is None and not settings.in_process and not settings.dask
         in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it

@@ -15,7 +15,7 @@ from opproof.cases import Case
 from opproof.cases._case import format_param
 from opproof.cases._layouts import layouts_of, write_layouts
 from opproof.core.bisection import bisect
-from opproof.harness.space.factors import ELLIPSIS, SignatureForm, forms_of
+from opproof.harness.space.factors import Place, forms_of, name_axes
 from opproof.harness.space.shrink import (
     is_valid,
     list_removable,
@@ -39,8 +39,6 @@ TILE = 16
 WIDEST_TILE = 256
 #: How far apart sizes are that an operator takes beside each other.
 _UNITS = (1, 2, 3, 4, 8, 16, 32, 64)
-#: A place of a size: a tensor's name and an axis counted from its last.
-Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -157,7 +155,7 @@ def _with_own_memory(name: str, case: Case) -> Case:
 
 def list_sizes(case: Case, op: Op) -> list[list[Place]]:
     """Places of sizes that change together, the largest first: of one name in the signature, else all of one size."""
-    names = next(filter(None, (_name_axes(case, form) for form in forms_of(op))), {})
+    names = next(filter(None, (name_axes(case, form) for form in forms_of(op))), {})
     found: dict[object, list[Place]] = {}
     for name, shape in case.shapes.items():
         for axis, size in enumerate(shape):
@@ -165,21 +163,6 @@ def list_sizes(case: Case, op: Op) -> list[list[Place]]:
                 place = (name, axis - len(shape))
                 found.setdefault((names.get(place, ""), size), []).append(place)
     return sorted(found.values(), key=lambda places: -_size_at(case, places))
-
-
-def _name_axes(case: Case, form: SignatureForm) -> dict[Place, str]:
-    """The name of each axis by a form of the signature; none where the case is not of this form."""
-    found: dict[Place, str] = {}
-    operands = {operand.name: operand.axes for operand in form.operands}
-    for name, shape in case.shapes.items():
-        axes = operands.get(name, ())
-        more = len(shape) - len(axes) + (ELLIPSIS in axes)
-        if (more != 0 and ELLIPSIS not in axes) or more < 0:
-            return {}
-        before = axes.index(ELLIPSIS) if ELLIPSIS in axes else len(axes)
-        said = (*axes[:before], *(f"lead{k}" for k in reversed(range(more))), *axes[before + 1 :])
-        found |= {(name, i - len(shape)): text for i, text in enumerate(said)}
-    return found
 
 
 def _size_at(case: Case, places: Iterable[Place]) -> int:
