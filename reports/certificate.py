@@ -12,7 +12,7 @@ import lzma
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -25,6 +25,8 @@ from opproof.reports.history.kept import HistoryRun, make_history_run
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    SigningKey: TypeAlias = Ed25519PrivateKey
 
 SCHEMA = 1
 #: The share of a certificate's records that is run again.
@@ -89,7 +91,7 @@ def _name_verdict(result: Result) -> str:
     return f"{result.verdict}(known)" if result_kind_of(result) is ResultKind.KNOWN else str(result.verdict)
 
 
-def read_key(path: Path) -> Ed25519PrivateKey:
+def read_key(path: Path) -> SigningKey:
     """Read the private key of a PEM file. Raises UsageError, which says how to make one."""
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -107,7 +109,7 @@ def read_key(path: Path) -> Ed25519PrivateKey:
     return key
 
 
-def write_certificate(path: Path, certificate: Certificate, key: Ed25519PrivateKey) -> None:
+def write_certificate(path: Path, certificate: Certificate, key: SigningKey) -> None:
     """Sign and write. Raises UsageError where it cannot be written."""
     signature = key.sign(_encode(certificate))
     public = key.public_key().public_bytes_raw()

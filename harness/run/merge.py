@@ -81,10 +81,9 @@ def merge(runs: Sequence[Run]) -> tuple[Header, list[Result], list[str]]:
     else:
         missing = _describe_missing(expected - homes.keys(), [h for _, h, _ in runs])
         count = len(expected)
-    return replace(header, cases=count), [r for *_, results in runs for r in results], missing
     results = [r for *_, some in runs for r in some]
     coverage = count_coverage_of_run(results, selection_of(header).folders)
-    return Merged(replace(header, cases=count, coverage=coverage), results, missing)
+    return replace(header, cases=count, coverage=coverage), results, missing
 
 
 def _compare_headers(a: Header, b: Header) -> list[str]:

@@ -105,23 +105,33 @@ def run(settings: Settings) -> int:
             quiet=settings.quiet,
             extent=scope_of(settings.selection),
             complaints=[file.tampering] if file.tampering else [],
-            notes=[
-                *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
-                *silent,
-                *_describe_smallest(smallest, settings.keep),
-                *in_programs,
-                *warn_unguarded(settings.dask),
-            ],
+            notes=[*silent, *in_programs, *_describe_notes(settings, cache, foreign, smallest)],
         )
         if stop is not None:
             raise stop
-    if settings.certify is not None and signing_key is not None:
-        found = certificate.make_certificate(header, file.results, hash_files(settings.backends[0]))
-        certificate.write_certificate(settings.certify, found, signing_key)
-        print(f"{settings.certify}: `opproof verify {settings.certify} -b {settings.backends[0]}` checks it")
+    if signing_key is not None:
+        _certify(settings, header, file.results, signing_key)
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _certify(settings: Settings, header: Header, results: Sequence[Result], key: certificate.SigningKey) -> None:
+    """Write the certificate of a run of one backend, and say how it is checked."""
+    path, backend = settings.certify or Path(), settings.backends[0]
+    certificate.write_certificate(path, certificate.make_certificate(header, results, hash_files(backend)), key)
+    print(f"{path}: `opproof verify {path} -b {backend}` checks it")
+
+
+def _describe_notes(
+    settings: Settings, cache: CacheLocation | None, foreign: int, smallest: Sequence[Task]
+) -> list[str]:
+    """What is to be said of the run, beside its records: `foreign` entries of the cache were there before."""
+    return [
+        *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
+        *_describe_smallest(smallest, settings.keep),
+        *warn_unguarded(settings.dask),
+    ]
 
 
 def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Task]:

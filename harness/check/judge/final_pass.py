@@ -30,7 +30,7 @@ from opproof.harness.check.judge.faults import describe_overwritten
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.judge.partial_gradients import in_parts
 from opproof.harness.check.judge.stale_cache import by_beginnings
-from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.options import CallBudget, CheckOptions
 from opproof.harness.check.tensors import CONTIGUOUS, to_torch
 from opproof.harness.check.variants.variant import GIVEN
 from opproof.harness.clock import Allowed, Clock
@@ -294,12 +294,13 @@ Unwatched: TypeAlias = Callable[[Sequence[CallRequest]], Sequence[Reply] | None]
 _PLAIN_NESTINGS = (tuple, list, dict)
 
 
-def make_standalone_caller(located: Located, form: Form, seconds: float) -> Unwatched:
-    """What asks a function or class so, for at most so many seconds."""
+def make_standalone_caller(located: Located, form: Form, calls: CallBudget) -> Unwatched:
+    """What asks a function or class so, for what is left of the time of calls."""
 
     def ask(requests: Sequence[CallRequest]) -> Sequence[Reply] | None:
         if not _is_plain(form.arguments.spec):
             return None
+        seconds = min(located.seconds, calls.allowed.left)
         with suppress(Exception):
             jobs = [_make_job(located, form.with_rest(request.rest), request) for request in requests]
             answers = ask_program(located.file, jobs, seconds, limit=seconds, place=Path.cwd()).answers
