@@ -101,7 +101,9 @@ def iter_wider_truths(question: TorchQuestion, known: Truth) -> Iterator[Truth]:
     def widen_one(t: Any, e: Expected | None, s: Any, some: Any, f: Any, a: Any, v: Any, k: str) -> Expected | None:
         if e is None or s is None or not k:
             return e
-        e = _widen_scale(_widen_spread(e, some, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, f, k, compute)
+        if e.spread is not None:  # the factor that other ways give the whole
+            e = replace(e, spread=max(e.spread, measure_slope_spread(some, e.values, e.scale) / unit))
+        e = _widen_scale(e, np.sqrt(s / _NOISY_RUNS) / unit, t, f, k, compute)
         return _widen_by_sums(e, a - v, k)
 
     def widen(terms: Sequence[Array | None]) -> Truth:
@@ -160,13 +162,6 @@ def _widen_scale(
         scale = np.maximum(scale, UNITS_PER_TERM_ROUNDOFF * compute_roundoff(dtype, compute) / dtype.u * terms)
     lost = np.nan_to_num(lost / dtype.u / 16, nan=0.0, posinf=0.0)
     return replace(e, scale=np.maximum(scale, lost))
-
-
-def _widen_spread(e: Expected, few: Sequence[Array], unit: float) -> Expected:
-    """With the factor that other ways give the whole, where theirs is larger."""
-    return (
-        e if e.spread is None else replace(e, spread=max(e.spread, measure_slope_spread(few, e.values, e.scale) / unit))
-    )
 
 
 def _widen_by_sums(e: Expected, off: Array, kind: str) -> Expected:
