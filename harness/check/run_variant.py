@@ -9,10 +9,11 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from opproof.core.errors import BadInput, UsageError
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
-from opproof.harness.check.call.exchange import Reply
+from opproof.harness.check.call.exchange import Reply, are_alike, are_all_near
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.judge.compare import judge, judge_gradients
@@ -39,6 +40,7 @@ from opproof.harness.check.triage.precision import (
     pass_native_choices,
 )
 from opproof.harness.check.triage.undefined_inputs import decline_untelling, share_memory_alike
+from opproof.harness.check.variants.inputs import names_of
 from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.reference.torch.arithmetic import OutOfTime
@@ -50,6 +52,10 @@ _MAX_BRIEF_SECONDS = 10.0
 #: Of the seconds of a check what calls for parts of the gradients may take at one variant.
 _PARTS_TIME_SHARE = 0.25
 _STRIDES = "the strides of the gradient that comes in are not heeded: for a contiguous one it is right"
+#: What a number beside tensors is multiplied by, until the reference's answer is another by such a share.
+_OTHER_FACTORS = (2.0, 1e4)
+_MIN_EFFECT_SHARE = 2.0**-10
+_UNUSED = "{} of the reference has no effect on the candidate: it gives the same bits for {:g} as for {:g}"
 _VARIES = "its bits may vary, as declared, but the same call gave a wrong answer another time"
 
 
@@ -195,6 +201,28 @@ def _mention_strides(one: JudgedVariant) -> JudgedVariant:
     return one.with_changed({Mode.GRADIENT: replace(wrong, message=text)})
 
 
+def _mention_unused_number(one: JudgedVariant) -> JudgedVariant:
+    """Say of what is wrong as given which number beside tensors changes the reference's answer alone."""
+    arguments = one.reference.form.with_rest(one.asked.request.rest).arguments
+    names = list(arguments.keywords or names_of(one.reference.subject))
+    floats = [(i, v) for i, v in enumerate(arguments.rest) if isinstance(v, float) and v]
+    labels = arguments.labels(names) if floats and one.is_given and one.wish.bits is None else []
+    wrong = {m: j for m, j in one.judgements.items() if j.verdict in WRONG}
+    for (i, v), factor in product(floats if labels and wrong else (), _OTHER_FACTORS):
+        rest = (*arguments.rest[:i], factor * v, *arguments.rest[i + 1 :])
+        request = replace(one.asked.request.plain, rest=rest)
+        other = one.reference.call_native(request)
+        if other.error or are_all_near(other.outputs, one.asked.outputs, _MIN_EFFECT_SHARE):
+            continue
+        if are_alike(one.ask(request).outputs, one.reply.outputs):
+            text = _UNUSED.format(labels[i], factor * v, v)
+            return one.with_changed(
+                {m: replace(j, message="; ".join(filter(None, (text, j.message)))) for m, j in wrong.items()}
+            )
+        return one
+    return one
+
+
 def _check_other_replies(one: JudgedVariant) -> JudgedVariant:
     """Judge another reply to the same request, where its bits may vary: it has to be right too."""
     if one.wish.bits is None or one.fails:
@@ -222,6 +250,7 @@ TRIAGE: tuple[Step, ...] = (
     pass_by_honest_errors,
     decline_untelling,
     _mention_strides,
+    _mention_unused_number,
     mention_kept_input,
     _fail_unheld_results,
 )

@@ -139,6 +139,48 @@ def find_cancelled_squares(w: WrongTensor) -> str | None:
     return None
 
 
+#: Squares of means over variances of what is far from 0, and of what is not.
+_MIN_FAR_RATIO = 1e3
+_MIN_OFF_RATIO = 16.0
+_MAX_NEAR_RATIO = 4.0
+#: Errors of the whole, in roundoffs of the square of the mean over the variance, where a variance is such a difference.
+_SQUARE_ERRORS = (2.0**-7, 64.0)
+
+
+def find_cancelled_variance(w: WrongTensor) -> str | None:
+    """Of what is divided by a deviation: errors as large as the square of a mean over a variance, and only there.
+
+    Of an operator that takes a statistic, or of a function that is right where numbers are about 0.
+    """
+    forward = [v for v in (w, *w.others) if v.mode is Mode.FORWARD and v.which == w.which]
+    far, wrong = _measure_offset(w), [v for v in forward if v.failing.any()]
+    if w.mode is not Mode.FORWARD or DTYPES[w.dtype].narrow or far < _MIN_FAR_RATIO:
+        return None
+    near = [v for v in forward if not v.failing.any() and _measure_offset(v) <= _MAX_NEAR_RATIO]
+    if any(_measure_offset(v) < _MIN_OFF_RATIO for v in wrong) or not (near or Trait.STATISTIC in w.op.traits):
+        return None
+    error, size = (float(np.sqrt(np.mean(np.square(v)))) for v in (w.got - w.expected, w.expected))
+    low, high = _SQUARE_ERRORS
+    units = error / (size * DTYPES[w.dtype].u * far) if size > 0 else math.inf
+    if not low <= units <= high:
+        return None
+    return (
+        f"{w.what} is wrong where numbers are far from 0 beside their spread, by what rounding makes of x²: as where a "
+        "variance is the difference of E[x²] and E[x]²"
+    )
+
+
+def _measure_offset(w: WrongTensor) -> float:
+    """The square of the mean over the variance, of the first input that has one: of all, or of the middle row."""
+    x = next((x for x in w.inputs if x is not None and x.dtype.kind == "f" and x.size > 1 and np.ptp(x) > 0), None)
+    if x is None or not np.isfinite(x).all():
+        return 0.0
+    rows = x.reshape(-1, x.shape[-1])
+    spreads = rows.var(-1)
+    by_row = np.square(rows.mean(-1))[spreads > 0] / spreads[spreads > 0]
+    return max(float(np.mean(x) ** 2 / np.var(x)), float(np.median(by_row)) if by_row.size else 0.0)
+
+
 _ENDLESS_EPS = 1e300
 
 
