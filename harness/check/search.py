@@ -30,6 +30,7 @@ from opproof.harness.check.judge.outcome import (
     make_untelling,
 )
 from opproof.harness.check.judge.standalone import Unwatched
+from opproof.harness.check.neighbours import add_delta
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
@@ -59,6 +60,8 @@ _SWEPT_TIME_SHARE = 0.25
 _LATER_TIME_SHARE = 0.15
 _LONG_AXIS_TIME_SHARE = 0.1
 _ARRAY_TIME_SHARE = 0.12
+#: And neighbours of one that fails.
+_DELTA_TIME_SHARE = 0.25
 #: These are shares of so many seconds at most, in which a kernel of milliseconds is looked at in every size.
 _MAX_SHARED_SECONDS = 12.0
 #: Who gives more seconds has all of them used: variants are drawn until they are over.
@@ -151,7 +154,15 @@ class VariantSearch:
         last = FinalResult(found)
         if (wish.neighbours or wish.last) and not any(t.fails for t in found):
             last = FinalPass(self.ask, self.bounded, wish, self.space.isolated).run(found, self.clock, standalone)
-        return SearchResult(last.tried, (*last.left, *self.left), len(found), last.advisories)
+        tried = last.tried
+        if wish.neighbours and wish.only is None:
+            inputs, sized = (
+                CallSpace(self.space.pairs, self.space.kept, ()),
+                self.space.is_factory or self.space.by_shape,
+            )
+            judge = lambda variant: self._try((variant,))  # noqa: E731
+            tried = add_delta(tried, inputs, judge, sized=sized, seconds=_DELTA_TIME_SHARE * wish.seconds)
+        return SearchResult(tried, (*last.left, *self.left), len(found), last.advisories)
 
     def _generate(self) -> Iterator[tuple[Variant, ...]]:
         """Make the variants in the order in which they are tried, each with the same of other data."""
