@@ -202,7 +202,8 @@ def format_failure(result: Result) -> str:
     """One failure: what failed, the worst element, what happened and why, the command that repeats it."""
     head = f"{result.verdict}  {format_line(result.case)}  {result.mode}  {format_line(result.backend)}"
     told = [format_line(text) for text in (result.message, result.diagnosis) if text]
-    return "\n".join([head, *(f"  {row}" for row in (*_format_numbers(result), *told, *_format_repro(result)))])
+    rows = [format_line(result.delta)] * bool(result.delta)
+    return "\n".join([head, *(f"  {row}" for row in (*rows, *_format_numbers(result), *told, *_format_repro(result)))])
 
 
 def _format_numbers(result: Result) -> list[str]:

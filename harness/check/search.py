@@ -30,6 +30,8 @@ from opproof.harness.check.judge.outcome import (
     is_marginal,
     make_untelling,
 )
+from opproof.harness.check.judge.standalone import Unwatched
+from opproof.harness.check.neighbours import add_delta
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
@@ -59,6 +61,8 @@ _SWEPT_TIME_SHARE = 0.25
 _LATER_TIME_SHARE = 0.15
 _LONG_AXIS_TIME_SHARE = 0.1
 _ARRAY_TIME_SHARE = 0.12
+#: And neighbours of one that fails.
+_DELTA_TIME_SHARE = 0.25
 #: These are shares of so many seconds at most, in which a kernel of milliseconds is looked at in every size.
 _MAX_SHARED_SECONDS = 12.0
 #: Who gives more seconds has all of them used: variants are drawn until they are over.
@@ -153,8 +157,14 @@ class VariantSearch:
         if (wish.neighbours or wish.last) and not any(t.fails for t in found):
             with suppress(OutOfTime):
                 last = FinalPass(self.ask, self.bounded, wish, self.space.isolated).run(found, self.clock, standalone)
-        left = (*([LEFT] if wish.calls.refused else last.left), *self.left)
-        return SearchResult(last.tried, left, len(found), last.advisories)
+        left, tried = (*([LEFT] if wish.calls.refused else last.left), *self.left), last.tried
+        if wish.neighbours and wish.only is None:
+            inputs = CallSpace(self.space.pairs, self.space.kept, ())
+            sized = self.space.is_factory or self.space.by_shape
+            seconds = _DELTA_TIME_SHARE * wish.seconds
+            with suppress(OutOfTime):
+                tried = add_delta(tried, inputs, lambda variant: self._try((variant,)), sized=sized, seconds=seconds)
+        return SearchResult(tried, left, len(found), last.advisories)
 
     def _generate(self) -> Iterator[tuple[Variant, ...]]:
         """Make the variants in the order in which they are tried, each with the same of other data."""

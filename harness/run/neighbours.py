@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.cases import Case
@@ -61,7 +61,11 @@ def _shrink_one(pool: Judges, result: Result, task: Task) -> Task:
 
 
 def find_deltas(
-    pool: Judges, results: Iterable[Result], tasks: Iterable[Task], known: Sequence[Known]
+    run: Callable[[Sequence[Task]], Iterable[Result]],
+    results: Iterable[Result],
+    tasks: Iterable[Task],
+    known: Sequence[Known],
+    seconds: float = MAX_SECONDS_OF_DELTAS,
 ) -> Iterator[Result]:
     """The smallest record of each cause again, with what its case needs to fail; as many as there is time for."""
     by_key, had = {key_of(task): task for task in tasks}, {key_of(r): r for r in results}
@@ -69,9 +73,9 @@ def find_deltas(
     for cause in find_causes(r for r in had.values() if _has_neighbours(r)):
         result = cause.smallest
         task = by_key.get(key_of(result))
-        if task is None or result.verdict not in FAILED - _SLOW or spent > MAX_SECONDS_OF_DELTAS:
+        if task is None or result.verdict not in FAILED - _SLOW or spent > seconds:
             continue
-        neighbours = _CalledNeighbours(pool, task, known, had)
+        neighbours = _CalledNeighbours(run, task, known, had)
         case = Case.parse(result.case)
         delta = find_delta(case, op_of(case.op, task.ops), neighbours.fails)
         spent += neighbours.seconds
@@ -83,7 +87,7 @@ def find_deltas(
 class _CalledNeighbours:
     """Calls of neighbours of one failing case; what has a record already is not called."""
 
-    pool: Judges
+    run: Callable[[Sequence[Task]], Iterable[Result]]
     task: Task
     known: Sequence[Known]
     had: Mapping[tuple[str, str, str], Result]
@@ -96,6 +100,6 @@ class _CalledNeighbours:
         if record is None:
             if self.seconds > MAX_DELTA_SECONDS:
                 raise OutOfCallsError
-            *_, record = self.pool.run([task])
+            *_, record = self.run([task])
             self.seconds += record.seconds + (record.judging or 0.0)
         return _FAILS.get(result_kind_of(mark(record, self.known)))

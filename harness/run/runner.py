@@ -136,7 +136,7 @@ def _describe_notes(
 
 def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Task]:
     """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
-    file.replace(*find_deltas(pool, file.results, tasks.given, tasks.known))
+    file.replace(*find_deltas(pool.run, file.results, tasks.given, tasks.known))
     return shrink_failures(pool, file.results, tasks.given) if tasks.drawn is not None else []
 
 
