@@ -7,6 +7,7 @@
     middle       axes 1 and 2 stored swapped, rows as contiguous: heads of attention beside tokens
     loose        axes of size 1 with strides that fit no other axis; the rest as contiguous
     channels     the second axis stored innermost, as channels last (NHWC)
+    planes       the last axis stored second, the others inside: images with channels last, stored channel by channel
     sliced       every second element of a row twice as long
     gapped       rows with three elements of padding after each
     cropped      the first rows of matrices with two rows more: rows as contiguous, the axes before them further apart
@@ -105,6 +106,12 @@ def _channels(shape: Shape) -> Storage:
     return _stored(shape, (0, *range(2, len(shape)), 1))
 
 
+def _planes(shape: Shape) -> Storage:
+    if len(shape) < 4:
+        return _contiguous(shape)
+    return _stored(shape, (0, len(shape) - 1, *range(1, len(shape) - 1)))
+
+
 def _sliced(shape: Shape) -> Storage:
     if not shape:
         return _contiguous(shape)
@@ -149,6 +156,7 @@ LAYOUTS = {
     "middle": _middle,
     "loose": _loose,
     "channels": _channels,
+    "planes": _planes,
     "sliced": _sliced,
     "gapped": _gapped,
     "cropped": _cropped,

@@ -41,7 +41,7 @@ def _sliced_heads(call: Call) -> list[Any] | None:
 
 
 def _narrow_values(call: Call) -> list[Any] | None:
-    """dV is stored in steps that are those of dK."""
+    """The gradient of values is stored in steps of that of keys."""
     heads, values = (-(-call[n].shape[-1] // 16) * 16 for n in ("query", "value"))
     if heads < 128 or not call.needs[2] or values // 2 % gcd(32, heads // 2) == 0:
         return None
@@ -105,7 +105,7 @@ def _split_scan(call: Call) -> list[Any] | None:
     x = call["x"]
     if x.ndim == 0 or x.shape[call["dim"]] < 8193:
         return None
-    raise NotImplementedError("NYI TritonSplitDimKernel reductions")
+    raise RuntimeError("NotImplementedError: NYI TritonSplitDimKernel reductions")
 
 
 def _corner(call: Call) -> list[Any] | None:
@@ -115,11 +115,10 @@ def _corner(call: Call) -> list[Any] | None:
     raise RuntimeError("Upper corner must be in range [-128, 127] for 4D im2col")
 
 
-
 _FLASH, _XPU, _HALVES = "Dao-AILab/flash-attention", "intel/torch-xpu-ops", "f16,bf16"
 
 BUGS = [
-    Bug("scaled_dot_product_attention", f"{_FLASH}/issues/2541", "heads of 256, slices of one tensor: dV lies elsewhere",
+    Bug("scaled_dot_product_attention", f"{_FLASH}/issues/2541", "heads of 256, slices: dV lies elsewhere",
         _sliced_heads, "gradient", _HALVES),
     Bug("scaled_dot_product_attention", f"{_FLASH}/issues/2552", "values narrower than heads: the last columns of dV",
         _narrow_values, "gradient", _HALVES),

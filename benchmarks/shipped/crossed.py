@@ -141,7 +141,7 @@ def _wide(call: Call) -> list[Any] | None:
 
 
 def _last_inside(call: Call) -> list[Any] | None:
-    """The last axis stored second, an odd number of it, and many of the third: the zero point is left out at its end."""
+    """The last axis stored second, odd, and many of the third: the zero point is left out at its end."""
     data, zero = call["data"], call["zero_point"]
     if call["type"] != "u8" or zero is None or not np.any(zero) or data.ndim != 4 or dense(data):
         return None
@@ -267,7 +267,7 @@ BUGS = [
     Bug("max_pool2d", f"{_METAL}/issues/15731", "channels past 32 and no multiple: 0", _odd_channels, dtypes="bf16"),
     Bug("remainder", f"{_TORCH}/issues/191968", "odd rows by one row: it dies", _idle_divisors, dtypes="i16,i32"),
     Bug("get_rows_back", f"{_LLAMA}/pull/25103", "more than 65,535 rows: it dies", _many_rows),
-    Bug("im2col", "ggml-org/ggml/pull/1485", "more than 65,535 columns: it dies", _wide),
+    Bug("im2col", "ggml-org/ggml/pull/1485", "more than 65,535 columns: it dies", _wide, dtypes="f32,f16"),
     Bug("dequantize_linear", f"{_ONEDNN}/issues/2213", "the last axis stored second, odd: zero points are left out",
         _last_inside),
     Bug("index_add", "ml-explore/mlx/issues/3477", "past the first axis: rows of another stride", _rows_of_source),
