@@ -7,6 +7,7 @@
     middle       axes 1 and 2 stored swapped, rows as contiguous: heads of attention beside tokens
     loose        axes of size 1 with strides that fit no other axis; the rest as contiguous
     channels     the second axis stored innermost, as channels last (NHWC)
+    planes       the last axis stored second, the others inside: images with channels last, stored channel by channel
     sliced       every second element of a row twice as long
     gapped       rows with three elements of padding after each
     cropped      the first rows of matrices with two rows more: rows as contiguous, the axes before them further apart
@@ -99,6 +100,12 @@ def _store_channels(shape: Shape) -> Storage:
     return _store_in_order(shape, (0, *range(2, len(shape)), 1))
 
 
+def _store_planes(shape: Shape) -> Storage:
+    if len(shape) < 4:
+        return _store_contiguous(shape)
+    return _store_in_order(shape, (0, len(shape) - 1, *range(1, len(shape) - 1)))
+
+
 def _store_sliced(shape: Shape) -> Storage:
     if not shape:
         return _store_contiguous(shape)
@@ -143,6 +150,7 @@ LAYOUTS = {
     "middle": _store_middle,
     "loose": _store_loose,
     "channels": _store_channels,
+    "planes": _store_planes,
     "sliced": _store_sliced,
     "gapped": _store_gapped,
     "cropped": _store_cropped,

@@ -67,6 +67,7 @@ SHAPES = [
     "x=32x48;a=32x65;b=65x48",
     "x=37x35;a=37x64;b=64x35;beta=-0.25",
     "x=5x7;a=5x9;b=9x7;beta=0.5;alpha=0.0",
+    "x=128x128;a=128x8;b=8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["x=4x3;a=4x12289;b=12289x3", "x=3,;a=65537x3;b=3x3"]
 WITHOUT = {**PRODUCTS, "leading": "it has at most two axes"}

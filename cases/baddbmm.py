@@ -73,6 +73,7 @@ SHAPES = [
     "x=2x32x48;a=2x32x65;b=2x65x48",
     "x=2x37x35;a=2x37x64;b=2x64x35",
     "x=2x5x7;a=2x5x9;b=2x9x7;beta=0.5;alpha=0.0",
+    "x=2x128x128;a=2x128x8;b=2x8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["x=2x4x3;a=2x4x12289;b=2x12289x3", "x=3,;a=65537x1x3;b=65537x3x3"]
 WITHOUT = PRODUCTS

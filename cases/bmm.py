@@ -60,6 +60,7 @@ SHAPES = [
     "a=1x257x65;b=1x65x263;f32",
     # more matrices than a block has warps
     "a=9x5x7;b=9x7x3;f32,f16",
+    "a=2x128x8;b=2x8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = [
     "a=2x8x12289;b=2x12289x4",

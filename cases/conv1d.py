@@ -77,6 +77,7 @@ SHAPES = [
     # one size with what is added at the ends, less of it first
     "x=2x2x10;weight=3x2x3;padding=1;f32",
     "x=2x2x8;weight=3x2x3;padding=2;f32",
+    "x=1x8x128;weight=128x8x1;f32",  # whole tiles, of fewer terms than a step has
 ]
 SHORT = {"weight.2": KERNEL}
 ATTRIBUTES = conv_attributes(1)

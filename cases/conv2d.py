@@ -89,6 +89,7 @@ SHAPES = [
     # one size with what is added at the ends, less of it first
     "x=2x2x6x8;weight=3x2x3x3;padding=1;f32",
     "x=2x2x4x6;weight=3x2x3x3;padding=2;f32",
+    "x=1x8x8x16;weight=128x8x1x1;f32",  # whole tiles, of fewer terms than a step has
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
 ATTRIBUTES = conv_attributes(2)

@@ -48,6 +48,7 @@ ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")
 SHAPES = [
     *wide_dim(long=False),
+    "x=2x16387;dim=-1;f32;fill=signs",  # of ones and minus ones: a product of so many
 ]
 FULL = [
     "x=65537x3;dim=-1",

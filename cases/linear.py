@@ -85,6 +85,7 @@ SHAPES = [
     # all three past a tile of 128, where a part of K may go missing; whole tiles of rows with K of none
     "x=131x261;weight=137x261;bias=137,;f32",
     "x=128x80;weight=256x80;f16",
+    "x=128x8;weight=128x8;bias=128,;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",

@@ -99,6 +99,7 @@ SHAPES = [
     # kernels of f64 at ordinary sizes
     "a=31x33;b=33x32;f64",
     "a=131x261;b=261x137;f64",
+    "a=128x8;b=8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
 WITHOUT = PRODUCTS

@@ -37,6 +37,7 @@ LAID = [
     "x=2x3x5x9;scale=2x3x5x3;zero_point=2x3x5x3;type=i8;layout=cropped",
     "x=5x7;scale=0d;zero_point=0d;type=u8;layout=offset",
     "x=5x7;scale=1x1;zero_point=1x1;type=u8;layout=offset",
+    "x=2x3x17x5;scale=0d;zero_point=0d;type=u8;f32;layout=planes",
 ]
 ALIGNED = aligned(
     "x=16x64;scale=16x1;type=i8",

@@ -68,6 +68,7 @@ SHAPES = [
     "a=131x261;b=261x137;axes=1;f32",
     "a=128x80;b=80x256;axes=1;f16,bf16",
     "a=31x33;b=33x32;axes=1;f64",
+    "a=128x8;b=8x128;axes=1;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["a=2x3x4096;b=3x4096x2;f32", "a=65537x2x1;b=2x1x3"]
 WITHOUT = PRODUCTS

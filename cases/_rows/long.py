@@ -52,15 +52,20 @@ def long_binary(rest: str = "", dtype: str = "") -> tuple[list[str], list[str]]:
 
 
 def long_dim(
-    rest: str = "", dtype: str = "", past: tuple[str, ...] = ("x=2x{n};dim=-1", "x={n}x1;dim=-1")
+    rest: str = "",
+    dtype: str = "",
+    past: tuple[str, ...] = ("x=2x{n};dim=-1", "x={n}x1;dim=-1"),
+    halves: tuple[str, ...] = ("x=1x16389;dim=-1",),
 ) -> tuple[list[str], list[str]]:
     """Rows of an operator along `dim` of one tensor `x`: the axis, innermost and outermost, and one beside it.
 
     `past` are those of 65,537 in f32: the axis itself, which blocks of 32,768 sort and add apart, and rows of one.
+    `halves` are in f16, where all dtypes are tried: numbers of 16 bits are fetched in twos.
     """
     rows = ("x=1x{n};dim=-1", "x={n}x1;dim=0", "x=2x{n};dim=0", "x={n}x2;dim=-1")
     standard, full = lengths(*(join(row, rest) for row in rows), dtype=dtype)
-    return [*standard, *(join(row.format(n=65537), rest, "f32") for row in past)], full
+    found = [*(join(row.format(n=65537), rest, "f32") for row in past)]
+    return [*standard, *found, *(join(row, rest, "f16") for row in halves if not dtype)], full
 
 
 def long_pairs(first: str, second: str, rest: str = "", dtype: str = "") -> tuple[list[str], list[str]]:

@@ -23,6 +23,7 @@ class Window:
     stride: Pair = _ONES
     padding: Pair = _NONE
     dilation: Pair = _ONES
+    layout: str = ""
 
     @property
     def places(self) -> Pair:
@@ -66,6 +67,10 @@ TALL = (
     Window(3, (67, 4), (3, 2), stride=(2, 1), padding=(1, 1)),
     Window(349, (1, 7), (1, 3)),
 )
+#: Planes of one cell under a larger kernel, whose windows are padding else: one number alone, which a maximum copies;
+#: and channels of one cell, which lie last. In f32 alone.
+ALONE = Window(1, (1, 1), (3, 3), padding=(1, 1))
+CELLS = (ALONE, Window(5, (1, 1), (3, 3), padding=(1, 1), layout="channels"))
 #: A kernel that is not square with attributes that are alike in both axes, as callers write them: each three of taller
 #: or wider, a step, padding and dilation together (an orthogonal array of 8 rows and strength 3). In f32 alone.
 ALIKE = (
@@ -103,11 +108,12 @@ def _with_dtypes(rows: Iterable[str]) -> list[str]:
 
 
 def _windows_of(rank: int, *, padded: bool = True) -> tuple[Window, ...]:
-    return (*WINDOWS, *(PADDED if padded else ()), *TALL, *(ALIKE if rank > 1 else ()))
+    return (*WINDOWS, *(PADDED if padded else ()), *TALL, *(ALIKE if rank > 1 else ()), *CELLS)
 
 
-def _dtype_of(window: Window) -> str:
-    return "f32" if window in ALIKE else ""
+def _rest_of(window: Window) -> str:
+    """The dtype and the layout of its row."""
+    return join("f32" if window in (*ALIKE, *CELLS) else "", window.layout and f"layout={window.layout}")
 
 
 def conv_attributes(rank: int, *, depthwise: bool = False) -> list[str]:
@@ -117,7 +123,7 @@ def conv_attributes(rank: int, *, depthwise: bool = False) -> list[str]:
         into, share = (window.channels, 1) if depthwise else (3, window.channels)
         x, kernel = _shape(rank, window.plane), _shape(rank, window.kernel_size)
         tensors = f"x=1x{window.channels}x{x};weight={into}x{share}x{kernel}"
-        found.append(join(tensors, _named(rank, window, "stride", "padding", "dilation"), _dtype_of(window)))
+        found.append(join(tensors, _named(rank, window, "stride", "padding", "dilation"), _rest_of(window)))
     return _with_dtypes(found)
 
 
@@ -128,7 +134,7 @@ def transposed_attributes(rank: int) -> list[str]:
     for window in _windows_of(rank):
         x, kernel = _shape(rank, window.places), _shape(rank, window.kernel_size)
         tensors = f"x=1x{window.channels}x{x};weight={window.channels}x3x{kernel}"
-        plain = join(tensors, _named(rank, window, "stride", "padding", "dilation"), _dtype_of(window))
+        plain = join(tensors, _named(rank, window, "stride", "padding", "dilation"), _rest_of(window))
         found.append(plain)
         strides, dilation = ([steps[axis] for axis in _AXES[rank]] for steps in (window.stride, window.dilation))
         steps, rows = (strides, found) if min(strides) > 1 else (dilation, spread)
@@ -144,10 +150,12 @@ def pool_attributes(rank: int, *, dilation: bool = False, modes: Iterable[str] =
     turns = cycle(modes)
     found = []
     for window in _windows_of(rank, padded=False):
+        if dilation and window == ALONE:
+            continue
         given = _named(rank, window, *names)
         stride = "" if "stride=" in given else "stride=1"
         x = f"x=1x{window.channels}x{_shape(rank, window.plane)}"
-        found.append(join(x, given, stride, next(turns), _dtype_of(window)))
+        found.append(join(x, given, stride, "" if window in CELLS else next(turns), _rest_of(window)))
     return _with_dtypes(found)
 
 
@@ -162,7 +170,7 @@ def column_attributes(kind: str, rank: int = 2) -> list[str]:
             "columns": f"x=1x{c * cells}x{prod(window.places)};output_size=({plane[0]},{plane[1]})",
             "grad": f"grad=1x{window.places[0]}x{window.places[1]}x{c * cells};size=({plane[0]},{plane[1]})",
         }
-        found.append(join(tensors[kind], _named(rank, window, *names), _dtype_of(window)))
+        found.append(join(tensors[kind], _named(rank, window, *names), _rest_of(window)))
     return _with_dtypes(found)
 
 
@@ -175,5 +183,5 @@ def backward_attributes(modes: Iterable[str]) -> list[str]:
         tensors = f"grad=1x{window.channels}x{places};x=1x{window.channels}x{plane}"
         stride = "" if window.stride != _ONES else "stride=1"
         given = _named(2, window, "kernel_size", "stride", "padding")
-        found.append(join(tensors, next(turns), given, stride, _dtype_of(window)))
+        found.append(join(tensors, next(turns), given, stride, _rest_of(window)))
     return _with_dtypes(found)

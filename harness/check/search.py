@@ -30,7 +30,6 @@ from opproof.harness.check.judge.outcome import (
     is_marginal,
     make_untelling,
 )
-from opproof.harness.check.judge.standalone import Unwatched
 from opproof.harness.check.neighbours import add_delta
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant

@@ -207,6 +207,8 @@ def apply_broadcast(shape: Shape, how: str, place: int) -> Shape:
         return ()
     if what == "row":
         return shape[-1:]
+    if what == "channel":
+        return (*shape[1:2], *(1 for _ in shape[2:])) if len(shape) > 1 else shape
     return (*shape[:-1], 1) if what == "last 1" else (1, *shape[1:])
 
 
