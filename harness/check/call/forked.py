@@ -14,7 +14,7 @@ import resource
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import Pipe
@@ -24,6 +24,7 @@ from typing import Any
 
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.exchange import CallRequest, Reply, Setting
+from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.clock import count, count_no_more
 
@@ -35,7 +36,14 @@ _OF_THREADS = frozenset((Setting.THREAD, Setting.TWO, Setting.MANY, Setting.MOST
 _THREADED = ("jax", "mlx.core", "tensorflow")
 #: Types of what is launched, by what they are of.
 _CTYPES = (ctypes.CDLL, type(ctypes.pythonapi.Py_IsInitialized).__mro__[1])
-_OF_TRITON = frozenset(("JITFunction", "InterpretedFunction", "Autotuner", "Heuristics"))
+_OF_TRITON = frozenset(("JITFunction", "Autotuner", "Heuristics"))
+#: Triton where kernels are functions of Python, and what is said of it where it meets numbers of so few digits.
+_INTERPRETER = "Triton's interpreter"
+_NARROW = frozenset(("bf16", "f8e4m3", "f8e5m2"))
+_OF_BITS = (
+    "bf16 and float8 as a GPU has them: Triton's interpreter adds their bit patterns and truncates casts; call mend() "
+    "of the interpreter.py that `opproof init triton` writes, or judge float32"
+)
 #: Packages whose own libraries are none of a kernel's.
 _COMMON = frozenset(("torch", "numpy", "scipy", "triton", "opproof", "ml_dtypes"))
 
@@ -52,8 +60,10 @@ def _generate_native(value: Any, seen: set[int]) -> Iterator[str]:
     kind = type(value)
     if isinstance(value, _CTYPES) or (isinstance(value, str) and value.startswith("c:")):
         yield "a function of C"
+    elif kind.__name__ == "InterpretedFunction" and kind.__module__.startswith("triton."):
+        yield _INTERPRETER
     elif kind.__name__ in _OF_TRITON and kind.__module__.startswith("triton."):
-        yield "Triton"
+        yield next(_generate_native(getattr(value, "fn", None), seen), "Triton")
     elif _is_compiled(value):
         yield "a compiled module"
     elif isinstance(value, partial):
@@ -96,6 +106,23 @@ def _is_compiled(value: Any) -> bool:
         return False
     file = str(getattr(sys.modules.get(name), "__file__", None) or "")
     return file.endswith((".so", ".pyd")) and (callable(value) or isinstance(value, ModuleType))
+
+
+def describe_interpreter(candidate: Any, kinds: Iterable[str]) -> str:
+    """What is said where Triton's interpreter, as it comes, computes with dtypes of few digits; "" elsewhere."""
+    import torch
+
+    if not _NARROW & {*kinds}:
+        return ""
+    if isinstance(candidate, Located):
+        text = candidate.file.read_text(encoding="utf-8", errors="replace")
+        asked = os.environ.get("TRITON_INTERPRET") == "1" or "TRITON_INTERPRET" in text
+        interpreted = "triton" in text and "mend(" not in text and asked and not torch.cuda.is_available()
+    else:
+        module = sys.modules.get("triton.runtime.interpreter")
+        mended = hasattr(getattr(module, "InterpreterBuilder", None), "narrow_numbers")
+        interpreted = not mended and find_native(candidate) == _INTERPRETER
+    return _OF_BITS if interpreted else ""
 
 
 def explain_no_fork(device: str) -> str:
