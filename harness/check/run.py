@@ -14,6 +14,7 @@ from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.by_properties import check_properties
 from opproof.harness.check.call.candidates import open_candidate
 from opproof.harness.check.call.exchange import CallRequest
+from opproof.harness.check.call.forked import describe_interpreter
 from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Reference
@@ -74,7 +75,12 @@ def check_candidate(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) 
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
-    wish = wish.begin()
+    report = _check_in_time(candidate, like, inputs, wish.begin())
+    text = describe_interpreter(candidate, (r.dtype for r in report.results))
+    return replace(report, not_judged=(*report.not_judged, text)) if text else report
+
+
+def _check_in_time(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     if like == SAMPLING:
         return check_sampler(candidate, inputs, wish)
     if isinstance(like, str) or wish.properties is not None:

@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.copies import run_in_copy
 from opproof.core.errors import UsageError
 from opproof.harness.check.call.array_libraries import convert_to_numpy, convert_to_torch, with_tensors
 from opproof.harness.check.call.exchange import CallRequest, Reply
-from opproof.harness.check.call.forked import forked, run_in_copy
+from opproof.harness.check.call.forked import MAX_CALL_SECONDS, forked
 from opproof.harness.check.call.isolated import Located, isolated
 from opproof.harness.check.call.other_calls import ReusedBuffers
 from opproof.harness.check.call.perform import Ended, Pull, perform
@@ -67,7 +68,7 @@ def make_callee(
     if is_module(candidate) or wish.device != "cpu":
         return Callee(candidate, vjp)
     tried = functools.partial(_takes_arrays, torch, candidate, arguments, tensors)
-    if not wish.calls.measure(lambda: run_in_copy(tried) if wish.forked else tried()):
+    if not wish.calls.measure(lambda: run_in_copy(tried, MAX_CALL_SECONDS) if wish.forked else tried()):
         return Callee(candidate, vjp)
     name = getattr(candidate, "__name__", type(candidate).__name__)
     return Callee(_name_function(_of_arrays(candidate), name), None if vjp is None else _of_arrays(vjp))

@@ -10,7 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.call.forked import explain_no_fork, find_native, run_in_copy  # noqa: E402
+from opproof.core.copies import run_in_copy  # noqa: E402
+from opproof.harness.check.call.forked import explain_no_fork, find_native  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 BUFFER = ctypes.create_string_buffer(8)
@@ -155,5 +156,5 @@ def test_a_kernel_of_triton_is_told_by_its_code():
 
 
 def test_what_dies_in_a_copy_gives_nothing():
-    assert run_in_copy(lambda: 7) == 7
-    assert run_in_copy(lambda: os._exit(3)) is None
+    assert run_in_copy(lambda: 7, 60) == 7
+    assert run_in_copy(lambda: os._exit(3), 60) is None
