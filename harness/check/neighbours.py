@@ -39,11 +39,13 @@ class VariantNeighbours:
         if self.allowed.over:
             raise OutOfCallsError
         variant = self._make(case)
+        if variant is None:
+            return None
         try:
-            one = variant and self.judge(variant)
+            one = self.judge(variant)
         except OutOfTime:
             raise OutOfCallsError from None
-        return None if one is None or one.declined else one.fails
+        return None if one.declined else one.fails
 
     def _make(self, case: Case) -> Variant | None:
         """The variant of a case; None where there is none."""

@@ -26,14 +26,14 @@ DTYPES = {"float8_e4m3": "float8_e4m3fn"}
 LANGUAGES = ("python", "pytorch", "triton")
 
 
-class Axis(msgspec.Struct, frozen=True):
+class DefinedAxis(msgspec.Struct, frozen=True):
     """The length of an axis, or none where it may be any."""
 
     type: str
     value: int | None = None
 
 
-class Tensor(msgspec.Struct, frozen=True):
+class DefinedTensor(msgspec.Struct, frozen=True):
     """Axes by their names and a dtype; a number has no shape."""
 
     shape: list[str] | None
@@ -44,20 +44,20 @@ class Definition(msgspec.Struct, frozen=True):
     """What is computed."""
 
     name: str
-    axes: dict[str, Axis]
-    inputs: dict[str, Tensor]
-    outputs: dict[str, Tensor]
+    axes: dict[str, DefinedAxis]
+    inputs: dict[str, DefinedTensor]
+    outputs: dict[str, DefinedTensor]
     reference: str
 
 
-class Source(msgspec.Struct, frozen=True):
+class SourceFile(msgspec.Struct, frozen=True):
     """A file of a solution."""
 
     path: str
     content: str
 
 
-class Spec(msgspec.Struct, frozen=True):
+class BuildSpec(msgspec.Struct, frozen=True):
     """How a solution is called."""
 
     entry_point: str
@@ -71,8 +71,8 @@ class Solution(msgspec.Struct, frozen=True):
 
     name: str
     definition: str
-    spec: Spec
-    sources: list[Source]
+    spec: BuildSpec
+    sources: list[SourceFile]
 
 
 class Workload(msgspec.Struct, frozen=True):
