@@ -95,7 +95,7 @@ def add_delta(
         delta = find_delta(case, None, neighbours.fails) if neighbours.fails(case) else None
     except OutOfCallsError:
         delta = None
-    said = "" if delta is None else str(delta)
+    said = str(delta) if delta is not None and delta.needed else ""  # that it needs nothing tells little
     return [replace(one, delta=said) if one is first else one for one in found]
 
 
