@@ -42,13 +42,12 @@ COMMANDS = {
 
 #: Files of cli/ that hold several commands, by command; any other command has a file of its name.
 _FILES = {
-    **dict.fromkeys(("show", "shrink"), "repro"),
-    **dict.fromkeys(("report", "merge"), "report"),
+    **dict.fromkeys(("show", "shrink", "export", "judge"), "repro"),
+    **dict.fromkeys(("report", "merge", "cache"), "report"),
+    "tolerance": "bench",
     **dict.fromkeys(("compare", "baseline", "history"), "compare"),
-    **dict.fromkeys(("check", "capture"), "check"),
-    **dict.fromkeys(("export", "judge"), "vectors"),
-    **dict.fromkeys(("init", "skill", "header", "check-backend", "precision"), "backend"),
-    "selfcheck": "selftest",
+    **dict.fromkeys(("check", "audit", "capture"), "check"),
+    **dict.fromkeys(("init", "skill", "header", "check-backend", "precision", "selfcheck"), "backend"),
 }
 
 

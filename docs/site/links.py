@@ -14,7 +14,7 @@ _LINK = re.compile(r"\]\((?!https?://|#)([^)\s#]+)((?:#[^)\s]*)?)\)")
 
 
 def absolute(markdown: str, page: str, docs: Path) -> str:
-    """The text of `page`, a path in `docs`, with its links out of `docs` made links into the repository, by its name."""
+    """The text of `page`, a path in `docs`, with its links out of `docs` made links into the repository."""
 
     def link(match: re.Match[str]) -> str:
         path = os.path.normpath(PurePosixPath(page).parent / match[1])

@@ -36,10 +36,10 @@ from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import as_told_by_itself, run_task
 from opproof.harness.run.hosts.start import InProcessHost
-from opproof.harness.run.neighbours import MAX_DELTA_SECONDS, find_deltas
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
 from opproof.harness.run.record import record
 from opproof.harness.run.results.file import key_of
+from opproof.harness.run.runner import MAX_DELTA_SECONDS, find_deltas
 from opproof.harness.run.task import Task, op_name_of
 from opproof.reference_ops import load
 from opproof.reports import Header, Result, terminal

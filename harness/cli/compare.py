@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from opproof.core.errors import UsageError
 from opproof.harness.cli.options import PATH, Finite
 
 _FACTOR = Finite(min=1)
@@ -41,9 +42,8 @@ def compare_command(
     Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
     3 they have no record in common, 4 nothing is worse but opproof itself failed on records of NEW.
     """
-    from opproof.core.errors import UsageError
     from opproof.core.system import uncollected
-    from opproof.harness.run.finish import Exit
+    from opproof.harness.run.finish import Exit, render_page
     from opproof.reports import bench
     from opproof.reports._results import Texts
     from opproof.reports.baseline import read_run
@@ -68,12 +68,7 @@ def compare_command(
         if markdown_file is not None:
             write(markdown_file, changes_text.format_markdown(since))
         if html_file is not None:
-            from opproof.harness.repro.script import docs_of, scripts_of
-            from opproof.reports import html
-
-            header, results = after
-            scripts = scripts_of(header, results)
-            write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
+            write(html_file, render_page(*after, changes=since))
         for why in differ:
             click.echo(f"Beware: {why}.")
         click.echo(changes_text.format_text(replace(since, conditions="")))  # which was said first
@@ -129,7 +124,6 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
     A figure stays as it was while the error is within a factor of 2 of it, and records that RUN did not try stay.
     """
-    from opproof.core.errors import UsageError
     from opproof.reports import read_results
     from opproof.reports.baseline import read_baseline, update_records, write_baseline
     from opproof.reports.changes import compare_runs, explain_incomparable
@@ -144,7 +138,6 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
 
 def _check_whole(run: Path, planned: int, count: int) -> None:
-    from opproof.core.errors import UsageError
 
     if planned > count or not count:
         raise UsageError(
@@ -163,7 +156,6 @@ def history_command() -> None:
 @click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
 def add(*, run: Path, history: Path, commit: str) -> None:
     """Add the run in RUN to the folder HISTORY, and write its page anew. The same run again replaces itself."""
-    from opproof.core.errors import UsageError
     from opproof.reports import read_results
     from opproof.reports.history import kept
     from opproof.reports.history.page import publish

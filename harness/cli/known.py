@@ -18,7 +18,7 @@ from opproof.harness.run.task import Task
 from opproof.reports import Result
 
 if TYPE_CHECKING:
-    from opproof.harness.known_failures.audit import EntryCheck
+    from opproof.harness.known_failures.findings import EntryCheck
 
 
 @click.group("known")
@@ -64,10 +64,9 @@ def check(
 
 
 def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
-    from opproof.harness.known_failures.audit import check_entries
-    from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
+    from opproof.harness.known_failures.findings import Extent, check_entries, of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
-    from opproof.harness.run.merge import selection_of
+    from opproof.harness.run.finish import selection_of
     from opproof.harness.run.plan import scope_of
     from opproof.reports import read_results
 
@@ -87,8 +86,7 @@ def _check_backend(
 ) -> int:  # fmt: skip
     """Run what a list covers, with several seeds, and check it by that."""
     from opproof.core.system import count_cores
-    from opproof.harness.known_failures.audit import check_entries, rewrite
-    from opproof.harness.known_failures.findings import find_entries, of_versions
+    from opproof.harness.known_failures.findings import check_entries, find_entries, of_versions, rewrite
     from opproof.harness.run.task import HostLimits, op_name_of
 
     with Pool(HostLimits(count_cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:
@@ -110,7 +108,7 @@ def _check_backend(
 
 
 def _print_checks(found: Sequence[EntryCheck], silent: Sequence[str], seeds: int) -> int:
-    from opproof.harness.known_failures.audit import format_summary, format_table
+    from opproof.harness.known_failures.findings import format_summary, format_table
 
     click.echo(format_table(found))
     for sentence in [*(said for c in found for said in c.sentences), *silent, format_summary(found, seeds)]:

@@ -1,4 +1,4 @@
-"""Commands on the results of a run: report renders them again, merge makes one run of shards."""
+"""Commands on what runs leave behind: report renders their results again, merge joins shards, cache looks after it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from opproof.core.errors import UsageError
 from opproof.harness.cli.options import PATH
+from opproof.harness.run.cache.store import CacheStore, locate_folder, place
 from opproof.reports import Header, Result
 from opproof.reports.remarks import Remarks
 
@@ -27,7 +29,6 @@ def report_command(*, folder: Path, github: bool, everything: bool, baseline: Pa
 
     Exit status: as of run; 1 also where planned records did not run.
     """
-    from opproof.core.errors import UsageError
     from opproof.harness.run.finish import status_of
     from opproof.reports import read_results, terminal
     from opproof.reports._text import format_line
@@ -54,11 +55,15 @@ def report_command(*, folder: Path, github: bool, everything: bool, baseline: Pa
 def _write(
     kind: str, file: Path, header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None
 ) -> None:
+    from opproof.harness.run.finish import render_page
     from opproof.reports import junit, markdown, tables
+    from opproof.reports.baseline import read_run
+    from opproof.reports.changes import compare_runs
     from opproof.reports.files import replacing, write
 
     if kind == "html":
-        write(file, _render_page(header, results, remarks, baseline))
+        since = None if baseline is None else compare_runs(read_run(baseline), (header, results))
+        write(file, render_page(header, results, changes=since, remarks=remarks.every))
     elif kind == "markdown":
         write(file, markdown.render(header, results, remarks=remarks.every))
     elif kind == "junit":
@@ -66,17 +71,6 @@ def _write(
     else:
         with replacing(file) as fresh, fresh.open("w", encoding="utf-8", newline="") as opened:
             tables.write_csv(results, opened)
-
-
-def _render_page(header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None) -> str:
-    from opproof.harness.repro.script import docs_of, scripts_of
-    from opproof.reports import html
-    from opproof.reports.baseline import read_run
-    from opproof.reports.changes import compare_runs
-
-    since = None if baseline is None else compare_runs(read_run(baseline), (header, results))
-    scripts = scripts_of(header, results)
-    return html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since, remarks=remarks.every)
 
 
 def _print_annotations(header: Header, results: Sequence[Result], remarks: Remarks) -> None:
@@ -102,10 +96,44 @@ def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, 
     A folder that holds another run is left as it is; the next free name is used then, and said.
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
-    from opproof.harness.run.finish import Exit
-    from opproof.harness.run.merge import merge_folders
+    from opproof.harness.run.finish import Exit, merge_folders
 
     missing, status = merge_folders(folders, out, ledger, quiet=quiet)
     for sentence in missing:
         click.echo(f"missing: {sentence}")
     return Exit.FAILED if missing else status
+
+
+@click.group("cache")
+def cache_command() -> None:
+    """What is known of cases from earlier runs: data, expected values, bounds.
+
+    It lies in OPPROOF_CACHE, or in the folder of the user's caches. What an operator or opproof itself made before a
+    change of it is not used any more.
+    """
+
+
+@cache_command.command("info")
+def show_info() -> int:
+    """Say where it is and how much it holds."""
+    store = _store()
+    held = store.info()
+    store.close()
+    click.echo(f"{held.path}\n{held.entries:,} entries, {held.bytes / 2**20:,.1f} MiB")
+    if held.foreign:
+        click.echo(f"{held.foreign:,} entries were not believed: this user's opproof had not written them, or not so")
+    return 0
+
+
+@cache_command.command("clear")
+def clear() -> int:
+    """Remove all of it."""
+    _store().clear()
+    return 0
+
+
+def _store() -> CacheStore:
+    here = place()
+    if here is None:
+        raise UsageError(f"there is no cache: {locate_folder()}, or the key beside it, can be neither read nor made.")
+    return CacheStore(here)

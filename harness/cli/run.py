@@ -28,7 +28,7 @@ from opproof.harness.cli.options import (
     seed,
     selection_of,
 )
-from opproof.harness.run.cache.location import SIZE
+from opproof.harness.run.cache.store import SIZE
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")

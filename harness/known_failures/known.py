@@ -2,52 +2,10 @@
 
     [[known]]
     operators = ["cosh", "sinh"]
-    modes = ["gradient"]                  # optional, like all down to where: any, if unstated
-    dtypes = ["f16"]
-    backends = ["ggml", "ggml:*"]
-    versions = ["2.13", "2.14"]           # of the backend, beginnings; in others the entry explains nothing
-    where = { machine = "x86_64", features = ["avx512f"] }
-    seen_on = { without = ["fma"] }       # machines on which it shows; on others nobody misses it
+    vjp = "multiply_stored_factor"        # a function of causes.py beside the file: see causes.py
     reason = "g sinh(x) stores sinh(x) in f16, which overflows where the product with g does not"
-    link = "https://..."                  # optional
-    until = 2027-01-01                    # optional; from that day on the entry fails the run
 
-and one cause, which is executed (harness/known_failures/causes.py): the answer is explained where it is right, within
-the ordinary bound, under the changed reference, in every element that fails.
-
-    vjp = "multiply_stored_factor"        # a function of causes.py beside the file, in place of the operator's own,
-    forward = "look_up_in_f16_table"      # of values; or a table of functions by operator
-    arithmetic = "storage"                # in which either is computed, or the operator's own formula: see ARITHMETICS
-    rounding = "truncate"                 # of that arithmetic, where it is not to nearest
-    undefined = "rows_with_nan"           # a function that gives a mask of the elements where anything may stand
-    when = "is_permuted"                  # a predicate on the question; only where it holds does the entry speak
-
-A fault has no number. It is explained by what the library says, or where it happens:
-
-    verdict = "ERROR"                     # or verdicts, a list: CRASH, OUT_OF_BOUNDS, WRONG_SHAPE, NOT_REPEATABLE ...
-    message = "grad_input must be contiguous"   # words of the record's message
-    when = "is_permuted"
-
-Where no cause can be executed, an entry has patterns of case ids and a size:
-
-    patterns = ["gelu[*f16;fill=wide*"]   # * matches anything, all else is literal, any seed is meant
-    verdict = "WRONG_VALUE"
-    units = 210                           # the limit: what is farther off is another failure
-    without_cause = "why no cause can be executed"
-
-`pattern`, `backend` and `mode` say the same of one. Limits are:
-
-    units      largest error in units of honest rounding
-    rms        beside units: the largest RMS of an array's units
-    nonfinite  true: NaN and infinity where numbers belong, or numbers for these; finite elements stay within units
-    zeros      true: nothing but zeros comes, which is never this failure otherwise
-    share      largest share of a tensor's finite elements that fail; all of them may never, unless it is 1. Without
-               units it is the limit of errors that no number measures: wrong indices, anything where 0 is exact
-    verdict    a fault, which needs no number
-
-Patterns of case ids: * matches anything, all else is literal. One that names no seed means every seed.
-
-Ledgers are TOML files of entries, tables of one name, decoded into their type.
+docs/explanation/known-failures.md says what else an entry may hold, and when it explains a failure.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ LIMIT_FACTOR = 2.0
 
 @dataclass(frozen=True)
 class ErrorLimits:
-    """Those of an entry, as harness/known_failures/known.py says them; None and False where it has none."""
+    """Those of an entry, see docs/explanation/known-failures.md; None and False where it has none."""
 
     units: float | None = None
     rms: float | None = None

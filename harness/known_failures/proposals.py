@@ -170,8 +170,8 @@ _BLANK = "  # say why this fails, and whose defect it is; opproof refuses an ent
 _PLACE = re.compile(r"(?<=\()/\S*?/(?:site-packages/|(?=opproof/))")
 
 
-def format_entry(patterns: Sequence[str], failures: Sequence[Result], reason: str = "", **more: str) -> str:
-    """The entry for failures of one backend, mode and verdict, with `more` keys; in a comment, what it is made of."""
+def format_entry(patterns: Sequence[str], failures: Sequence[Result]) -> str:
+    """The entry for failures of one backend, mode and verdict, its reason blank; in a comment, what it is made of."""
     first = failures[0]
     why = next((t for r in failures for t in (r.diagnosis, r.message) if t), "")
     example = " ".join(escape_unprintable(first.repro or first.case).split())
@@ -180,8 +180,7 @@ def format_entry(patterns: Sequence[str], failures: Sequence[Result], reason: st
     rows += ["[[known]]", f"patterns = {_format_list(patterns)}", f"backends = {_format_list([first.backend])}"]
     rows += [f'modes = ["{first.mode}"]', f'verdict = "{first.verdict}"']
     rows += [f"{name} = {_format_value(value)}" for name, value in asdict(limits_of(failures)).items() if value]
-    rows += [f"{name} = {value}" for name, value in more.items()]
-    rows.append(f"reason = {_quote_text(reason)}{'' if reason else _BLANK}")
+    rows.append(f'reason = ""{_BLANK}')
     return "\n".join(rows) + "\n"
 
 

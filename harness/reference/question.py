@@ -162,12 +162,12 @@ class Question:
 
     @cached_property
     def passed(self) -> dict[bytes, Any]:
-        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/judgements.py)."""
+        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/entry.py)."""
         return {}
 
     @cached_property
     def told(self) -> dict[bytes, Any]:
-        """How wrong answers look, by the answer (harness/run/cache/judgements.py)."""
+        """How wrong answers look, by the answer (harness/run/cache/entry.py)."""
         return {}
 
     @cached_property

@@ -4,6 +4,9 @@ The calls: other data, the case's data, the other data again. The middle one is 
 for bit. Buffers of the one data end at a guard, those of the other begin at one; in an eighth of the cases the case's
 data come first of all, in another they come once more where the other data have lain: a backend cannot tell which is
 judged.
+
+Of a wrong call the right one that it was made of comes first: who declines that is not asked for what is wrong with it,
+and who dies of it has said nothing of the wrong one.
 """
 
 from __future__ import annotations
@@ -32,27 +35,26 @@ from opproof.harness.reference.chunks.question import Posing, make_fitting_quest
 from opproof.harness.reference.expected import values_of
 from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import COMPUTE_U
+from opproof.harness.reference.wrong_call import make_wrong_call
 from opproof.harness.run.calls import (
     ON_END,
     STALE,
+    UNTOLD,
+    Answered,
     are_same_answers,
     arrange_calls,
     by_reference,
-    find_wrong_answer,
-    has_differences,
-    is_held,
-    judge_repeatability,
-    judge_unrepeatable,
-)
-from opproof.harness.run.determinism import (
-    UNTOLD,
-    Answered,
     call_in_reused_memory,
     call_with_halves,
     find_dependent_rows,
     find_partial_key,
     find_stale_bits,
     find_unrepeated,
+    find_wrong_answer,
+    has_differences,
+    is_held,
+    judge_repeatability,
+    judge_unrepeatable,
     on_end,
     with_each,
 )
@@ -69,8 +71,7 @@ from opproof.harness.run.memory_limits import (
     explain_outgrown,
     limit_of,
 )
-from opproof.harness.run.refusal import judge_refusal, make_requests
-from opproof.harness.run.request import Request, wanted_of
+from opproof.harness.run.request import Request, Tensors, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
 
@@ -164,10 +165,10 @@ class _Answers:
     request: Request
     decoy: Request
     answer: Outputs  # to the judged call, with those to the calls before it
-    last: Sequence[Array | None]  # to the last call: of other data, unless the judged one is alone
-    leading: Sequence[Array | None] | None  # to the judged question, where it was asked first of all
+    last: Tensors  # to the last call: of other data, unless the judged one is alone
+    leading: Tensors | None  # to the judged question, where it was asked first of all
     by_halves: Sequence[Answered]  # to questions that share half of their elements with the judged one
-    again: Sequence[Array | None] | None  # to the judged question, where other data have just lain in its memory
+    again: Tensors | None  # to the judged question, where other data have just lain in its memory
 
 
 @dataclass
@@ -283,7 +284,7 @@ class _AskedTask:
     def _call(self, question: Request) -> list[Array | None]:
         return next(self._generate_answers(question))
 
-    def _repeat(self, question: Request) -> Sequence[Sequence[Array | None]]:
+    def _repeat(self, question: Request) -> Sequence[Tensors]:
         """Ask a question many times on end, of a host that can be asked again."""
         return [] if self.host.about.once else on_end(self._call, question)
 
@@ -328,13 +329,13 @@ class _AskedTask:
             return False  # of the judged data it is right
         return by_reference(posed, answer, self.rules, self.pair.room, self.pair.case_data).verdict in WRONG
 
-    def _make_function(self, threads: int) -> Callable[[Sequence[Array | None]], list[Array | None]]:
+    def _make_function(self, threads: int) -> Callable[[Tensors], list[Array | None]]:
         """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
         case = replace(self.case.apart, layout="contiguous")
         pair = make_fitting_question(case, self.op, Mode.FORWARD, sys.maxsize)
         wanted = wanted_of(pair.case_data, pair.outputs)
 
-        def forward(inputs: Sequence[Array | None]) -> list[Array | None]:
+        def forward(inputs: Tensors) -> list[Array | None]:
             given = pair.case_data.given(inputs=tuple(inputs))
             return self.host.call(Request(given, wanted, threads=threads), self.timeout)
 
@@ -405,3 +406,44 @@ def _describe_error(error: BaseException, op: Op) -> str:
         where = f"{code.co_name} ({code.co_filename}:{frame.tb_lineno})"
         frame = frame.tb_next
     return f"{type(error).__name__} in {where}: {' '.join(str(error).split())}"
+
+
+#: What an error of a backend comes as; all else is an answer, or harm.
+_REFUSED = frozenset({Verdict.ERROR, Verdict.UNSUPPORTED, Verdict.OUT_OF_MEMORY})
+#: What an answer comes as whose form is not that of the right call.
+_ANSWERED = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.NOT_WRITTEN, Verdict.WRONG_VALUE})
+
+
+def make_requests(case: Case, op: Op, memory: int, *, readable_guards: bool = False) -> tuple[Request, Request]:
+    """The right call and the wrong one, whose results have memory as those of the right one."""
+    pair = make_fitting_question(replace(case, wrong=""), op, Mode.FORWARD, memory)
+    wanted = wanted_of(pair.case_data, pair.outputs)
+    right = Request(pair.case_data, wanted, readable_guards=readable_guards)
+    return right, replace(right, posed=make_wrong_call(pair.case_data, case.wrong), wrong=True)
+
+
+def judge_refusal(host: Host, right: Request, wrong: Request, timeout: float) -> Judgement:
+    """Judge the wrong call, after the right one. Raises EarlyVerdict, and HostFault where the process ends."""
+    dtype = wrong.posed.case.dtype
+    if dtype not in FLOATS and dtype not in host.about.dtypes:
+        raise EarlyVerdict(Verdict.UNSUPPORTED, f"the backend does not declare the dtype {dtype}")
+    try:
+        host.call(right, timeout)
+    except EarlyVerdict as settled:
+        if settled.verdict is Verdict.UNSUPPORTED:
+            raise
+    except HostFault as fault:
+        said = f"the right call, without what is wrong, ends so already: {fault.message}"
+        raise HostFault(Verdict.INCONCLUSIVE, said) from None
+    try:
+        host.call(wrong, timeout)
+    except EarlyVerdict as settled:
+        if settled.verdict in _REFUSED:
+            host.late()
+            return Judgement(Verdict.PASS, f"refused: {settled.message}")
+        if settled.verdict not in _ANSWERED:
+            raise
+        how = f": {settled.message}"
+    else:
+        how = ", in the form of the right call"
+    return Judgement(Verdict.NOT_REFUSED, f"it was answered{how}")

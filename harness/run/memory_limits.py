@@ -26,7 +26,7 @@ from opproof.harness.reference.chunks.memory_budget import TooLarge, round_up_me
 from opproof.harness.reference.chunks.question import find_templates
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.memory.layout import find_shared_result
+from opproof.harness.run.memory import find_shared_result
 from opproof.harness.run.request import Request, Wanted
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op

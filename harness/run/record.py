@@ -11,8 +11,7 @@ from opproof.harness.judge.judgement import Judgement, Rules, number
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import Attempt
-from opproof.harness.run.cache import judgements
-from opproof.harness.run.cache.judgements import CachedDiagnosis
+from opproof.harness.run.cache.entry import CachedDiagnosis, explain_or_recall
 from opproof.harness.run.task import Task, repro_command_of
 from opproof.reports import Result
 
@@ -111,5 +110,5 @@ def _diagnose(attempt: Attempt) -> dict[str, Any]:
         label, said = explain(posed, answer, judgement, attempt.rules)
         return CachedDiagnosis(label, said, find_other_patterns(posed, answer, judgement, said))
 
-    known = judgements.explain_or_recall(posed, answer, attempt.rules, explain)
+    known = explain_or_recall(posed, answer, attempt.rules, explain)
     return fields_of_diagnosis(known.label, known.said, known.also)

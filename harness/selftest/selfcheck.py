@@ -251,12 +251,17 @@ def _mask_direction(posed: Question, which: int, direction: Array, step: float) 
     return np.zeros_like(direction) if near.any() else direction
 
 
+def _list_movable(posed: Question) -> Iterator[tuple[int, Array]]:
+    """The inputs whose gradient is asked for, by number, but one that is given twice."""
+    for which, (x, need) in enumerate(zip(posed.inputs, posed.needs, strict=True)):
+        if need and x is not None and sum(v is x for v in posed.inputs) == 1:
+            yield which, x
+
+
 def _check_finite_differences(posed: Question, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     base = 2.0**-12
     case, inputs = posed.case, posed.inputs
-    for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
-        if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
-            continue
+    for which, x in _list_movable(posed):
         for k in range(_DIRECTIONS):
             d = _mask_direction(posed, which, _make_direction(case, which, k, x.shape), base)
 
@@ -279,9 +284,7 @@ def _check_finite_differences(posed: Question, gradients: Sequence[Any]) -> Iter
 def _check_complex_step(posed: Question, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     step = 2.0**-100
     case, inputs = posed.case, posed.inputs
-    for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
-        if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
-            continue
+    for which, x in _list_movable(posed):
         d = _free(posed, which, _make_direction(case, which, 0, x.shape))
         moved = [*inputs[:which], x + 1j * step * d, *inputs[which + 1 :]]
         got = float(np.imag(_loss_of(posed, moved))) / step

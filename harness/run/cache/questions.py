@@ -19,8 +19,7 @@ from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fi
 from opproof.harness.reference.roundoff import RUNS
 from opproof.harness.run.cache import entry
 from opproof.harness.run.cache.entry import NotKept, parse_packed
-from opproof.harness.run.cache.sources import digest_of_operator
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import CacheStore, digest_of_operator
 from opproof.reference_ops import Op
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected

@@ -10,7 +10,6 @@ import functools
 import hashlib
 import os
 import stat
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Question
 from opproof.harness.run.hosts.host import About, Host, Support
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import Request, Returned, check_returned
+from opproof.harness.run.request import Params, Request, Returned, Shapes, check_returned
 
 KIND = "answers"
 ABOUT = "about.json"
@@ -49,12 +48,10 @@ class AnswerFiles(Host):
         self._answers, self._identity = answers, identity
         self._records = {(r.case, r.mode): r for r in exported.records}
         self._left = {(r.case, r.mode): r.reason for r in exported.left_out}
-        name, version, device = make_plain(identity.name), make_plain(identity.version), make_plain(identity.device)
+        name, version, device = map(make_plain, (identity.name, identity.version, identity.device))
         self.about = About(name, version, device, dtypes=frozenset(DECLARED), mixed=True, once=True)
 
-    def support(
-        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
-    ) -> Support:
+    def support(self, op: str, dtype: str, mode: str, params: Params, shapes: Shapes) -> Support:
         """See Host."""
         del dtype, mode, params, shapes
         return Support("", Declaration(self._identity.compute.get(op), self._identity.rounding.get(op)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from opproof.harness.run.hosts import exec_protocol
 from opproof.harness.run.hosts.exec_protocol import ExecHost
 from opproof.harness.run.hosts.host import About
 from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.request import Params, Tensors
 from opproof.reference_ops import Trait, load, names
 
 UNKNOWN = "no_such_operator"
@@ -125,7 +126,7 @@ def _ask_reason(backend: Command) -> str:
     return "all were declined"
 
 
-def _ask(backend: Command, op: str, x: Array) -> Sequence[Array | None]:
+def _ask(backend: Command, op: str, x: Array) -> Tensors:
     if declined := backend.declines(op, short_name_of(x.dtype)):
         raise Unsupported(declined)
     return backend.ask(op, [x], {})
@@ -147,7 +148,7 @@ def _check_vjp(backend: Command, op: str) -> str:
     return _compare_answer("gradient.0", backend.ask(op, [x], {}, ([g], [True])), right)
 
 
-def _compare_answer(name: str, answer: Sequence[Array | None], right: Sequence[Array | None]) -> str:
+def _compare_answer(name: str, answer: Tensors, right: Tensors) -> str:
     """What came, in words. Raises Wrong where it is not what the reference gives."""
     if len(answer) != 1:
         raise DialogueFailure(f"{len(answer)} tensors")
@@ -227,8 +228,8 @@ class Command:
         return self._started().support(op, dtype, "forward", {}, []).reason
 
     def ask(
-        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        gradient: tuple[Sequence[Array | None], Sequence[bool]] | None = None,
+        self, op: str, inputs: Tensors, params: Params,
+        gradient: tuple[Tensors, Sequence[bool]] | None = None,
     ) -> list[Array | None]:  # fmt: skip
         """The outputs, or the gradients for given cotangents and needs."""
         try:

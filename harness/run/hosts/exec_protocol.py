@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from opproof.backends import MADE_OF_REFERENCES
@@ -30,8 +31,8 @@ from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.run.hosts.host import About, ProcessHost, Support
 from opproof.harness.run.hosts.native import PROTOCOL, NativeHost
-from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed, request_answers
-from opproof.harness.run.request import Request, Returned, check_returned
+from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed
+from opproof.harness.run.request import Params, Request, Returned, Shapes, Tensors, check_returned
 
 #: Seconds that a command may take to start and to say hello.
 START = 60.0
@@ -59,11 +60,8 @@ class ExecHost(ProcessHost):
         )
         self._ops = hello.get("ops")
         self._declared = {f.name: hello.get(f.name, {}) for f in fields(Declaration)}
-        self._count = 0
 
-    def support(
-        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
-    ) -> Support:
+    def support(self, op: str, dtype: str, mode: str, params: Params, shapes: Shapes) -> Support:
         """See Host. Answers from the hello, without a request."""
         del dtype, mode, params, shapes
         declined = self._ops is not None and op not in self._ops
@@ -92,8 +90,8 @@ class ExecHost(ProcessHost):
         return check_returned([None if a is None else Returned(a.shape, a.dtype.name, a) for a in arrays], question)
 
     def ask(
-        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        gradient: tuple[Sequence[Array | None], Sequence[bool]] | None = None, timeout: float | None = None, *,
+        self, op: str, inputs: Tensors, params: Params,
+        gradient: tuple[Tensors, Sequence[bool]] | None = None, timeout: float | None = None, *,
         threads: int = 0, longest: int = LONGEST, place: int | None = None, names: Sequence[str | None] = (),
     ) -> list[Array | None]:  # fmt: skip
         """The outputs, or the gradients for given cotangents and needs.
@@ -131,9 +129,8 @@ class ExecHost(ProcessHost):
     def _exchange(
         self, metadata: dict[str, str], tensors: Mapping[str, Array], wanted: str, timeout: float | None, longest: int
     ) -> dict[str, Array]:
-        self._count += 1
         limit = self.timeout if timeout is None else timeout
-        answer, arrays = request_answers(self._process, str(self._count), metadata, tensors, limit, longest)[0]
+        answer, arrays = self._process.ask(metadata, tensors, limit, longest)[0]
         kind = answer.get("kind", "")
         if kind == "unsupported":
             raise Unsupported(make_plain(answer.get("reason", "")) or "the command declined, and gave no reason")
@@ -155,7 +152,7 @@ def start(
     own = "opproof.backends.worker" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
     process = HostProcess(command, memory, trusted=own or references_allowed(), variables=variables)
     try:
-        answer, _ = request_answers(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)[0]
+        answer, _ = process.ask({"kind": "hello", "protocol": PROTOCOL}, {}, START)[0]
         hello = _check_hello(answer)
         if hello.get("arena") != "frames":
             return ExecHost(process, hello, timeout)
@@ -185,12 +182,25 @@ def command_of(text: str) -> list[str]:
 
 
 def _request(
-    kind: str, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], threads: int
+    kind: str, op: str, inputs: Tensors, params: Params, threads: int
 ) -> tuple[dict[str, str], dict[str, Array]]:
     metadata = {"kind": kind, "op": op, "params": params_to_json(params), "inputs": str(len(inputs))}
     if threads:
         metadata["threads"] = str(threads)
     return metadata, {f"input.{i}": np.asarray(x) for i, x in enumerate(inputs) if x is not None}
+
+
+#: Of what a hello may say in JSON the type, and an example.
+_HELLO: Mapping[str, tuple[Any, str]] = {
+    "ops": (list, '["relu", "add"]'),
+    "compute": (dict, '{"matmul": "tf32"}'),
+    "rounding": (dict, '{"mul": "truncate"}'),
+    "bits": (dict, '{"scatter_add": "vary"}'),
+    "destinations": (list, '["in place"]'),
+    "dtypes": (list, '["i32", "f8e4m3"]'),
+    "mixed": (bool, "true"),
+    "threads": (bool, "true"),
+}
 
 
 def _check_hello(answer: Mapping[str, str]) -> dict[str, Any]:
@@ -201,27 +211,13 @@ def _check_hello(answer: Mapping[str, str]) -> dict[str, Any]:
     if not answer.get("name"):
         raise BackendFailed("the hello has no name, which reports call the backend by")
     hello: dict[str, Any] = dict(answer)
-    expected = (
-        ("ops", list, '["relu", "add"]'),
-        ("compute", dict, '{"matmul": "tf32"}'),
-        ("rounding", dict, '{"mul": "truncate"}'),
-        ("bits", dict, '{"scatter_add": "vary"}'),
-        ("destinations", list, '["in place"]'),
-        ("dtypes", list, '["i32", "f8e4m3"]'),
-        ("mixed", bool, "true"),
-        ("threads", bool, "true"),
-    )
-    for key, kind, example in expected:
-        if key not in answer:
-            continue
-        try:
-            hello[key] = json.loads(answer[key])
-        except (ValueError, RecursionError):
-            hello[key] = None
-        if not isinstance(hello[key], kind):
-            raise BackendFailed(
-                f"{key} in the hello is {make_plain(repr(answer[key]))}; expected JSON such as {example}"
-            )
+    for key, (kind, example) in _HELLO.items():
+        if key in answer:
+            try:
+                hello[key] = msgspec.json.decode(answer[key], type=kind)
+            except (msgspec.DecodeError, RecursionError):
+                got = make_plain(repr(answer[key]))
+                raise BackendFailed(f"{key} in the hello is {got}; expected JSON such as {example}") from None
     if wrong := [word for word in hello.get("dtypes", ()) if word not in list(DTYPES)]:
         raise BackendFailed(
             f"dtypes in the hello hold {make_plain(repr(wrong[0]))}; expected some of {', '.join(DECLARED)}"
@@ -245,7 +241,7 @@ def _index_tensors(arrays: Mapping[str, Array], word: str) -> dict[int, Array]:
     return numbered
 
 
-def _max_frame_bytes_of(question: Request, inputs: Sequence[Array | None]) -> int:
+def _max_frame_bytes_of(question: Request, inputs: Tensors) -> int:
     """Bytes of the longest frame that is read as an answer: more would be the judge's memory."""
     wanted = sum(math.prod(w.shape) * w.dtype.itemsize for w in question.wanted if w is not None)
     sent = sum(x.nbytes for x in inputs if x is not None)

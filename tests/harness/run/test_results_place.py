@@ -14,8 +14,8 @@ import report_samples as samples
 from _runs import opproof
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.results import folder as lock
-from opproof.harness.run.results.folder import describe_foreign, with_locked_folder
+from opproof.harness.run.results import resume as lock
+from opproof.harness.run.results.resume import describe_foreign, with_locked_folder
 from opproof.reports import read_results, write_line
 
 OPTIONS = {
@@ -157,7 +157,7 @@ def test_a_folder_in_use_is_refused(tmp_path, capsys):
 HOLD = """
 import sys, time
 from pathlib import Path
-from opproof.harness.run.results import folder as lock
+from opproof.harness.run.results import resume as lock
 lock.take(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)

@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from opproof.harness.run.cache.location import CacheLocation, place
-from opproof.harness.run.cache.store import FILE, CacheStore
+from opproof.harness.run.cache.store import FILE, CacheLocation, CacheStore, place
 
 KEY = b"k" * 32
 
@@ -110,7 +109,7 @@ def test_a_database_that_is_damaged_meanwhile_costs_entries_and_no_run(at):
 def test_a_disk_that_is_full_fails_nothing(at):
     code = f"""
 import resource, signal
-from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.cache.store import CacheLocation
 from opproof.harness.run.cache.store import CacheStore
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

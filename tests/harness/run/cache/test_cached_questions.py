@@ -16,11 +16,10 @@ from opproof.harness.judge import alternatives, gradient, judgement
 from opproof.harness.reference import expected, kinks
 from opproof.harness.reference.expected import expected_of
 from opproof.harness.run.cache import questions as question
-from opproof.harness.run.cache import sources
+from opproof.harness.run.cache import store as sources
 from opproof.harness.run.cache.entry import NotKept, decode, encode
-from opproof.harness.run.cache.location import CacheLocation
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import CacheLocation, CacheStore
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.task import HostLimits
 from opproof.reference_ops import load

@@ -1,30 +1,38 @@
-"""Tasks through the workers of a Dask cluster, as pool.py takes them through the judges of this machine.
+"""Tasks through the workers of a Dask cluster, as scheduler.py takes them through the judges of this machine.
 
 Dask gives the chunk of a worker that was lost to another one; records come with a chunk's answer, so that none is there
-twice. A scheduler that was lost is waited for, and asked again for what it still owed.
+twice. A scheduler that was lost is waited for, and asked again for what it still owed. A worker keeps a pool, with
+hosts of its own, from one chunk of cases to the next.
 """
 
 from __future__ import annotations
 
+import atexit
+import functools
+import hashlib
 import logging
 import math
+import multiprocessing
 import os
 import sys
+import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
-from opproof.core.errors import BackendError, UsageError
+from opproof.core.capabilities import rename_backend
+from opproof.core.errors import BackendError, OpError, UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
-from opproof.harness.run import hardening
-from opproof.harness.run.cluster.worker import ChunkRecords, Order, describe_backend, judge_chunk, make_uploads
+from opproof.harness.run.cache.store import place
 from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.record import make_early_record
+from opproof.harness.run.scheduler import Pool
 from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reports import Result
 
@@ -64,9 +72,9 @@ class Cluster:
         self._reach = ExitStack()
 
     def __enter__(self) -> Self:
-        distributed = _load_distributed()
+        self._distributed = _load_distributed()
         if self._address == LOCAL:
-            self._cluster = _start_local(distributed, self._limits.jobs, self._resources)
+            self._cluster = _start_local(self._distributed, self._limits.jobs, self._resources)
         self._connect()
         self._reach.enter_context(with_hardened_process())
         return self
@@ -122,9 +130,8 @@ class Cluster:
 
     def _ended(self, pending: Mapping[Any, object]) -> list[Any]:
         """Those that have an answer, one at least unless the scheduler is slow."""
-        distributed = _load_distributed()
         with suppress(TimeoutError):
-            distributed.wait(list(pending), timeout=5, return_when="FIRST_COMPLETED")
+            self._distributed.wait(list(pending), timeout=5, return_when="FIRST_COMPLETED")
         if self._is_gone():
             raise OSError("the scheduler is gone")
         return [future for future in pending if future.status in ("finished", "error", "cancelled", "lost")]
@@ -132,10 +139,9 @@ class Cluster:
     def _records(
         self, future: Any, cases: Sequence[tuple[Task, ...]], left: deque[tuple[Task, ...]]
     ) -> Iterator[Result]:
-        distributed = _load_distributed()
         try:
             answer: ChunkRecords = future.result()
-        except distributed.scheduler.KilledWorker:
+        except self._distributed.scheduler.KilledWorker:
             if len(cases) == 1:
                 reason = "workers were killed while they were at this case, several times"
                 yield from (make_early_record(task, Verdict.HARNESS_ERROR, reason) for task in cases[0])
@@ -181,9 +187,8 @@ class Cluster:
         return self._latest
 
     def _connect(self) -> None:
-        distributed = _load_distributed()
         try:
-            client = distributed.Client(self._cluster or self._address, timeout=_CONNECT_SECONDS)
+            client = self._distributed.Client(self._cluster or self._address, timeout=_CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise UsageError(
                 f"no Dask scheduler answers at {self._address}: expected one started by `dask scheduler`; "
@@ -256,10 +261,175 @@ def _start_local(distributed: Any, jobs: int, resources: Mapping[str, float]) ->
     dask.config.set({"distributed.worker.daemon": False, "distributed.worker.memory.spill": False})
     # Its pages are served to whoever asks, even without a dashboard: none, and at a port that nobody else can have.
     dask.config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []})
+    try:
+        keys = distributed.Security.temporary()  # for one run, in memory
+    except ImportError:
+        raise UsageError(
+            "--dask local needs the package cryptography, which is not installed; pip install cryptography."
+        ) from None
     no_pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     return distributed.LocalCluster(
         n_workers=jobs, threads_per_worker=1, processes=True, scheduler_kwargs=no_pages, dashboard_address=None,
-        resources=dict(resources) or None, security=hardening.make_temporary_keys(distributed), protocol="tls://",
+        resources=dict(resources) or None, security=keys, protocol="tls://",
         silence_logs=logging.CRITICAL,
     )  # fmt: skip
+
+
+def describe_backend(order: Order, spec: str) -> ChunkRecords:
+    """Name, version and device of a backend as this worker has it."""
+    name, refusal = _check_worker(order)
+    if refusal:
+        return ChunkRecords(name, refusal=refusal)
+    at = store_uploads(order.files)
+    try:
+        return ChunkRecords(
+            name, about={**_describe(order.limits, order.cache, rename_backend(spec, at)), "spec": spec}
+        )
+    except BackendError as error:
+        called = str(error).replace(rename_backend(spec, at), spec)  # the run's own name of the file
+        return ChunkRecords(name, refusal=called)
+
+
+def judge_chunk(order: Order, cases: Sequence[Sequence[Task]]) -> ChunkRecords:
+    """The records of whole cases."""
+    name, refusal = _check_worker(order)
+    try:
+        at = store_uploads(order.files)
+        refusal = refusal or _compare_backends(order, at)
+        if refusal:
+            return ChunkRecords(name, refusal=refusal)
+        begun = time.perf_counter()
+        tasks = [to_local_names(task, at) for case in cases for task in case]
+        results = [to_call_names(r, at) for r in _open_pool(order.limits, order.cache).run(tasks)]
+    except BackendError as error:
+        return ChunkRecords(name, refusal=str(error))
+    except (OpError, UsageError) as error:
+        return ChunkRecords(name, error=str(error))
+    return ChunkRecords(name, results, time.perf_counter() - begun)
+
+
+def _check_worker(order: Order) -> tuple[str, str]:
+    """The worker's address, and what keeps it from judging."""
+    from distributed import get_worker
+
+    worker, said = get_worker(), ""
+    if order.opproof != __version__:
+        said = f"it has opproof {__version__}; expected {order.opproof}, the version of the run"
+    elif worker.state.nthreads != 1:
+        said = f"it has {worker.state.nthreads} threads; start it with --nthreads 1"
+    elif multiprocessing.current_process().daemon:
+        said = "its process is a daemon's, which may start no others; set DASK_DISTRIBUTED__WORKER__DAEMON=False"
+    return worker.address, said
+
+
+@functools.cache
+def _open_pool(limits: HostLimits, cache: int | None) -> Pool:
+    """The judge of this worker, by what it may use."""
+    pool = Pool(replace(limits, jobs=1), None if cache is None else place(cache))
+    atexit.register(pool.__exit__)
+    return pool.__enter__()
+
+
+@functools.cache
+def _describe(limits: HostLimits, cache: int | None, path: str) -> Mapping[str, str]:
+    """What a backend calls itself here."""
+    return _open_pool(limits, cache).describe(path)
+
+
+def _compare_backends(order: Order, at: dict[str, str]) -> str:
+    """How a backend here differs from that of the run."""
+    for spec, name, version in order.backends:
+        about = _describe(order.limits, order.cache, rename_backend(spec, at))
+        if (about["name"], about["version"]) != (name, version):
+            here = f"{about['name']} {about['version']}"
+            return f"its {spec} is {here}; expected {name} {version}, as the run has it"
+    return ""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Whose judges, what they may use, and files that a worker may lack."""
+
+    opproof: str  # the version of the run
+    limits: HostLimits
+    cache: int | None  # bytes of the worker's own cache; None for no cache
+    files: tuple[Upload, ...] = ()
+    backends: tuple[tuple[str, str, str], ...] = ()  # spec, name and version, as the run knows them
+
+
+@dataclass(frozen=True)
+class ChunkRecords:
+    """The records of a chunk, or why this worker gives none."""
+
+    worker: str
+    results: Sequence[Result] = ()
+    seconds: float = 0.0
+    refusal: str = ""  # what is wrong with the worker
+    error: str = ""  # what is wrong with the call: no worker would do better
+    about: dict[str, str] = field(default_factory=dict)  # of a backend, where that was asked
+
+
+#: Bytes that one file may have: all of them are in every message.
+LARGEST = 2**26
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file, or the Python files of a folder, under the name that the call has for it."""
+
+    name: str
+    parts: tuple[tuple[str, bytes], ...]  # relative path and content
+
+    @property
+    def digest(self) -> str:
+        """Of its name and all that it holds."""
+        whole = hashlib.blake2b(self.name.encode(), digest_size=12)
+        for path, content in self.parts:
+            whole.update(path.encode() + b"\0" + hashlib.blake2b(content).digest())
+        return whole.hexdigest()
+
+
+def make_uploads(names: Iterable[str]) -> tuple[Upload, ...]:
+    """Those of `names` that are files or folders here, small enough to travel."""
+    return tuple(one for name in dict.fromkeys(names) if (one := _read(name)) is not None)
+
+
+def store_uploads(files: Iterable[Upload]) -> dict[str, str]:
+    """Where each lies on this machine, by its name: written once, under a name that its content has."""
+    at: dict[str, str] = {}
+    for one in files:
+        folder = Path(tempfile.gettempdir()) / f"opproof-shipped-{one.digest}"
+        base = folder / (Path(one.name).name or "folder")
+        single = len(one.parts) == 1 and not one.parts[0][0]
+        for relative, content in one.parts:
+            path = base if single else base / relative
+            if not path.exists() or path.read_bytes() != content:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.write_bytes(content)
+        at[one.name] = str(base)
+    return at
+
+
+def to_local_names(task: Task, at: Mapping[str, str]) -> Task:
+    """The task by the names that its files have on this machine."""
+    return replace(task, backend=rename_backend(task.backend, at), ops=tuple(at.get(o, o) for o in task.ops))
+
+
+def to_call_names(result: Result, at: Mapping[str, str]) -> Result:
+    """The record by the names that the call has for its files."""
+    repro, message = result.repro, result.message
+    for name, path in at.items():
+        repro, message = repro.replace(path, name), message.replace(path, name)
+    backend = rename_backend(result.backend, {path: name for name, path in at.items()})
+    return replace(result, backend=backend, repro=repro, message=message)
+
+
+def _read(name: str) -> Upload | None:
+    path = Path(name)
+    if path.is_dir():
+        found = sorted(path.rglob("*.py"))
+        return Upload(name, tuple((str(p.relative_to(path)), p.read_bytes()) for p in found))
+    if path.is_file() and path.stat().st_size <= LARGEST:
+        return Upload(name, (("", path.read_bytes()),))
+    return None
