@@ -86,7 +86,6 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("other values", other_call.find_changed_values),
     (NEAR_ONE, cancellation.find_lost_digits),
     ("squares cancelled", cancellation.find_cancelled_squares),
-    ("squares cancelled", cancellation.find_cancelled_variance),
     ("precision", rows.find_rounded_statistic),
     ("row factor", rows.find_row_factors),
     ("statistic", rows.find_constant_mean),

@@ -33,8 +33,8 @@ def squares(inputs, params):
 @pytest.mark.parametrize("case", ["var[x=5x65;dim=-1;f32;fill=offset-1e3]", "var[x=5x65;dim=-1;bf16;fill=offset-1e3]"])
 def test_a_variance_that_is_a_difference_of_squares(case):
     said = told(Forward(squares), case)
-    assert said.startswith("y has errors of the size that x² is rounded by (at most ")
-    assert said.endswith(" units), however small it is: as where it is the difference of E[x²] and E[x]²")
+    assert said.startswith("y is wrong where numbers are far from 0 beside their spread, by what rounding makes of x²")
+    assert said.endswith("as where a variance is the difference of E[x²] and E[x]²")
 
 
 @pytest.mark.parametrize("factor", [1.01, 3.0])
