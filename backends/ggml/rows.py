@@ -73,7 +73,9 @@ def layer_norm(
 ) -> Tensor:  # fmt: skip
     lead = x.shape[: len(x.shape) - len(normalized_shape)]
     row = x if len(normalized_shape) == 1 else reshape(g, x, (*lead, math.prod(normalized_shape)))
-    return _apply_affine(g, reshape(g, g.call("ggml_norm", ensure_rows(g, row), eps), x.shape), weight, bias)
+    return _apply_affine(
+        g, reshape(g, g.call("ggml_norm", ensure_rows(g, row, "ggml_norm"), eps), x.shape), weight, bias
+    )
 
 
 def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -> Tensor:
@@ -81,7 +83,7 @@ def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -
 
 
 def l2_norm(g: Graph, x: Tensor, *, dim: int, eps: float) -> Tensor:
-    return move_back(g, g.call("ggml_l2_norm", ensure_rows(g, move_to_last(g, x, dim)), eps), dim)
+    return move_back(g, g.call("ggml_l2_norm", ensure_rows(g, move_to_last(g, x, dim), "ggml_l2_norm"), eps), dim)
 
 
 def group_norm(

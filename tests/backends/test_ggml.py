@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from opproof.backends import BackendFailed, Unsupported
+from opproof.backends.ggml.graph import Graph
+from opproof.backends.ggml.views import ensure_rows
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import FAILED
 from opproof.harness.known_failures.findings import read_built_in
@@ -58,6 +60,19 @@ def test_what_lacks_the_first_axis_alone_is_repeated_as_a_whole_by_ggml_itself(g
     da, db = ggml.vjp("mul", [a, b], {}, [g], [True, True])
     np.testing.assert_allclose(da, g * b, rtol=1e-6)
     np.testing.assert_allclose(db, (g * a).sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_columns_with_gaps_go_to_the_kernels_that_take_them(ggml):
+    """ggml_pad_ext counts columns by their stride: no copy stands before it."""
+    x = normal(5, 4).T
+    with Graph(ggml._device) as g:
+        leaf = g.leaf(x)
+        assert ensure_rows(g, leaf, "ggml_pad_ext") is leaf
+        assert ensure_rows(g, leaf, "ggml_rms_norm") is not leaf
+        g.over = leaf
+        assert ensure_rows(g, leaf, "ggml_pad_ext") is not leaf
+    y = ggml.forward("pad", [x], {"pad": (1, 1), "mode": "constant", "value": None})[0]
+    np.testing.assert_array_equal(y, np.pad(x, ((0, 0), (1, 1))))
 
 
 def test_cross_entropy_without_reduction_is_a_call_for_each_row(ggml):
