@@ -105,8 +105,7 @@ def run(settings: Settings) -> int:
             tasks = TaskLists(planned, lists, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
-            header = replace(header, coverage=count_coverage_of_run(file.results, settings.selection.folders))
-            file.write_header(header)
+            header = _write_coverage(file, header, settings.selection.folders)
         judged_here = stop is None and not settings.in_process and not settings.dask
         in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it
@@ -127,6 +126,13 @@ def run(settings: Settings) -> int:
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _write_coverage(file: ResultsFile, header: Header, folders: Sequence[str]) -> Header:
+    """Write the header anew, with the pairs of factor levels that the records have, and return it."""
+    covered = replace(header, coverage=count_coverage_of_run(file.results, folders))
+    file.write_header(covered)
+    return covered
 
 
 def _certify(settings: Settings, header: Header, results: Sequence[Result], key: certificate.SigningKey) -> None:
