@@ -74,7 +74,7 @@ def _draw_panel(title: str, bars: Sequence[ToleranceRow], top: int) -> tuple[str
         )
     parts.append(f'<path d="M{place(1):.1f} {first}V{last}" stroke="#000" stroke-dasharray="4 3"/>')
     marks = [(10.0 ** -reach[0], f"1e-{reach[0]}"), (1.0, "1"), (10.0 ** reach[1], f"1e{reach[1]}")]
-    parts.append(f'<text x="{_NAMES - 10}" y="{last + 14}" text-anchor="end">times what is allowed</text>')
+    parts.append(f'<text x="{_NAMES - 30}" y="{last + 14}" text-anchor="end">times what is allowed</text>')
     for times, words in marks:
         parts.append(f'<text x="{place(times):.1f}" y="{last + 14}" text-anchor="middle">{words}</text>')
     return "".join(parts), _HEAD + _ROW * len(bars) + _FOOT
