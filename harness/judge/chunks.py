@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._data import bits_of
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import WRONG, Mode, Verdict

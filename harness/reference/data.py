@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import bits_of, draw, draw_cotangent, draw_tensor
-from opproof.cases._fills import HIDDEN, is_on_kinks
+from opproof.cases._fills.fills import HIDDEN, is_on_kinks
+from opproof.cases._fills.integers import confine
+from opproof.cases._fills.random_bits import bits_of
+from opproof.cases._fills.stored import is_stored
+from opproof.cases._fills.tensors import draw, draw_cotangent, draw_tensor
 from opproof.cases._layouts import LAYOUTS, cotangent_layout, layouts_of
-from opproof.cases._stored import is_stored
-from opproof.cases._whole import confined
 from opproof.core.arrays import Array, Closed
 from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
@@ -275,7 +276,7 @@ def reduce_to_dtype_range(
                 salt = f"{case}|smaller {name} {step}|variant={variant}"
                 chosen = _choose_reduced(op, v, beyond, salt, repeated=layouts_of(case)[name] == "broadcast")
                 less = _reduce_chosen(v, chosen, at_once=case.fill == "ends", to_zero=2 * step > _MAX_REDUCTION_STEPS)
-                smaller[id(v)] = confined(less, constraints.get(name), DTYPES[case.dtype])
+                smaller[id(v)] = confine(less, constraints.get(name), DTYPES[case.dtype])
         found = {name: smaller.get(id(v), v) for name, v in found.items()}
     raise CaseError(f"{case}: its results fit {case.dtype} for no data; expected fewer terms, or a wider dtype.")
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._every import is_every
+from opproof.cases._fills.exhaustive import is_every
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.tuples import tuple_of
@@ -162,12 +162,12 @@ class Question:
 
     @cached_property
     def passed(self) -> dict[bytes, Any]:
-        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/judgements.py)."""
+        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/entry.py)."""
         return {}
 
     @cached_property
     def told(self) -> dict[bytes, Any]:
-        """How wrong answers look, by the answer (harness/run/cache/judgements.py)."""
+        """How wrong answers look, by the answer (harness/run/cache/entry.py)."""
         return {}
 
     @cached_property

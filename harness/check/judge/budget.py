@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from opproof.harness.check.call.exchange import CallRequest
 from opproof.harness.check.tensors import CallTensor
 from opproof.harness.clock import Allowed
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 from opproof.harness.reference.torch.intercept import with_intercepted_operations
 
 
@@ -72,3 +73,11 @@ def take_in_time(seconds: float, some: Iterable[_T]) -> Iterator[_T]:
     """Those that are begun in so many seconds from now."""
     allowed = Allowed(seconds)
     return takewhile(lambda _: not allowed.over, some)
+
+
+def take_until_refused(some: Iterable[_T]) -> Iterator[_T]:
+    """Those before the first for which there is no time."""
+    try:
+        yield from some
+    except OutOfTime:
+        return

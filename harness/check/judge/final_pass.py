@@ -24,13 +24,13 @@ from opproof.harness.check.call.reference import CallFn, Native
 from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.call.subject import Form
 from opproof.harness.check.judge.advisories import find_advisories
-from opproof.harness.check.judge.budget import take_in_time
+from opproof.harness.check.judge.budget import take_in_time, take_until_refused
 from opproof.harness.check.judge.compare import find_off_answers, find_shared_error
 from opproof.harness.check.judge.faults import describe_overwritten
 from opproof.harness.check.judge.outcome import PassedVariant, VariantResult, with_failure
 from opproof.harness.check.judge.partial_gradients import in_parts
 from opproof.harness.check.judge.stale_cache import by_beginnings
-from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.options import CallBudget, CheckOptions
 from opproof.harness.check.tensors import CONTIGUOUS, to_torch
 from opproof.harness.check.variants.variant import GIVEN
 from opproof.harness.clock import Allowed, Clock
@@ -110,8 +110,8 @@ class FinalPass:
             made = by_script(made, standalone)
         if first is None:
             return FinalResult(made)
-        advisories = find_advisories(first, self.ask, self.reference, few, isolated=self.isolated)
-        return FinalResult(made, advisories=tuple(map(str, advisories)))
+        found_late = find_advisories(first, self.ask, self.reference, few, isolated=self.isolated)
+        return FinalResult(made, advisories=tuple(map(str, take_until_refused(found_late))))
 
     def _list_questions(
         self, seconds: float, few: float, *, slow: bool
@@ -294,12 +294,13 @@ Unwatched: TypeAlias = Callable[[Sequence[CallRequest]], Sequence[Reply] | None]
 _PLAIN_NESTINGS = (tuple, list, dict)
 
 
-def make_standalone_caller(located: Located, form: Form, seconds: float) -> Unwatched:
-    """What asks a function or class so, for at most so many seconds."""
+def make_standalone_caller(located: Located, form: Form, calls: CallBudget) -> Unwatched:
+    """What asks a function or class so, for what is left of the time of calls."""
 
     def ask(requests: Sequence[CallRequest]) -> Sequence[Reply] | None:
         if not _is_plain(form.arguments.spec):
             return None
+        seconds = min(located.seconds, calls.allowed.left)
         with suppress(Exception):
             jobs = [_make_job(located, form.with_rest(request.rest), request) for request in requests]
             answers = ask_program(located.file, jobs, seconds, limit=seconds, place=Path.cwd()).answers

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 
@@ -184,11 +184,8 @@ class CallSpace:
 
     def cover(self, seed: int) -> Iterator[Choice]:
         """Choices in which all pairs of levels stand together that can; small ones and large ones by turns.
-
-        Each axis by itself comes first, as long as any is: what is counted in 16 bits errs there, whatever else is.
         Sizes of one class stand for one another, but beside the usual layouts of all tensors, which come first.
         """
-        yield from self._list_long()
         small = partial(self.allows, small=True)
         alike = {name: levels for name, levels in self.factors.items() if not name.startswith("layout ")}
         first = self._cover(seed, alike, small, lambda _: False)
@@ -203,14 +200,6 @@ class CallSpace:
                 continue
             spent[k] += self.cost_of(choice)
             yield choice
-
-    def _list_long(self) -> Iterator[Choice]:
-        """Each axis at its largest size, all else as given; other sizes few where there were too many elements."""
-        given = {name: levels[0] for name, levels in self.factors.items()}
-        few = {n: next((y for y, (k, _) in levels.items() if k == "few"), GIVEN) for n, levels in self.sizes.items()}
-        for name, levels in self.sizes.items():
-            longest = {name: [*levels][-1]}
-            yield from islice(filter(self.allows, (given | longest, given | few | longest)), 1)
 
     def _cover(self, seed: int, factors: Factors, allows: Allows, covered: Allows) -> Iterator[Choice]:
         """Choices with those pairs that are allowed and not covered yet."""

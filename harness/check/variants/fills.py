@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations, product
 
 import numpy as np
+from scipy import special
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
@@ -333,7 +334,7 @@ def _round_to_eighths(values: Array) -> Array:
 
 def _make_pixels(values: Array) -> Array:
     """From 0 to 1 in steps of 255, as pictures come: some kernels take few steps for all."""
-    return np.round(_PIXEL_STEPS / (1 + np.exp(-values))) / _PIXEL_STEPS
+    return np.asarray(np.round(_PIXEL_STEPS * special.expit(values)) / _PIXEL_STEPS)
 
 
 def _is_scale(t: CallTensor) -> bool:

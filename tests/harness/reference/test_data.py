@@ -8,9 +8,10 @@ import pytest
 from _deep import few
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import bits_of, draw_cotangent, draw_tensor
-from opproof.cases._fills import FILLS, HIDDEN, NOT_FINITE, REPORTS, is_on_kinks
-from opproof.cases._limits import BRANCHES
+from opproof.cases._fills.fills import FILLS, HIDDEN, NOT_FINITE, REPORTS, is_on_kinks
+from opproof.cases._fills.limits import BRANCHES
+from opproof.cases._fills.random_bits import bits_of
+from opproof.cases._fills.tensors import draw_cotangent, draw_tensor
 from opproof.cases._registry import all_names, listed_cases
 from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
