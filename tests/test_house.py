@@ -67,7 +67,7 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.run": frozenset(
         "attempt cache.location cache.questions cache.store calls finish hardening hosts.answer_files "
         "hosts.exec_dialogues hosts.host hosts.output_check hosts.process hosts.start memory.buffer "
-        "merge plan record request results.resume runner "
+        "merge neighbours plan record request results.resume runner "
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("selfcheck".split()),

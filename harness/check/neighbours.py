@@ -40,7 +40,7 @@ class VariantNeighbours:
             raise OutOfCallsError
         variant = self._make(case)
         try:
-            one = variant and self.judge(variant)
+            one = None if variant is None else self.judge(variant)
         except OutOfTime:
             raise OutOfCallsError from None
         return None if one is None or one.declined else one.fails

@@ -71,8 +71,7 @@ def run(settings: Settings) -> int:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
     check_own(planned)
-    jobs = min(settings.jobs, sum(1 for _ in by_case(planned)) or 1)  # a judge without a case would load the backend
-    limits = replace(limits, jobs=jobs)
+    limits = replace(limits, jobs=min(settings.jobs, sum(1 for _ in by_case(planned)) or 1))  # none without a case
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _count_foreign(cache)
@@ -89,14 +88,13 @@ def run(settings: Settings) -> int:
             tasks = TaskLists(planned, drawn, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
-            header = replace(header, coverage=count_coverage_of_run(file.results, settings.selection.folders))
-            file.write_header(header)
+            _write_coverage(file, settings)
         judged_here = stop is None and not settings.in_process and not settings.dask
         in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it
         status = finish(
             folder,
-            header,
+            file.header,
             file.results,
             known if stop is None else [],  # what did not run cannot accuse a ledger
             quiet=settings.quiet,
@@ -121,6 +119,12 @@ def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[
     """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
     file.replace(*find_deltas(pool.run, file.results, tasks.given, tasks.known))
     return shrink_failures(pool, file.results, tasks.given) if tasks.drawn is not None else []
+
+
+def _write_coverage(file: ResultsFile, settings: Settings) -> None:
+    """Add to the header what the answered cases cover."""
+    coverage = count_coverage_of_run(file.results, settings.selection.folders)
+    file.write_header(replace(file.header, coverage=coverage))
 
 
 def _limits_of(settings: Settings) -> HostLimits:

@@ -132,15 +132,18 @@ def _iter_plainer(case: Case, op: Op | None) -> Iterator[tuple[str, str, Callabl
     if case.needs is not None:
         said = f"only {', '.join(case.needs)} take{'s' if len(case.needs) == 1 else ''} a gradient"
         yield said, "with all gradients", lambda c: replace(c, needs=None)
-    for name, value in case.params if op else ():
-        if op.params.get(name, inspect.Parameter.empty) is not inspect.Parameter.empty:
+    params = op.params if op else {}
+    for name, value in case.params:
+        if params.get(name, inspect.Parameter.empty) is not inspect.Parameter.empty:
             said = f"{name}={format_param(value)}"
-            yield said, f"with {name}={format_param(op.params[name])}", functools.partial(remove_parameter, name=name)
+            yield said, f"with {name}={format_param(params[name])}", functools.partial(remove_parameter, name=name)
 
 
 def _iter_without_tensors(case: Case, op: Op | None) -> Iterator[tuple[str, str, Callable[[Case], Case]]]:
+    if op is None:
+        return
     given, layouts = dict(case.tensors), layouts_of(case)
-    for name in list_removable(case, op) if op else ():
+    for name in list_removable(case, op):
         if name in op.optional and not isinstance(given[name], str) and layouts[name] == "contiguous":
             yield f"{name} is given", f"without {name}", functools.partial(remove_tensor, name=name)
 
