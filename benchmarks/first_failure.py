@@ -1,77 +1,67 @@
-"""How soon a run fails whose backend has one defect: records before it, and seconds of processors.
+"""How soon a run fails whose backend has one defect: records before the one that fails, and seconds of processors.
 
-    python benchmarks/first_failure.py [--every 10] [--defects]
+    python benchmarks/first_failure.py [--every 12]
 
-Every so many of the shipped bugs (benchmarks/shipped.py), each in a backend that answers every operator, or with
---defects the planted defects of examples/c_library, each alone: `opproof run -x -j 2` until it stops.
+Every so many of the shipped bugs (benchmarks/shipped.py) is alone in a backend that answers every operator. Records of
+its operator are made in the order of the run until one fails; of the others, which pass, a few are timed. Processes,
+and what the plan takes, come on top: four seconds of processors.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import resource
+import math
 import statistics
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+import time
+import warnings
+from collections.abc import Sequence
 
-from opproof.core.verdicts import FAILED
-from opproof.reports import read_results
-
-ROOT = Path(__file__).parent.parent
-BACKEND = """
-import sys
-sys.path.insert(0, {folder!r})
-from opproof.backends.loaded import resolve_members
 from shipped import BUGS, Shipped
 
-def create(variant):
-    return Shipped(bug=BUGS[{number}])
+from opproof.backends.loaded import resolve_members
+from opproof.core.verdicts import FAILED
+from opproof.harness.run.attempt import run_task
+from opproof.harness.run.hosts.start import InProcessHost
+from opproof.harness.run.plan import Selection, make_tasks, select_cases
+from opproof.harness.run.record import record
+from opproof.harness.run.task import Task, op_name_of
+from opproof.reference_ops import load
 
-_own = create("")
-name, version, device = "shipped", "1", "cpu"
-supports, forward, vjp = _own.supports, _own.forward, _own.vjp
-"""
+#: Records that are timed of those before the one that fails.
+TIMED = 40
 
 
-def measure(backend: str, folder: Path, **variables: str) -> tuple[int, float, bool]:
-    """Records until the first that fails, seconds of processors, and whether one does."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "opproof.harness", "run", "-b", backend, "-x", "-j", "2", "--no-cache", "--quiet"]
-    environment = {**os.environ, **variables}
-    subprocess.run([*command, "--out", str(folder / "r")], env=environment, capture_output=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    results = read_results(folder / "r")[1]
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return len(results), spent, any(r.verdict in FAILED for r in results)
+def find_first(tasks: Sequence[Task], host: InProcessHost, op: str) -> int | None:
+    """The place of the first record that fails, all of which are of one operator."""
+    own = ((i, task) for i, task in enumerate(tasks) if op_name_of(task) == op)
+    return next(
+        (i for i, task in own if record(task, run_task(host, task, load(op), math.inf)).verdict in FAILED), None
+    )
+
+
+def measure_records(tasks: Sequence[Task], host: InProcessHost) -> float:
+    """Seconds of processors that all these records take, by every so many of them."""
+    some = tasks[:: max(len(tasks) // TIMED, 1)]
+    begun = time.process_time()
+    for task in some:
+        record(task, run_task(host, task, load(op_name_of(task)), math.inf))
+    return (time.process_time() - begun) * len(tasks) / max(len(some), 1)
 
 
 def main() -> None:
     """Print a line a defect, and what half and nine in ten of them take."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, default=10)
-    parser.add_argument("--defects", default="", help="names of planted defects, by commas, for the library in build/")
+    parser.add_argument("--every", type=int, default=12)
     options = parser.parse_args()
-    from shipped import BUGS
-
-    found: list[tuple[int, float]] = []
-    numbers = [] if options.defects else range(3, len(BUGS), options.every)
-    for what in [*filter(None, options.defects.split(",")), *numbers]:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            if isinstance(what, int):
-                (folder / "one.py").write_text(BACKEND.format(folder=str(ROOT / "benchmarks"), number=what), "utf-8")
-                records, spent, failed = measure(str(folder / "one.py"), folder)
-            else:
-                library = str(ROOT / "build" / "libexample_broken.so")
-                records, spent, failed = measure(library, folder, OPPROOF_DEFECT=what)
-        label = what if isinstance(what, str) else f"{BUGS[what].op} {BUGS[what].link}"
-        print(
-            f"{label}: {records} records, {spent:.1f} s of processors{'' if failed else ', nothing fails'}", flush=True
-        )
-        found.append((records, spent))
+    warnings.simplefilter("ignore")  # a wrong formula may overflow, and NumPy says so
+    tasks = make_tasks(["shipped"], select_cases(Selection()), Selection())
+    found: list[tuple[float, float]] = []
+    for bug in BUGS[3 :: options.every]:
+        host = InProcessHost(resolve_members(Shipped(bug=bug), "shipped"))
+        place = find_first(tasks, host, bug.op)
+        before = tasks[: len(tasks) if place is None else place]
+        found.append((len(before), measure_records(before, host)))
+        print(f"{bug.op} {bug.link}: {len(before)} records, {found[-1][1]:.1f} s of processors", flush=True)
     for k, said in enumerate(("records", "seconds")):
         values = sorted(one[k] for one in found)
         print(f"{said}: half {statistics.median(values):.1f}, nine in ten {values[int(0.9 * len(values))]:.1f}")
