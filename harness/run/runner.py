@@ -86,8 +86,7 @@ def run(settings: Settings) -> int:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
     check_own(planned)
-    jobs = min(settings.jobs, sum(1 for _ in by_case(planned)) or 1)  # a judge without a case would load the backend
-    limits = replace(limits, jobs=jobs)
+    limits = replace(limits, jobs=min(settings.jobs, sum(1 for _ in by_case(planned)) or 1))  # none without a case
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _count_foreign(cache)
@@ -111,7 +110,7 @@ def run(settings: Settings) -> int:
         file.verify()  # now that no backend is left that could write to it
         status = finish(
             folder,
-            header,
+            file.header,
             file.results,
             known if stop is None else [],  # what did not run cannot accuse a ledger
             quiet=settings.quiet,
