@@ -346,9 +346,8 @@ def test_every_function_of_a_list_is_named(library):
 
 def test_a_message_may_speak_of_every_operator():
     every = Known("no float16 here", operators=("*",), verdict=Verdict.ERROR, message="Failed to materialize")
-    case = "tensordot[a=5x9;b=9x7;axes=1;f16]"
-    said = replace(result(case, verdict="ERROR", units=None), message="INTERNAL: Failed to materialize symbols")
+    said = replace(result("tensordot[a=5x9;b=9x7;axes=1;f16]", verdict="ERROR", units=None), causes=(every.cause,))
     assert every.can_name("tensordot")
     assert mark(said, [every]).known == "no float16 here"
-    assert not mark(replace(said, message="INTERNAL: out of memory"), [every]).known
-    assert not mark(result(case), [every]).known
+    assert not mark(replace(said, causes=()), [every]).known
+    assert not mark(replace(said, verdict=Verdict.CRASH), [every]).known
