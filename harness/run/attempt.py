@@ -87,6 +87,7 @@ class Attempt:
     seconds: float = 0.0
     judging: float = 0.0  # seconds of everything but the backend: data, reference, noise, comparison
     declared: str = ""  # what the backend said of its results beforehand, in words
+    impl: tuple[str, ...] = ()  # what computed the answers, where the backend says it
     causes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # of known failures, by the judgement explained
 
     def with_verdict(self, verdict: Verdict, message: str) -> Attempt:
@@ -151,6 +152,7 @@ def run_task(
     Raises nothing for what the backend does, and nothing for what goes wrong in the judge: that is a HARNESS_ERROR.
     """
     clock, fault, started = _Clock(), None, time.perf_counter()
+    host.impls = frozenset()
     try:
         with with_memory_limit(limit_of(host, task)):
             judgement = _judge_task(
@@ -173,7 +175,7 @@ def run_task(
         judgement = Judgement(Verdict.HARNESS_ERROR, _describe_error(error, op))
     judging = time.perf_counter() - started - clock.seconds
     of = clock.posed, clock.answer, fault, clock.rules
-    return Attempt(judgement, *of, clock.seconds, judging, clock.declared)
+    return Attempt(judgement, *of, clock.seconds, judging, clock.declared, tuple(sorted(host.impls - {""})))
 
 
 def _judge_task(

@@ -49,6 +49,7 @@ from opproof.reports import Header, Result
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
 from opproof.reports._text import format_count
+from opproof.reports.implementations import require_impl
 from opproof.reports.progress import show_progress
 
 
@@ -85,7 +86,7 @@ def run(settings: Settings) -> int:
             file = claims.enter_context(open_results_file(folder, header, done, marking))
             resumption.command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
-            tasks = TaskLists(planned, drawn, known, settings.seconds, declined, fail_fast=settings.fail_fast)
+            tasks = TaskLists(planned, drawn, known, settings, declined)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
         judged_here = stop is None and not settings.in_process and not settings.dask
@@ -182,19 +183,9 @@ def _plan_tasks(settings: Settings) -> list[Task] | None:
 
 
 def _rules_of(settings: Settings) -> dict[str, object]:
-    return {
-        "convention": settings.convention,
-        "grad_oracle": settings.grad_oracle,
-        "strict_subnormals": settings.strict_subnormals,
-        "signed_zeros": settings.signed_zeros,
-        "judge_memory": settings.judge_memory * 2**20,
-        "memory": settings.memory * 2**20,
-        "timeout": settings.timeout,
-        "in_process": settings.in_process,
-        "repeat": settings.repeat,
-        "invariant": settings.invariant,
-        "threads": settings.threads,
-    }
+    names = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "timeout", "in_process", "repeat")
+    rules = {name: getattr(settings, name) for name in (*names, "invariant", "threads")}
+    return rules | {"judge_memory": settings.judge_memory * 2**20, "memory": settings.memory * 2**20}
 
 
 def _draw_lists(settings: Settings) -> tuple[Iterator[list[Task]] | None, DeclinedOperators]:
@@ -224,14 +215,13 @@ class TaskLists:
     first: list[Task]
     drawn: Iterator[list[Task]] | None
     known: Sequence[Known]
-    seconds: float
+    settings: Settings
     declined: DeclinedOperators
-    fail_fast: bool = False
     given: list[Task] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[list[Task]]:
         """Each list, with the known failures that speak of its tasks."""
-        self.deadline = time.monotonic() + self.seconds if self.drawn is not None else math.inf
+        self.deadline = time.monotonic() + self.settings.seconds if self.drawn is not None else math.inf
         following = () if self.drawn is None else iterate_ahead(self.drawn, self.deadline)
         for tasks in itertools.chain([self.first], (with_known(some, self.known) for some in following)):
             self.given += tasks
@@ -240,7 +230,7 @@ class TaskLists:
     def is_over(self, latest: Result, current: list[Task]) -> bool:
         """Whether nothing more is to run after the `latest` record, one of the `current` list."""
         late = current is not self.first and time.monotonic() > self.deadline
-        return late or (self.fail_fast and result_kind_of(latest) is ResultKind.FAILED)
+        return late or (self.settings.fail_fast and result_kind_of(latest) is ResultKind.FAILED)
 
 
 def _run_tasks(
@@ -252,11 +242,11 @@ def _run_tasks(
     """
     finished = {key_of(r) for r in file.results}
     count = len(tasks.first) if tasks.drawn is None else 0
-    with show_progress(count, file.results, quiet=quiet, seconds=tasks.seconds) as shown:
+    with show_progress(count, file.results, quiet=quiet, seconds=tasks.settings.seconds) as shown:
         try:
             for some in tasks:
                 for result in pool.run([t for t in some if key_of(t) not in finished]):
-                    marked = mark(result, known)
+                    marked = require_impl(mark(result, known), tasks.settings.require_impl)
                     shown(marked, file.add(marked))
                     tasks.declined.note(marked)
                     if tasks.is_over(marked, some):

@@ -7,10 +7,9 @@ Integers that say shapes, axes and indices are worked out as the model goes.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +205,7 @@ def _infer_shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> 
     defaults = {n: d for n, d in op.params.items() if d is not inspect.Parameter.empty}
     made = [None if t is None else _make_meta(torch, t) for t in tensors]
     missing = [] if op.variadic else [None] * (len(op.tensors) - len(made))
-    with FlopCounterMode(display=False) as flops, _on_meta(torch):
+    with FlopCounterMode(display=False) as flops, torch.device("meta"):  # what is made too
         results = [
             np.broadcast_to(np.zeros((), np.float64 if y.is_floating_point() else np.int64), tuple(y.shape))
             for y in tuple_of(op.torch(torch, *made, *missing, **(defaults | dict(params))))
@@ -220,10 +219,3 @@ def _make_meta(torch: Any, array: Any) -> Any:
     if values.dtype.kind == "f":
         return torch.empty(values.shape, dtype=torch.float32, device="meta")
     return torch.as_tensor(values.copy()).to("meta")
-
-
-@contextlib.contextmanager
-def _on_meta(torch: Any) -> Iterator[None]:
-    """A block in which tensors that are made lie on the meta device too."""
-    with torch.device("meta"):
-        yield
