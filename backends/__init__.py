@@ -14,4 +14,4 @@ __all__ = [
 ]
 
 #: Backends made of the references, or of their PyTorch twins: no other may import them, in the tree or in a run.
-MADE_OF_REFERENCES = frozenset({"numpy", "torch"})
+MADE_OF_REFERENCES = frozenset({"executorch", "numpy", "torch"})

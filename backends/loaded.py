@@ -32,6 +32,7 @@ class Loaded:
     rounding: Callable[..., str | None] | None
     bits: Callable[..., str | None] | None
     device_memory: DeviceMemory | None
+    impl: Callable[[], str]  # what computed the last answer; empty where it does not say
     set_threads: Callable[[int], object] | None
     dtypes: frozenset[str]  # that it has beside those that every backend is asked for
     mixed: bool  # whether it takes floats of several dtypes in one call
@@ -116,6 +117,7 @@ def resolve_members(backend: Any, name: str) -> Loaded:
         "name": str(members["name"]) if members["name"] is not None else name,
         "version": "" if members["version"] is None else str(members["version"]),
         "device": "cpu" if members["device"] is None else str(members["device"]),
+        "impl": lambda: str(getattr(backend, "impl", None) or ""),  # of every call anew
         "alignment": 64 if alignment is None else int(alignment),
         "dtypes": _check_dtypes(members["dtypes"], name),
         "mixed": _check_mixed(members["mixed"], name),

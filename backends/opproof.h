@@ -177,6 +177,11 @@ OPPROOF_EXPORT int32_t opproof_destinations(void);
  * are declined. */
 OPPROOF_EXPORT void opproof_set_threads(int32_t threads);
 
+/* Optional: the name of what computed the last call, where the library chooses among several or falls back, such as
+ * "avx512" or "generic"; NULL where it has nothing to say. Reports count records by it, and
+ * `opproof run --require-impl PATTERN` fails those of another. */
+OPPROOF_EXPORT const char *opproof_impl(void);
+
 /* For a device that is not the CPU: export these four, or none of them.
  *
  * Every tensor of a call lies in memory from opproof_alloc: `data` is what that returned, a pointer

@@ -31,6 +31,8 @@ Optional
                                sets them in the backend's own process before anything is loaded there; a value stands
                                for what the user's environment has by that name
     reuses_outputs             True where a later call may write into what an earlier one returned, and callers are told
+    impl                       str, read after each call: the name of what computed its answer, where a library chooses
+                               among several or falls back; counted in reports, and demanded by `--require-impl`
     set_threads(n)             called before each call of a run with --threads: compute with n threads from now on
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 

@@ -18,6 +18,7 @@ STANDARD = [
     "x=2x3x4x7;indices=1x3x5x1;dim=2;layout=permuted",
     "x=4x1x4x7;indices=6x2x1x7;dim=-4",
     "x=4x9x3;indices=4x5x1;dim=-2",
+    "x=2x3x9x5;indices=2x3x4x1;dim=-2",
     "x=3x33;indices=3x17;dim=1;layout=x:sliced",
     "x=3x33;indices=1x16;dim=1;layout=indices:sliced",
     "x=4x65;indices=4x31;dim=1;layout=x:gapped",

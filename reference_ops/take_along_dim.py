@@ -3,7 +3,8 @@
 Shapes: x and indices of one rank, indices integers in [0, size of dim); y as the broadcast indices.
 Gradient: each g added to the element of x that it came from, summed where x was broadcast. None for indices.
 Source: PyTorch's documentation of torch.take_along_dim.
-PyTorch: torch.take_along_dim. ONNX: GatherElements (without broadcasting). ggml: none.
+PyTorch: torch.take_along_dim. ONNX: GatherElements (without broadcasting).
+ggml: ggml_get_rows (of whole rows, in batches).
 """
 
 from typing import Any

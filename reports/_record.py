@@ -84,6 +84,7 @@ class Result:
     rms: float | None = None  # of the units of a whole array, the largest such; None of few elements
     bias: float | None = None  # the mean of its signed units, positive away from zero
     declared: str = ""  # by which lower precision, or rounding, the backend asked to be judged, in words
+    impl: tuple[str, ...] = ()  # what computed the answers, by the backend's own names
     rounding: str = ""  # nearest, truncate or away, where the array tells how it was stored
     nonfinite: int = 0  # elements of a failure that are wrong because one of the two is no finite number
     finite_units: float | str = 0.0  # the largest error of the elements that fail though both are finite numbers

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from opproof.core.text import escape_unprintable
-from opproof.reports import declared, rounding
+from opproof.reports import declared, implementations, rounding
 from opproof.reports._kinds import COLUMNS, LABELS, ResultKind, share
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import (
@@ -61,7 +61,8 @@ def render(header: Header, results: Sequence[Result], *, remarks: Sequence[str] 
     )
     top = f"### {_MARKS[worst]} opproof: {escape_cell(summarise_run(header, results, rows), 1500)}"
     own = describe_provisos(results), rounding.describe_rounding(results), declared.describe_declared(results)
-    told = [text for text in (*own, *remarks[:_MAX_REMARKS]) if text]
+    computed = implementations.describe_implementations(results)
+    told = [text for text in (*own, computed, *remarks[:_MAX_REMARKS]) if text]
     blocks = [top, *(escape_cell(text, 1500) for text in told), *_format_backends(header, results)]
     blocks += _format_capabilities(header, results)
     room = limit - sum(_measure_size(b) for b in blocks) - 400  # for the lines that say what was left out

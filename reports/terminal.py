@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opproof.core.text import escape_unprintable
 from opproof.core.verdicts import MEANING, Verdict
-from opproof.reports import declared, rounding
+from opproof.reports import declared, implementations, rounding
 from opproof.reports._kinds import COLUMNS, KINDS, LABELS, ResultKind, result_kind_of, severity_of, share
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import (
@@ -74,6 +74,7 @@ def format_summary(
         _format_totals(header, results, count),
         rounding.describe_rounding(results),
         declared.describe_declared(results),
+        implementations.describe_implementations(results),
     ]
     parts += [describe_provisos(results), summarise_run(header, results, rows)]
     return "\n\n".join(part for part in parts if part)

@@ -64,6 +64,9 @@ def load(path: Path) -> SimpleNamespace:
         declaration = _find_function(library, symbol, ctypes.c_char_p)
         if declaration is not None:
             setattr(backend, member, partial(_read_declared, declaration))
+    impl = _find_function(library, "opproof_impl", ctypes.c_char_p)
+    if impl is not None:
+        backend.impl = _Name(impl)
     set_threads = _find_function(library, "opproof_set_threads", None) or _find_function(
         library, "omp_set_num_threads", None
     )
@@ -73,6 +76,16 @@ def load(path: Path) -> SimpleNamespace:
     if memory is not None:
         backend.device_memory = memory
     return backend
+
+
+class _Name:
+    """What the library says of its last call, asked anew whenever it is read as text."""
+
+    def __init__(self, function: Callable[[], bytes | None]) -> None:
+        self._function = function
+
+    def __str__(self) -> str:
+        return (self._function() or b"").decode(errors="replace")
 
 
 def _call(

@@ -51,6 +51,18 @@ def index_select(g: Graph, x: Tensor, index: Tensor, *, dim: int) -> Tensor:
     return reshape(g, embedding(g, table, index), (*index.shape, *x.shape[1:]))
 
 
+def take_along_dim(g: Graph, x: Tensor, indices: Tensor, *, dim: int) -> Tensor:
+    """Whole rows of tables in batches, each table with places of its own."""
+    rank = len(x.shape)
+    if dim % rank != rank - 2 or indices.shape[-1] != 1 or indices.shape[:-2] != x.shape[:-2]:
+        raise Unsupported("ggml_get_rows takes whole rows, of as many tables as there are lists of places")
+    if g.gradient and math.prod(x.shape[:-2]) != 1:
+        raise Unsupported("ggml_get_rows has a backward pass for one matrix only, not for a batch")
+    places = reshape(g, g.integers(indices), indices.shape[:-1])
+    y = g.call("ggml_get_rows", ensure_rows(g, x), places, shape=(*indices.shape[:-1], x.shape[-1]))
+    return cast(g, y, g.type(x))
+
+
 def set_rows(g: Graph, x: Tensor, source: Tensor, indices: Tensor) -> Tensor:
     """It writes into x, so it gets a copy unless the result belongs there. Its source is f32, indices may be int64."""
     if len(indices.shape) > 3:
@@ -89,6 +101,18 @@ def triu(g: Graph, x: Tensor, *, diagonal: int) -> Tensor:
 TABLE: dict[str, Any] = {
     "set": set_,
     **{
-        f.__name__: f for f in (acc, embedding, index_select, set_rows, diag, diag_mask_inf, diag_mask_zero, tril, triu)
+        f.__name__: f
+        for f in (
+            acc,
+            embedding,
+            index_select,
+            take_along_dim,
+            set_rows,
+            diag,
+            diag_mask_inf,
+            diag_mask_zero,
+            tril,
+            triu,
+        )
     },
 }

@@ -326,3 +326,8 @@ def differentiate_halved_too_few(g: Any, y: Any, x: Any) -> Any:
 
 LOG_OF_HALF_IN_EXPONENT = {"cosh": add_log_of_half_of_cosh, "sinh": add_log_of_half_of_sinh}
 LOG_OF_HALF_IN_EXPONENT_OF_GRADIENT = {"cosh": multiply_by_sinh, "sinh": multiply_by_cosh}
+IDENTITY_KERNEL = {
+    "col2im": multiply_columns_by_identity,
+    "im2col": multiply_window_by_identity,
+    "im2col_3d": multiply_window_by_identity,
+}

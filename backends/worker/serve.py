@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -58,6 +58,7 @@ class WireReply:
     outcome: CallOutcome
     message: str = ""
     results: Sequence[WireResult | None] = ()
+    impl: str = ""  # the name of what computed it, where the backend says that
 
 
 def serve_request(
@@ -68,7 +69,8 @@ def serve_request(
     Raises nothing for what it does, KeyboardInterrupt alone where the user `interrupts`.
     """
     try:
-        return _call_backend(backend, request, arena, base)
+        given = _call_backend(backend, request, arena, base)
+        return replace(given, impl=backend.impl())
     except (Unsupported, NotImplementedError) as reason:
         return WireReply(CallOutcome.DECLINED, text_of(reason) or "declined without a reason")
     except OutOfBounds as fault:
@@ -206,7 +208,7 @@ def to_metadata(given: WireReply) -> dict[str, str]:
     if given.outcome is not CallOutcome.DONE:
         return {"kind": given.outcome, "message": given.message}
     results = [None if r is None else [r.dtype, r.shape] for r in given.results]
-    return {"kind": given.outcome, "results": json.dumps(results)}
+    return {"kind": given.outcome, "results": json.dumps(results), "impl": given.impl}
 
 
 def from_metadata(metadata: Mapping[str, str]) -> WireReply:
@@ -216,7 +218,7 @@ def from_metadata(metadata: Mapping[str, str]) -> WireReply:
     results = [None if r is None else WireResult(str(r[0]), tuple(int(n) for n in r[1])) for r in listed]
     if any(r is not None and len(r.shape) > _AXES for r in results):
         raise ValueError(f"an array of more than {_AXES} axes, which NumPy has not")
-    return WireReply(outcome, str(metadata.get("message", "")), results)
+    return WireReply(outcome, str(metadata.get("message", "")), results, str(metadata.get("impl", "")))
 
 
 #: From an array in the arena to what the backend is given for it.

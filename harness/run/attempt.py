@@ -88,6 +88,7 @@ class Attempt:
     seconds: float = 0.0
     judging: float = 0.0  # seconds of everything but the backend: data, reference, noise, comparison
     declared: str = ""  # what the backend said of its results beforehand, in words
+    impl: tuple[str, ...] = ()  # what computed the answers, where the backend says it
     causes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # of known failures, by the judgement explained
 
     def with_verdict(self, verdict: Verdict, message: str) -> Attempt:
@@ -141,6 +142,7 @@ def run_task(
     """
     asked = _AskedTask(host, task, op, timeout, posing, readable_guards, single_call)
     fault, started = None, time.perf_counter()
+    host.impls = frozenset()
     try:
         with with_memory_limit(limit_of(host, task)):
             judgement = asked.judge()
@@ -155,7 +157,7 @@ def run_task(
         judgement = Judgement(Verdict.HARNESS_ERROR, make_plain(told))
     judging = time.perf_counter() - started - asked.seconds
     of = asked.posed, asked.answer, fault, asked.rules
-    return Attempt(judgement, *of, asked.seconds, judging, asked.declared)
+    return Attempt(judgement, *of, asked.seconds, judging, asked.declared, tuple(sorted(host.impls - {""})))
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ def make_record(task: Task, attempt: Attempt, **said: Any) -> Result:
         backend=task.backend,
         mode=Mode(task.mode),
         declared=attempt.declared,
+        impl=attempt.impl,
         seconds=round(attempt.seconds, 6),
         judging=round(attempt.judging, 6),
         repro=repro_command_of(task),

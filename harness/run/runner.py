@@ -63,6 +63,7 @@ from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
 from opproof.reports._text import format_count
 from opproof.reports.causes import find_causes
+from opproof.reports.implementations import require_impl
 from opproof.reports.progress import show_progress
 
 
@@ -101,7 +102,7 @@ def run(settings: Settings) -> int:
             file = claims.enter_context(open_results_file(folder, header, done, marking))
             command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
-            tasks = TaskLists(planned, lists, known, settings.seconds, declined, fail_fast=settings.fail_fast)
+            tasks = TaskLists(planned, lists, known, settings, declined)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
             header = _write_coverage(file, header, settings.selection.folders)
@@ -155,7 +156,7 @@ def _describe_notes(
 def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Task]:
     """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
     file.replace(*find_deltas(pool.run, file.results, tasks.given, tasks.known))
-    return shrink_failures(pool, file.results, tasks.given) if tasks.seconds else []
+    return shrink_failures(pool, file.results, tasks.given) if tasks.settings.seconds else []
 
 
 def _read_known(settings: Settings) -> list[Known]:
@@ -245,15 +246,15 @@ class TaskLists:
     first: list[Task]
     following: Iterator[list[Task]]
     known: Sequence[Known]
-    seconds: float  # 0 where nothing is drawn
+    settings: Settings
     declined: DeclinedOperators
-    fail_fast: bool = False
     given: list[Task] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[list[Task]]:
         """Each list, with the known failures that speak of its tasks."""
-        self.deadline = time.monotonic() + self.seconds if self.seconds else math.inf
-        following = iterate_ahead(self.following, self.deadline) if self.seconds else ()
+        seconds = self.settings.seconds
+        self.deadline = time.monotonic() + seconds if seconds else math.inf
+        following = iterate_ahead(self.following, self.deadline) if seconds else ()
         for tasks in itertools.chain([self.first], (with_known(some, self.known) for some in following)):
             self.given += tasks
             yield tasks
@@ -261,7 +262,7 @@ class TaskLists:
     def is_over(self, latest: Result, current: list[Task]) -> bool:
         """Whether nothing more is to run after the `latest` record, one of the `current` list."""
         late = current is not self.first and time.monotonic() > self.deadline
-        return late or (self.fail_fast and result_kind_of(latest) is ResultKind.FAILED)
+        return late or (self.settings.fail_fast and result_kind_of(latest) is ResultKind.FAILED)
 
 
 def _run_tasks(
@@ -272,12 +273,12 @@ def _run_tasks(
     An interruption is given back, for there are records to report.
     """
     finished = {key_of(r) for r in file.results}
-    count = 0 if tasks.seconds else len(tasks.first)
-    with show_progress(count, file.results, quiet=quiet, seconds=tasks.seconds) as shown:
+    seconds = tasks.settings.seconds
+    with show_progress(0 if seconds else len(tasks.first), file.results, quiet=quiet, seconds=seconds) as shown:
         try:
             for some in tasks:
                 for result in pool.run([t for t in some if key_of(t) not in finished]):
-                    marked = mark(result, known)
+                    marked = require_impl(mark(result, known), tasks.settings.require_impl)
                     shown(marked, file.add(marked))
                     tasks.declined.note(marked)
                     if tasks.is_over(marked, some):

@@ -141,6 +141,7 @@ class ExecHost(ProcessHost):
             raise HostFault(
                 Verdict.ERROR, f"the answer is of kind {got}; expected {wanted!r}, 'unsupported' or 'failed'"
             )
+        self.impls |= {make_plain(answer.get("impl", ""))}
         return arrays
 
 

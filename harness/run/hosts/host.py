@@ -53,6 +53,7 @@ class Host(ABC):
 
     about: About
     in_process = False
+    impls: frozenset[str] = frozenset()  # what computed the answers of a task, each by its name
 
     @property
     def shares_memory(self) -> bool:

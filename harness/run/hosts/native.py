@@ -203,6 +203,7 @@ class NativeHost(ProcessHost):
             raise HostFault(Verdict.ERROR, f"the answer cannot be read: {make_plain(str(error))}") from None
         if given.outcome is serve.CallOutcome.DEVICE_LOST:
             raise HostFault(Verdict.CRASH, f"the process lost its device; it said: {make_plain(given.message)}")
+        self.impls |= {make_plain(given.impl)}
         return given
 
 

@@ -150,6 +150,7 @@ class InProcessHost(Host):
         given = serve.serve_request(self._backend, layout.request, self._arena, interrupts=True)
         if given.outcome is serve.CallOutcome.DEVICE_LOST:
             raise EarlyVerdict(Verdict.CRASH, f"the device is lost: {make_plain(given.message)}")
+        self.impls |= {make_plain(given.impl)}
         now = take_snapshot(layout, self._arena.memory)
         gradient = question.posed.mode is Mode.GRADIENT
         return check_outputs(question, layout, now, given, writes=self._backend.writes(gradient))

@@ -48,6 +48,7 @@ class Settings:
     signed_zeros: bool = False
     repeat: int = 1
     invariant: tuple[str, ...] = ()
+    require_impl: str = ""  # the name, * for anything, of what has to compute each answer
     threads: tuple[int, ...] = ()
     isa: tuple[str, ...] = ()  # vector capabilities that each backend is to run under, or "all"
     isa_variables: tuple[str, ...] = ()  # capabilities as variables of the library's own: GGML_CPU=avx2
@@ -71,7 +72,7 @@ class Settings:
 #: Fields that the header records: all that the records depend on.
 _RECORDED = (
     *("backends", "selection", "jobs", "timeout", "memory", "judge_memory", "convention", "grad_oracle"),
-    *("strict_subnormals", "signed_zeros", "repeat", "invariant", "threads", "in_process", "seconds"),
+    *("strict_subnormals", "signed_zeros", "repeat", "invariant", "threads", "in_process", "seconds", "require_impl"),
 )
 
 
