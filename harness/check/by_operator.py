@@ -230,9 +230,11 @@ def judge_function(backend: Loaded, selection: Selection, seconds: float) -> tup
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        before = allowed.left
         for result in run(planned):
             records[result.case, str(result.mode)] = result
-            if allowed.over:
+            took, before = before - allowed.left, allowed.left
+            if before < took:  # the next would end too late
                 break
         left = len(planned) - len(records)
         for result in find_deltas(run, [*records.values()], planned, (), MAX_DELTA_SECONDS):
