@@ -72,8 +72,7 @@ def run(settings: Settings) -> int:
     """
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
     settings, limits = apply_capabilities(settings, _limits_of(settings))
-    known = read_known(settings.ledger) if settings.ledger else []
-    known += [entry for backend in dict.fromkeys(settings.backends) for entry in read_built_in(backend)]
+    known = _read_known(settings)
     if not settings.in_process and not settings.dask:
         prepare()
     declined = DeclinedOperators()
@@ -104,34 +103,34 @@ def run(settings: Settings) -> int:
             planned = with_known(planned, known)
             tasks = TaskLists(planned, lists, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
-            smallest: list[Task] = []
-            if stop is None:
-                file.replace(*find_deltas(pool, file.results, tasks.given, known))
-                smallest = shrink_failures(pool, file.results, tasks.given) if settings.seconds else []
+            smallest = _call_neighbours(pool, tasks, file) if stop is None else []
         judged_here = stop is None and not settings.in_process and not settings.dask
         in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it
+        notes = [*_describe_disbelieved(cache, _count_foreign(cache) - foreign), *silent]
+        notes += [*_describe_smallest(smallest, settings.keep), *in_programs, *warn_unguarded(settings.dask)]
+        complaints = [file.tampering] if file.tampering else []
         status = finish(
-            folder,
-            header,
-            file.results,
-            known if stop is None else [],  # what did not run cannot accuse a ledger
-            quiet=settings.quiet,
-            extent=scope_of(settings.selection),
-            complaints=[file.tampering] if file.tampering else [],
-            notes=[
-                *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
-                *silent,
-                *_describe_smallest(smallest, settings.keep),
-                *in_programs,
-                *warn_unguarded(settings.dask),
-            ],
-        )
+            folder, header, file.results, known if stop is None else [],  # what did not run cannot accuse a ledger
+            quiet=settings.quiet, extent=scope_of(settings.selection), complaints=complaints, notes=notes,
+        )  # fmt: skip
         if stop is not None:
             raise stop
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Task]:
+    """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
+    file.replace(*find_deltas(pool, file.results, tasks.given, tasks.known))
+    return shrink_failures(pool, file.results, tasks.given) if tasks.seconds else []
+
+
+def _read_known(settings: Settings) -> list[Known]:
+    """The entries of the user's list and of the libraries' own. Raises UsageError."""
+    own = read_known(settings.ledger) if settings.ledger else []
+    return own + [entry for backend in dict.fromkeys(settings.backends) for entry in read_built_in(backend)]
 
 
 def _limits_of(settings: Settings) -> HostLimits:
