@@ -48,7 +48,7 @@ from opproof.harness.run.plan import (
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key_of, open_results_file
 from opproof.harness.run.results.resume import Settings, options_of, with_locked_folder
-from opproof.harness.run.scheduler import Judges, Pool, prepare
+from opproof.harness.run.scheduler import Judges, Pool, limit_threads, prepare
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
@@ -73,7 +73,9 @@ def run(settings: Settings) -> int:
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
     settings, limits = apply_capabilities(settings, _limits_of(settings))
     known = _read_known(settings)
-    if not settings.in_process and not settings.dask:
+    if settings.in_process:
+        limit_threads()
+    elif not settings.dask:
         prepare()
     declined = DeclinedOperators()
     lists = _plan_lists(settings, declined.names)
