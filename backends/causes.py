@@ -510,3 +510,16 @@ def lies_channels_last(question: Any) -> bool:
     wanted = storage_of(shape, "channels").strides
     same = all(s == w for n, s, w in zip(shape, strides, wanted, strict=True) if n > 1)
     return len(shape) > 3 and shape[-1] == 1 and same and cotangent_layout(case) == "contiguous"
+
+
+PAIRS_OF_TERMS = {
+    "baddbmm": pad_terms_to_pairs,
+    "bmm": pad_terms_to_pairs,
+    "linear": pad_terms_to_pairs_of_linear,
+    "matmul": pad_terms_to_pairs,
+}
+EXP_LESS_ONE = {
+    "celu": subtract_one_from_exp_of_quotient,
+    "elu": subtract_one_from_exp,
+    "selu": subtract_one_from_scaled_exp,
+}

@@ -27,6 +27,7 @@ COMMANDS = {
     "cache": "Look after what is kept of cases from run to run.",
     "export": "Write cases and what is expected of them as files.",
     "judge": "Judge answers that come back as files.",
+    "verify": "Check a certificate, and run a part of it again.",
     "known": "Check that a ledger of known failures is as narrow as they are.",
     "check": "Judge a file of yours by PyTorch code in another.",
     "check-backend": "Tell what is wrong with the frames of an exec backend.",

@@ -53,10 +53,10 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
-        "alternatives array_statistics bound causes chunks gradient judgement kinks outputs periods self_oracle".split()
+        "alternatives array_statistics bound causes chunks gradient judgement outputs periods self_oracle".split()
     ),
     "harness.known_failures": frozenset("causes findings known proposals".split()),
-    "harness.precision": frozenset("measure survey tolerance".split()),
+    "harness.precision": frozenset("measure tolerance".split()),
     "harness.reference": frozenset(
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
         "axes expected kinks montecarlo.array question rounded_arithmetic roundoff "
@@ -71,7 +71,7 @@ FRONT: dict[str, frozenset[str]] = {
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("selfcheck".split()),
-    "harness.space": frozenset("factors pairs delta shrink stream".split()),
+    "harness.space": frozenset("coverage factors pairs delta shrink stream".split()),
     "harness.vectors": frozenset("export".split()),
 }
 
@@ -304,9 +304,9 @@ def test_outsiders_import_front_files_alone():
         if not any(f"{folder}.{name}" in imported and folder_of(m) != folder for m, imported in used.items())
     ]
     assert needless == [], "nobody outside imports these any more: take them out of the table"
-    deep = {"harness.run.pool": "from opproof.harness.judge import kinks\n", "harness.judge.kinks": ""}
+    deep = {"harness.run.pool": "from opproof.harness.judge import chunk_screen\n", "harness.judge.chunk_screen": ""}
     assert list_private_imports(deep, {"harness.judge": frozenset({"bound"})}) == [
-        "harness.run.pool imports harness.judge.kinks"
+        "harness.run.pool imports harness.judge.chunk_screen"
     ]
 
 

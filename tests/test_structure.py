@@ -114,7 +114,7 @@ def test_the_star_is_checked():
 
 HEAVY = (
     "torch", "jax", "mlx", "onnx", "onnxruntime", "openvino", "tinygrad", "autograd", "candle", "warp", "tvm_ffi",
-    "gguf",
+    "array_api_strict", "dask", "gguf", "ndonnx",
 )  # fmt: skip
 
 

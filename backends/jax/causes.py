@@ -322,3 +322,7 @@ def differentiate_halved_too_few(g: Any, y: Any, x: Any) -> Any:
     n, t = x.shape[-1], np.swapaxes(x, -1, -2)
     upper, lower = np.concatenate([t, g], axis=-1), np.concatenate([np.zeros_like(t), t], axis=-1)
     return _exponentiate(np.concatenate([upper, lower], axis=-2), _count_halvings(x))[..., :n, n:]
+
+
+LOG_OF_HALF_IN_EXPONENT = {"cosh": add_log_of_half_of_cosh, "sinh": add_log_of_half_of_sinh}
+LOG_OF_HALF_IN_EXPONENT_OF_GRADIENT = {"cosh": multiply_by_sinh, "sinh": multiply_by_cosh}

@@ -346,3 +346,16 @@ def groups_whose_variance_is_lost(question: Any) -> Any:
     rows = np.reshape(x, (x.shape[0], groups, -1))
     lost = np.var(rows, axis=2, keepdims=True) < LOST_OF_SQUARE * np.square(np.mean(rows, axis=2, keepdims=True))
     return [np.reshape(np.broadcast_to(lost, rows.shape), x.shape)]
+
+
+RATIONAL_SIGMOID = {
+    "gelu_quick": divide_polynomials_of_gelu_quick,
+    "sigmoid": divide_polynomials_of_sigmoid,
+    "silu": divide_polynomials_of_silu,
+}
+
+SIGMOID_FROM_ONE = {
+    "gelu_quick": subtract_sigmoid_of_gelu_quick_from_one,
+    "sigmoid": subtract_sigmoid_from_one,
+    "silu": subtract_sigmoid_of_silu_from_one,
+}

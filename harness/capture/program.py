@@ -13,7 +13,7 @@ from typing import Any
 import tomlkit
 
 from opproof.cases import Case
-from opproof.cases._stored import fill_of
+from opproof.cases._fills.stored import fill_of
 from opproof.core.errors import CaseError, OpError, UsageError
 from opproof.harness.capture.recorder import CapturedCalls, record_calls
 from opproof.harness.reference.valid_case import check_case

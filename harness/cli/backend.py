@@ -14,7 +14,7 @@ from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.harness.cli.options import MEBIBYTES, SECONDS, Choice, split_values
 
 if TYPE_CHECKING:
-    from opproof.harness.precision.survey import Measurement
+    from opproof.harness.precision.measure import Measurement
 
 
 #: What to type in the folder, by the kind of backend.
@@ -176,8 +176,7 @@ def precision_command(
     """
     from tqdm import tqdm
 
-    from opproof.harness.precision.measure import make_rows
-    from opproof.harness.precision.survey import Measurement, measure_tasks, plan_tasks
+    from opproof.harness.precision.measure import Measurement, make_rows, measure_tasks, plan_tasks
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.task import HostLimits
     from opproof.reports.precision import render_table
@@ -216,7 +215,7 @@ def _find_target(backend: str, out: Path | None) -> Path:
 def _write_measurement(target: Path, measurement: Measurement) -> None:
     from opproof.backends import precision
     from opproof.backends.precision import render_text
-    from opproof.harness.precision.survey import merge_measured
+    from opproof.harness.precision.measure import merge_measured
     from opproof.reports.files import write
 
     entries = merge_measured(precision.read(target), measurement)

@@ -13,6 +13,7 @@ from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode
 from opproof.harness.cli.options import PATH, SECONDS, Choice, choose_cases, selection_of
 from opproof.reports.tolerance import CODE, NmseLimit, Tolerance, describe_tolerance, render_tolerance
+from opproof.reports.tolerance_chart import render_tolerance_chart
 
 if TYPE_CHECKING:
     from opproof.harness.precision.tolerance import DrawnResult
@@ -93,16 +94,15 @@ COMPUTED = ("storage", "tf32", "f16", "bf16")
 @click.option("--kernel", default="", metavar="BACKEND", help="The least for this one's kernel, not for any right one.")
 @click.option("--rtol", type=click.FloatRange(min=0), default=None, help="Judge this tolerance, not the least.")
 @click.option("--atol", type=click.FloatRange(min=0), default=None, help="Judge this tolerance, not the least.")
-@click.option(
-    "--nmse", type=click.FloatRange(min=0, min_open=True), default=None, help="Judge this limit, as ggml has."
-)
+@click.option("--nmse", type=click.FloatRange(min=0, min_open=True), default=None, help="Judge this limit, as ggml's.")
 @click.option("--code", type=Choice(tuple(CODE)), default=None, help="Print it as this one's tests have it.")
+@click.option("--chart", type=PATH, default=None, help="Draw it, as an SVG.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 def tolerance_command(
     *, cases: tuple[str, ...], mode: str, draws: int, dtype: str | None, compute: str | None, kernel: str,
-    rtol: float | None, atol: float | None, nmse: float | None, code: str | None, as_json: bool,
-    folders: tuple[str, ...],
+    rtol: float | None, atol: float | None, nmse: float | None, code: str | None, chart: Path | None,
+    as_json: bool, folders: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Measure the least tolerance that right kernels keep, and say what is wrong and passes under it.
 
@@ -115,21 +115,21 @@ def tolerance_command(
     if nmse is not None and (pair or code):
         raise UsageError("--nmse judges a limit for the whole array: give it without --rtol, --atol and --code.")
     given = pair if nmse is None else NmseLimit(nmse)
-    documents = []
+    measured = []
     for text in cases:
-        if text.endswith(".py"):
-            drawn = _draw_of_file(Path(text), Mode(mode), draws, dtype, compute, kernel)
-        else:
-            drawn = _draw_of_case(text, Mode(mode), draws, dtype, compute, kernel, folders)
+        how = (Mode(mode), draws, dtype, compute, kernel)
+        drawn = _draw_of_file(Path(text), *how) if text.endswith(".py") else _draw_of_case(text, *how, folders)
         try:
             reports = measure_tolerances(drawn, given)
         except UsageError as error:
             raise UsageError(f"{text}, {mode}: {error}") from None
-        documents += [{"case": text, "mode": mode, **describe_tolerance(report)} for report in reports]
+        measured += [(text, report) for report in reports]
         if not as_json:
             click.echo("\n".join((f"{text}  {mode}", *(render_tolerance(report, code, kernel) for report in reports))))
     if as_json:
-        click.echo(json.dumps(documents))
+        click.echo(json.dumps([describe_tolerance(text, mode, report) for text, report in measured]))
+    if chart is not None:
+        chart.write_text(render_tolerance_chart(measured), encoding="utf-8")
     return 0
 
 

@@ -63,6 +63,9 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 @click.command("check")
 @click.argument("reference", type=PATH)
 @click.argument("candidate", type=PATH, required=False)
+@click.option(
+    "--workload", type=PATH, default=None, metavar="FILE", help="Of a FlashInfer definition: sizes and indices."
+)
 @click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
 @click.option("--seconds", type=SECONDS, default=20.0, show_default=True, help="Of processors.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
@@ -79,8 +82,8 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
 @click.option("--html", type=PATH, default=None, metavar="FILE", help="Write a page too.")
 def check_command(
-    *, reference: Path, candidate: Path | None, dtype: str | None, seconds: float, seed: int, only: str | None,
-    compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
+    *, reference: Path, candidate: Path | None, workload: Path | None, dtype: str | None, seconds: float, seed: int,
+    only: str | None, compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
     time: bool, values_only: bool, accept_partial: bool, as_json: bool, html: Path | None,
     **declared: Any,
 ) -> int:  # fmt: skip
@@ -88,23 +91,29 @@ def check_command(
 
     The reference is PyTorch: reference(*tensors) and inputs(seed, dtype), for candidate(*tensors); or KernelBench's
     Model, get_inputs and get_init_inputs, for ModelNew. Its values and gradients in float64 are the truth. Where it has
-    probabilities(*tensors) in the place of reference, the candidate is to draw by them.
+    probabilities(*tensors) in the place of reference, the candidate is to draw by them. A Definition and a Solution of
+    FlashInfer-Bench, two files of JSON, are judged by their values.
 
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved, or fewer than half of the variants that
     were planned were tried in --seconds; with --accept-partial that is 0.
     """
     from opproof.core.system import keep_what_is_freed
+    from opproof.harness.check.call.definitions import unpack_definition
     from opproof.harness.check.call.isolated import load_pair
     from opproof.harness.check.options import CheckOptions
     from opproof.harness.check.run import check_candidate
     from opproof.harness.run.finish import Exit, status_of
 
     keep_what_is_freed()
+    given_files = (reference,) if candidate is None else (reference, candidate)
+    if reference.suffix == ".json" and candidate is not None:
+        reference, candidate = unpack_definition(reference, candidate, workload)
+        values_only = True
     files = (reference,) if candidate is None else (reference, candidate)
     sides = load_pair(reference, files[-1], seed)
     before = reference.read_bytes()
-    given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
-    options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
+    given = {"--workload": workload, "--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
+    options = [f" {k} {quote(str(v))}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
     contract, of_contract = _read_contract(declared, sides.contract)
     options += [of_contract]
     options += [" --reuses-outputs"] * reuses_outputs + [" --beyond"] * beyond
@@ -113,7 +122,7 @@ def check_command(
         contract=contract, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
         time=time, only=only, properties=sides.properties, tolerance=sides.tolerance,
         probabilities=sides.probabilities,
-        again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
+        again=f"opproof check {' '.join(quote(str(f)) for f in given_files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
     report = check_candidate(sides.candidate, sides.reference, sides.inputs, wish)
     if not reference.is_file() or reference.read_bytes() != before:

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from opproof.cases import Case
-from opproof.cases._data import is_unconstrained
-from opproof.cases._every import is_every
+from opproof.cases._fills.exhaustive import is_every
+from opproof.cases._fills.tensors import is_unconstrained
 from opproof.core.arrays import Array, Closed, Whole
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError

@@ -102,6 +102,8 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="Add the smallest failing cases of a run with --for to FILE, which --cases FILE runs again.",
 )  # fmt: skip
 @click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first failure that is not known.")
+@click.option("--certify", type=PATH, metavar="FILE", help="Write a signed certificate of what was found; needs --key.")
+@click.option("--key", type=PATH, metavar="FILE", help="An Ed25519 key in PEM, which signs the certificate.")
 @click.option("--shard", default="", metavar="K/N", help="The K-th of N parts of the run; see opproof merge.")
 @click.option(
     "--out", type=PATH, default=Path("opproof-report"), show_default=True, metavar="DIR",
@@ -146,6 +148,10 @@ def run_command(context: click.Context, /, **options: Any) -> int:
         raise UsageError(
             "--keep takes the failures of a run that draws its cases; give --for as well, such as --for 10m."
         )
+    if (options["certify"] is None) != (options["key"] is None):
+        raise UsageError("--certify FILE and --key FILE go together: what is written, and what signs it; give both.")
+    if options["certify"] is not None and (len(set(options["backends"])) != 1 or options["shard"] or options["isa"]):
+        raise UsageError("a certificate is of one backend's whole run: give one -b, and neither --shard nor --isa.")
     if options["wrong_calls"] and (options["cases"] or options["case_files"]):
         raise UsageError("--wrong-calls adds the wrong calls of operators; leave out --case and --cases, or name one.")
     number = options["seed"] if options["resume"] is not None else draw_seed(options["seed"])

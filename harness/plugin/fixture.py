@@ -82,7 +82,7 @@ def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) ->
 
         wishes = [f.name for of in (CheckOptions, Contract) for f in fields(of) if f.name not in ("again", "contract")]
         _check_names(options, ("like", "inputs", "vjp", "isolate", *wishes))
-        given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
+        given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": None, **options}
         report = judge_candidate(fn, op, **given)
         objection = "" if report.ok else repr(report)
         return Found(report.candidate, report.results, (*report.not_judged, *report.said_advisories), objection, report)

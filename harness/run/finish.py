@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from opproof.cases import Case
-from opproof.cases._every import EVERY, every, is_part, part_of, width
+from opproof.cases._fills.exhaustive import EVERY, draw_every, is_part, part_of, width_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.system import uncollected
@@ -40,6 +40,7 @@ from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.plan import Selection, make_tasks, parse, scope_of, select_cases, shard_of
 from opproof.harness.run.results.file import clear_path, key_of, open_results_file
 from opproof.harness.run.results.resume import with_locked_folder
+from opproof.harness.space.coverage import count_coverage_of_run
 from opproof.reports import Header, Result, read_results
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import FILE
@@ -201,7 +202,9 @@ def merge(runs: Sequence[Run]) -> tuple[Header, list[Result], list[str]]:
     else:
         missing = _describe_missing(expected - homes.keys(), [h for _, h, _ in runs])
         count = len(expected)
-    return replace(header, cases=count), [r for *_, results in runs for r in results], missing
+    results = [r for *_, some in runs for r in some]
+    coverage = count_coverage_of_run(results, selection_of(header).folders)
+    return replace(header, cases=count, coverage=coverage), results, missing
 
 
 def _compare_headers(a: Header, b: Header) -> list[str]:
@@ -305,7 +308,7 @@ def rank_ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> lis
         if not is_part(case.fill) or result.units is None:
             continue
         part, parts = part_of(case.fill)
-        each = 2 ** width(DTYPES[case.dtype]) // parts  # numbers of a chunk
+        each = 2 ** width_of(DTYPES[case.dtype]) // parts  # numbers of a chunk
         number = (part - 1) * each // 2 ** (DTYPES[case.dtype].digits - 1)
         unpart = str(replace(case, fill=EVERY))
         key = (unpart, result.backend, result.mode, str(number))
@@ -360,6 +363,6 @@ def _low_of(case: Case) -> float:
     """The smallest number of the chunk's range: that of the range's first chunk."""
     dtype = DTYPES[case.dtype]
     part, parts = part_of(case.fill)
-    each = 2 ** width(dtype) // parts
+    each = 2 ** width_of(dtype) // parts
     first = (part - 1) * each // 2 ** (dtype.digits - 1) * 2 ** (dtype.digits - 1) // each
-    return float(every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])
+    return float(draw_every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
-from opproof.cases._derived import of_cotangents
-from opproof.cases._every import EVERY, width
-from opproof.cases._fills import FORWARD_ALONE, NOT_FINITE
+from opproof.cases._fills.exhaustive import EVERY, width_of
+from opproof.cases._fills.fills import FORWARD_ALONE, NOT_FINITE
+from opproof.cases._rows.derived import of_cotangents
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import UsageError, suggest
 from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode, Verdict
@@ -109,7 +109,7 @@ def make_chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
             continue
         dtype = DTYPES[case.dtype]
         size = min(CHUNK, 2 ** (dtype.digits - 1))
-        parts = 2 ** width(dtype) // size
+        parts = 2 ** width_of(dtype) // size
         (name, shape), *_ = case.tensors
         rows = 2 ** (int(math.log2(size)) // 2)
         chunk = (*(1 for _ in shape[2:]), rows, size // rows)

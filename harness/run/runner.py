@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
+from opproof.backends.load import hash_files
 from opproof.cases import Case
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, Stopped, UsageError
@@ -52,11 +53,12 @@ from opproof.harness.run.scheduler import Judges, Pool, limit_threads, prepare
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
+from opproof.harness.space.coverage import count_coverage_of_run
 from opproof.harness.space.delta import OutOfCallsError, find_delta
 from opproof.harness.space.shrink import shrink
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
-from opproof.reports import Header, Result
+from opproof.reports import Header, Result, certificate
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
 from opproof.reports._text import format_count
@@ -71,11 +73,10 @@ def run(settings: Settings) -> int:
     Stopped where the run was interrupted.
     """
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
+    signing_key = None if settings.key is None else certificate.read_key(settings.key)
     settings, limits = apply_capabilities(settings, _limits_of(settings))
     known = _read_known(settings)
-    if settings.in_process:
-        limit_threads()
-    elif not settings.dask:
+    if not settings.in_process and not settings.dask:
         prepare()
     declined = DeclinedOperators()
     lists = _plan_lists(settings, declined.names)
@@ -93,9 +94,7 @@ def run(settings: Settings) -> int:
     command = ""  # that goes on with the run, where there is anything to go on with
     with handle_interruption(lambda: command), ExitStack() as claims:
         with _open_workers(settings, limits, cache) as pool:
-            header = _make_header(
-                settings, [pool.describe(b) for b in backends], 0 if settings.seconds else len(planned)
-            )
+            header = _make_header(settings, [pool.describe(b) for b in backends], len(planned))
             folder = claims.enter_context(with_locked_folder(settings.out, header, resume=settings.resume))
             known, silent = of_versions(known, header.backends)
             marking = find_key()
@@ -106,26 +105,57 @@ def run(settings: Settings) -> int:
             tasks = TaskLists(planned, lists, known, settings.seconds, declined, fail_fast=settings.fail_fast)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
+            header = _write_coverage(file, header, settings.selection.folders)
         judged_here = stop is None and not settings.in_process and not settings.dask
         in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it
-        notes = [*_describe_disbelieved(cache, _count_foreign(cache) - foreign), *silent]
-        notes += [*_describe_smallest(smallest, settings.keep), *in_programs, *warn_unguarded(settings.dask)]
-        complaints = [file.tampering] if file.tampering else []
         status = finish(
-            folder, header, file.results, known if stop is None else [],  # what did not run cannot accuse a ledger
-            quiet=settings.quiet, extent=scope_of(settings.selection), complaints=complaints, notes=notes,
-        )  # fmt: skip
+            folder,
+            header,
+            file.results,
+            known if stop is None else [],  # what did not run cannot accuse a ledger
+            quiet=settings.quiet,
+            extent=scope_of(settings.selection),
+            complaints=[file.tampering] if file.tampering else [],
+            notes=[*silent, *in_programs, *_describe_notes(settings, cache, foreign, smallest)],
+        )
         if stop is not None:
             raise stop
+    if signing_key is not None:
+        _certify(settings, header, file.results, signing_key)
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
 
 
+def _write_coverage(file: ResultsFile, header: Header, folders: Sequence[str]) -> Header:
+    """Write the header anew, with the pairs of factor levels that the records have, and return it."""
+    covered = replace(header, coverage=count_coverage_of_run(file.results, folders))
+    file.write_header(covered)
+    return covered
+
+
+def _certify(settings: Settings, header: Header, results: Sequence[Result], key: certificate.SigningKey) -> None:
+    """Write the certificate of a run of one backend, and say how it is checked."""
+    path, backend = settings.certify or Path(), settings.backends[0]
+    certificate.write_certificate(path, certificate.make_certificate(header, results, hash_files(backend)), key)
+    print(f"{path}: `opproof verify {path} -b {backend}` checks it")
+
+
+def _describe_notes(
+    settings: Settings, cache: CacheLocation | None, foreign: int, smallest: Sequence[Task]
+) -> list[str]:
+    """What is to be said of the run, beside its records: `foreign` entries of the cache were there before."""
+    return [
+        *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
+        *_describe_smallest(smallest, settings.keep),
+        *warn_unguarded(settings.dask),
+    ]
+
+
 def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Task]:
     """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
-    file.replace(*find_deltas(pool, file.results, tasks.given, tasks.known))
+    file.replace(*find_deltas(pool.run, file.results, tasks.given, tasks.known))
     return shrink_failures(pool, file.results, tasks.given) if tasks.seconds else []
 
 
@@ -148,6 +178,7 @@ def _limits_of(settings: Settings) -> HostLimits:
 def _open_workers(settings: Settings, limits: HostLimits, cache: CacheLocation | None) -> Judges:
     """Those of this machine, or of a cluster. Raises UsageError."""
     if not settings.dask:
+        limit_threads()
         return Session(limits) if settings.in_process else Pool(limits, cache)
     from opproof.harness.run.cluster import Cluster
 
@@ -367,7 +398,11 @@ def _shrink_one(pool: Judges, result: Result, task: Task) -> Task:
 
 
 def find_deltas(
-    pool: Judges, results: Iterable[Result], tasks: Iterable[Task], known: Sequence[Known]
+    run: Callable[[Sequence[Task]], Iterable[Result]],
+    results: Iterable[Result],
+    tasks: Iterable[Task],
+    known: Sequence[Known],
+    seconds: float = MAX_SECONDS_OF_DELTAS,
 ) -> Iterator[Result]:
     """The smallest record of each cause again, with what its case needs to fail; as many as there is time for."""
     by_key, had = {key_of(task): task for task in tasks}, {key_of(r): r for r in results}
@@ -375,9 +410,9 @@ def find_deltas(
     for cause in find_causes(r for r in had.values() if _has_neighbours(r)):
         result = cause.smallest
         task = by_key.get(key_of(result))
-        if task is None or result.verdict not in FAILED - _SLOW or spent > MAX_SECONDS_OF_DELTAS:
+        if task is None or result.verdict not in FAILED - _SLOW or spent > seconds:
             continue
-        neighbours = _CalledNeighbours(pool, task, known, had)
+        neighbours = _CalledNeighbours(run, task, known, had)
         case = Case.parse(result.case)
         delta = find_delta(case, op_of(case.op, task.ops), neighbours.fails)
         spent += neighbours.seconds
@@ -389,7 +424,7 @@ def find_deltas(
 class _CalledNeighbours:
     """Calls of neighbours of one failing case; what has a record already is not called."""
 
-    pool: Judges
+    run: Callable[[Sequence[Task]], Iterable[Result]]
     task: Task
     known: Sequence[Known]
     had: Mapping[tuple[str, str, str], Result]
@@ -402,6 +437,6 @@ class _CalledNeighbours:
         if record is None:
             if self.seconds > MAX_DELTA_SECONDS:
                 raise OutOfCallsError
-            *_, record = self.pool.run([task])
+            *_, record = self.run([task])
             self.seconds += record.seconds + (record.judging or 0.0)
         return _FAILS.get(result_kind_of(mark(record, self.known)))

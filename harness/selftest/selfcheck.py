@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import bits_of
-from opproof.cases._fills import NOT_FINITE, ON_KINKS
-from opproof.cases._uneven import OPPOSED
+from opproof.cases._fills.by_tensor import OPPOSED
+from opproof.cases._fills.fills import NOT_FINITE, ON_KINKS
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of

@@ -17,6 +17,10 @@ VALUES = {"forward": "WRONG_VALUE", "gradient": "UNSUPPORTED"}  # of libraries w
 
 #: Another function in a backend's table: the backend, the operator, the function, a case, its verdicts.
 CHANGED = [
+    ("array_api:array_api_strict", "sum", "lambda x, **p: right(1.01 * x, **p)", "sum[x=7x33;dim=-1;f32]", VALUES),
+    ("array_api:array_api_strict", "amin", "lambda x, **p: right(abs(x), **p)", "amin[x=7x33;dim=-1;f32]", VALUES),
+    ("array_api:array_api_strict", "std", "lambda x, **p: right(x, **{**p, 'correction': 0})",
+     "std[x=7x33;dim=-1;f32]", VALUES),
     ("autograd", "logsumexp", "lambda x, **p: right(1.01 * x, **p)", "logsumexp[x=7x33;dim=-1;f32]", BOTH),
     ("candle", "softmax", "lambda x, *, dim: right(x, dim=0)", "softmax[x=4x7;dim=1;f32]", VALUES),
     ("candle", "amax", "lambda x, **p: right(x.abs(), **p)", "amax[x=7x33;dim=-1;f32]", VALUES),
@@ -69,6 +73,7 @@ def installed(backend):
     """Skip the test where a backend's library is not there."""
     name = backend.partition(":")[0]
     modules = {"aidge": ("aidge_core", "aidge_backend_cpu"), "mlx": ("mlx.core",)}
+    modules |= {"array_api": ("array_api_strict",)}
     modules |= {"onnxruntime": ("onnx", "onnxruntime"), "openvino": ("onnx", "openvino")}
     for module in modules.get(name, (name,)):
         pytest.importorskip(module, reason=f"backend {name} needs {module}")

@@ -332,7 +332,9 @@ def digest_of_operator(operator: Path, *, torch: bool) -> bytes | None:
 @functools.cache
 def _digest_of_shared() -> bytes:
     files = [f for package in _PACKAGES for f in _folder_of(package).rglob("*.py")]
-    files += [f for package in (opproof.cases, opproof.reference_ops) for f in _folder_of(package).glob("_*.py")]
+    for folder in map(_folder_of, (opproof.cases, opproof.reference_ops)):
+        # What operators share: a file of its own, or a folder, whose name begins with an underscore.
+        files += [f for f in folder.rglob("*.py") if f.relative_to(folder).parts[0].startswith("_")]
     machine = f"{platform.python_version()} {platform.machine()}".encode()
     return _digest_of([machine, *map(_version_of, _LIBRARIES), *map(_content_of, sorted(files))])
 

@@ -210,6 +210,15 @@ class ResultsFile:
             self._records |= {key_of(r): make_legible(r) for r in results}
             self._rewrite(self._lines())
 
+    def write_header(self, header: Header) -> None:
+        """Write the file anew under another header, by which its marks change too. Raises ResultsError."""
+        with self._save_elsewhere():
+            self._restore()
+            if self._marks is not None:
+                self._marks.close()
+            self.header, self._marks = header, marks_of(self.path, header, self._key)
+            self._rewrite(self._lines())
+
     def verify(self) -> None:
         """Make sure that the file holds what this run wrote, byte for byte. Raises ResultsError."""
         if not self.lost:

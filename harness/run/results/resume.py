@@ -12,7 +12,7 @@ import platform
 import shlex
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,6 +64,8 @@ class Settings:
     seconds: float = 0.0  # for which cases are drawn; 0: those of the level
     fail_fast: bool = False  # stop at the first failure that no list knows
     keep: Path | None = None  # the file to which the smallest failing cases are added
+    certify: Path | None = None  # the file of the certificate
+    key: Path | None = None  # that signs it, in PEM
 
 
 #: Fields that the header records: all that the records depend on.
@@ -89,17 +91,22 @@ def settings_of_interrupted(settings: Settings, folder: Path, anew: Collection[s
     header = read_header(folder)
     folder = folder if folder.is_dir() else folder.parent
     _refuse(folder, _compare_versions(header))
-    recorded = {name: value for name, value in header.options.items() if name in _RECORDED}
+    asked = read_options(header.options, folder)
+    same = {name: getattr(asked, name) for name in _RECORDED if name not in anew}
+    return replace(settings, **same, ledger=asked.ledger or settings.ledger, out=folder, resume=True)
+
+
+def read_options(options: Mapping[str, Any], where: Path) -> Settings:
+    """The settings that a header records, the reverse of `options_of`. Raises UsageError that names `where`."""
+    recorded = {name: value for name, value in options.items() if name in _RECORDED}
     try:
         asked = msgspec.convert(recorded, Settings)
-        known = msgspec.convert(header.options["known"], str)
+        known = msgspec.convert(options["known"], str)
     except (KeyError, msgspec.ValidationError):
         raise UsageError(
-            f"{folder} does not say what was asked of its run; give the folder of an `opproof run`."
+            f"{where} does not say what was asked of its run; give the folder of an `opproof run`."
         ) from None
-    same = {name: getattr(asked, name) for name in _RECORDED if name not in anew}
-    ledger = Path(known) if known else settings.ledger
-    return replace(settings, **same, ledger=ledger, out=folder, resume=True)
+    return replace(asked, ledger=Path(known) if known else None)
 
 
 def read_done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[Result]:

@@ -2,13 +2,14 @@
 
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 from _desk import records_of
 
-from opproof import reference_ops
+from opproof import cases, reference_ops
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import alternatives, gradient, judgement
@@ -168,6 +169,30 @@ def test_a_changed_operator_is_another_and_so_is_what_it_imports(tmp_path, monke
         assert changed(folder / "gelu.py") == {"gelu", "geglu"}
         assert changed(folder / "_arrays.py") == {*names}
         assert digests()["relu"] != sources.digest_of_operator(folder / "relu.py", torch=True)
+    finally:
+        sources._digest_of_shared.cache_clear()
+
+
+def test_cases_whose_values_are_drawn_otherwise_are_others(tmp_path, monkeypatch):
+    """Rows are not: an id says all of a case."""
+    folder = tmp_path / "cases"
+    shutil.copytree(Path(cases.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    where = sources._folder_of
+    monkeypatch.setattr(sources, "_folder_of", lambda p: folder if p is cases else where(p))
+
+    def digest():
+        sources._digest_of_shared.cache_clear()
+        return sources.digest_of_operator(load("relu").source, torch=False)
+
+    def is_another_with(file):
+        before = digest()
+        file.write_text(file.read_text() + "\n# changed\n")
+        return digest() != before
+
+    try:
+        assert is_another_with(folder / "_fills" / "limits.py")
+        assert is_another_with(folder / "_case.py")
+        assert not is_another_with(folder / "relu.py")
     finally:
         sources._digest_of_shared.cache_clear()
 
