@@ -49,7 +49,7 @@ from opproof.harness.run.plan import (
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key_of, open_results_file
 from opproof.harness.run.results.resume import Settings, options_of, with_locked_folder
-from opproof.harness.run.scheduler import Judges, Pool, prepare
+from opproof.harness.run.scheduler import Judges, Pool, limit_threads, prepare
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
@@ -178,6 +178,7 @@ def _limits_of(settings: Settings) -> HostLimits:
 def _open_workers(settings: Settings, limits: HostLimits, cache: CacheLocation | None) -> Judges:
     """Those of this machine, or of a cluster. Raises UsageError."""
     if not settings.dask:
+        limit_threads()
         return Session(limits) if settings.in_process else Pool(limits, cache)
     from opproof.harness.run.cluster import Cluster
 
