@@ -15,7 +15,6 @@ import numpy as np
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
 from opproof.core.dtypes import Kind
-from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
 from opproof.harness.check.call.reference import DeadlineExceeded, Reference, deadline
 from opproof.harness.check.call.subject import is_module
@@ -32,7 +31,6 @@ from opproof.harness.repro.evidence import collect_evidence
 from opproof.harness.run.record import fields_of_diagnosis, fields_of_judgement
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FACTS
-from opproof.reference_ops._torch import autograd
 from opproof.reports import Result
 
 
@@ -190,9 +188,16 @@ def _make_op(
 
     def vjp(g: Any, y: Any, *inputs: Any, **values: Any) -> Any:
         del y
-        tensors, gs = leaves(inputs), [None if c is None else torch.from_numpy(np.asarray(c)) for c in tuple_of(g)]
-        found = autograd(torch, outputs(values), tensors, [x.is_floating_point() for x in tensors], gs)
-        return tuple(None if d is None else d.numpy() for d in found)
+        given = [x.requires_grad_() if x.is_floating_point() else x for x in leaves(inputs)]
+        pairs = [
+            (y, torch.from_numpy(np.asarray(c)))
+            for y, c in zip(outputs(values)(*given), g if isinstance(g, tuple) else (g,), strict=True)
+            if c is not None and y.requires_grad
+        ]
+        wanted = [x for x in given if x.requires_grad]
+        ys, gs = zip(*pairs, strict=True)
+        found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+        return tuple(next(found).numpy() if x.requires_grad else None for x in given)
 
     facts = {**FACTS, "OUTPUTS": named}
     return Op(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, takewhile
 
 import numpy as np
@@ -17,7 +18,7 @@ from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Native, Reference
 from opproof.harness.check.call.reference_reply import ask_reference
 from opproof.harness.check.covering import ArrayOfCheck, generate_multiples
-from opproof.harness.check.judge.budget import Pace, take_in_time, take_until_refused
+from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time, take_until_refused
 from opproof.harness.check.judge.declines import of_candidate, of_reference
 from opproof.harness.check.judge.final_pass import LEFT, FinalPass, FinalResult, Unwatched
 from opproof.harness.check.judge.judged_variant import TruthCache
@@ -38,6 +39,7 @@ from opproof.harness.check.variants.arguments import floors_of, list_shapes, mar
 from opproof.harness.check.variants.array import CallSpace
 from opproof.harness.check.variants.fills import MAX_EPSILON
 from opproof.harness.check.variants.generate import (
+    generate_long_axis,
     generate_sweep,
     generate_sweep_apart,
     take_as_given,
@@ -53,10 +55,11 @@ from opproof.reports.check import SideTime
 
 #: Variants that fail before no other is tried.
 MAX_FAILING_VARIANTS = 4
-#: Of the time, what sizes one after the other may take, later draws, an array of pairs.
+#: Of the time, what sizes one after the other may take, later draws, axes of tens of thousands, an array of pairs.
 _SWEPT_TIME_SHARE = 0.25
 _LATER_TIME_SHARE = 0.15
-_ARRAY_TIME_SHARE = 0.22
+_LONG_AXIS_TIME_SHARE = 0.1
+_ARRAY_TIME_SHARE = 0.12
 #: And neighbours of one that fails.
 _DELTA_TIME_SHARE = 0.25
 #: These are shares of so many seconds at most, in which a kernel of milliseconds is looked at in every size.
@@ -187,7 +190,7 @@ class VariantSearch:
         return chain(turned, ((v,) for v in chain(more, last, *self._generate_odd(numbers, array))))
 
     def _generate_odd(self, numbers: frozenset[float], array: ArrayOfCheck) -> Iterator[Iterator[Variant]]:
-        """Yield later draws, sizes one by one, an array, where the candidate's answer is clearly another."""
+        """Yield later draws, long axes, sizes one by one, an array, where the candidate's answer is clearly another."""
         space, wish, wanted = self.space, self.wish, self._is_wanted
         others = (generate_sweep_apart(p, seed, space.kept, numbers, wanted) for seed, p in space.shaped.items())
         many = by_turns(
@@ -199,8 +202,10 @@ class VariantSearch:
         planned = wish.seconds <= _MAX_PLANNED_SECONDS
         shared = math.inf if wish.only else min(wish.seconds, _MAX_SHARED_SECONDS) if planned else wish.seconds
         array_variants = array.generate(array.cover(), _ARRAY_TIME_SHARE * shared, self._is_new)
-        odd = (draws, _LATER_TIME_SHARE), (many, _SWEPT_TIME_SHARE), (array_variants, _ARRAY_TIME_SHARE)
-        for variants, share in odd:
+        bears = partial(can_bear, self.bounded, self.ask, wish)
+        long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.isolated else ()
+        odd = [(draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE)]
+        for variants, share in (*odd, (array_variants, _ARRAY_TIME_SHARE)):
             yield find_differing(self.bounded, self.ask, takewhile(self._is_right, variants), wish, share * shared)
         if wish.only or not planned:
             left = math.inf if wish.only else wish.seconds - self.clock.spent

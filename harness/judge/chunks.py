@@ -33,7 +33,7 @@ from opproof.harness.reference.chunks.blocks import (
     split_block,
     take_block,
 )
-from opproof.harness.reference.chunks.expected import expect_in_block, in_turn
+from opproof.harness.reference.chunks.expected import evaluate_in_block, expect_in_block, in_turn
 from opproof.harness.reference.chunks.memory_budget import ChunkPlan, NoisePlan
 from opproof.harness.reference.expected import expect_unscaled, is_bitwise, is_faithful, values_of
 from opproof.harness.reference.question import Expected, Question, name_outputs
@@ -97,6 +97,7 @@ def _check_elements(asked: LargeAnswer, narrow: Mapping[str, Scales], wide: Mapp
     posed, axes = asked.posed, asked.room.axes
     screens = {n: Screen(asked.dtype_of(n), asked.rules.strict_subnormals) for n in asked.arrays}
     sums: dict[str, Array] = {}
+    apart = _find_added_apart(asked)
 
     def look(name: str, values: Array, place: tuple[slice, ...]) -> None:
         for part in split_array(values.shape):  # scales of a whole block are twice as large as it
@@ -109,7 +110,7 @@ def _check_elements(asked: LargeAnswer, narrow: Mapping[str, Scales], wide: Mapp
     )
     for block, values in parts:
         for name, part in zip(asked.names, values, strict=True):
-            if part is None or name not in asked.shapes:
+            if part is None or name not in asked.shapes or name in apart:
                 continue
             shape = asked.shapes[name]
             place = region_of(axes, block, name, shape)
@@ -119,7 +120,39 @@ def _check_elements(asked: LargeAnswer, narrow: Mapping[str, Scales], wide: Mapp
                 sums.setdefault(name, np.zeros(shape))[place] += part
     for name, total in sums.items():
         look(name, total, tuple(slice(0, n) for n in total.shape))
+    for name, shape in ((n, asked.shapes[n]) for n in apart):
+        for block in split_block(make_whole_block(axes), _count_covered(asked, name)):
+            look(name, evaluate_in_block(posed, asked.room, block, name, shape), region_of(axes, block, name, shape))
     return screens
+
+
+def _find_added_apart(asked: LargeAnswer) -> list[str]:
+    """Results that add up over blocks and are too large for one sum: each is evaluated once more, a part at a time."""
+    axes, one_each = asked.room.axes, tuple((0, 1) for _ in asked.room.axes)
+    shared = [n for n, shape in asked.shapes.items() if cover(axes, one_each, n, shape) != one_each]
+    left = asked.room.memory / 4
+    apart = []
+    for name in sorted(shared, key=lambda n: math.prod(asked.shapes[n])):
+        size = 8 * math.prod(asked.shapes[name])
+        if size > left and _count_covered(asked, name) != tuple(axis.extent for axis in axes):
+            apart.append(name)
+        else:
+            left -= size
+    return apart
+
+
+def _count_covered(asked: LargeAnswer, name: str) -> tuple[int, ...]:
+    """Of how many slices a block is in which the result is complete and takes an eighth of the memory at most."""
+    axes, shape = asked.room.axes, asked.shapes[name]
+    sizes = [axis.count_sharing(name, shape) for axis in axes]
+    for k, axis in enumerate(axes):
+        while sizes[k] < axis.extent:
+            larger = [*sizes[:k], axis.larger(sizes[k], asked.posed.case.shapes), *sizes[k + 1 :]]
+            where = region_of(axes, tuple((0, n) for n in larger), name, shape)
+            if 8 * math.prod(s.stop - s.start for s in where) > asked.room.memory / 8:
+                break
+            sizes = larger
+    return tuple(sizes)
 
 
 def _judge_suspects(asked: LargeAnswer, screens: Mapping[str, Screen]) -> tuple[list[JudgedSlice], int]:

@@ -32,7 +32,7 @@ from opproof.harness.reference.data import (
     replace_uncomputable,
     replace_undefined,
 )
-from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, remove_subnormals, unwrap, wrap
+from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, flush, unwrap, wrap
 from opproof.harness.reference.roundoff import RUNS, ignore_fp_warnings, least_normal_of
 from opproof.reference_ops import Op, gradients_of
 
@@ -284,9 +284,7 @@ def evaluate_flushed(posed: Question) -> Iterator[Sequence[Array | None]]:
     interior = least_normal_of(kind)
     own = [DTYPES[posed.case.dtype_of(name)].tiny for name in posed.names] if posed.case.mixed else repeat(kind.tiny)
     given = zip(posed.inputs, own, strict=False)
-    read = posed.given(
-        inputs=tuple(x if x is None or x.dtype.kind != "f" else remove_subnormals(x, tiny) for x, tiny in given)
-    )
+    read = posed.given(inputs=tuple(x if x is None or x.dtype.kind != "f" else flush(x, tiny) for x, tiny in given))
     pairs = zip(read.inputs, posed.inputs, strict=True)
     if any(x is not None and y is not None and np.any(x != y) for x, y in pairs if x is not y):
         yield _evaluate_flushing(read, 0.0)
@@ -299,7 +297,7 @@ def _evaluate_flushing(posed: Question, tiny: float) -> Sequence[Array | None]:
     how = RoundedArithmetic(DTYPES["f64"], DTYPES["f64"], tiny=tiny)
 
     def wrapped(x: Array | None) -> Array | None:
-        return x if x is None or x.dtype.kind != "f" else wrap(remove_subnormals(x, tiny), how)
+        return x if x is None or x.dtype.kind != "f" else wrap(flush(x, tiny), how)
 
     inputs = [wrapped(x) for x in posed.inputs]
     outputs = list(map(unwrap, evaluate_forward(posed.op, inputs, posed.params)))

@@ -54,12 +54,12 @@ class RoundedArithmetic:
 
     def rounded(self, values: Any) -> Array:
         """Float64 values as numbers of the format of operations."""
-        return remove_subnormals(self._to(np.asarray(values, dtype=np.float64), self.operations), self.tiny)
+        return flush(self._to(np.asarray(values, dtype=np.float64), self.operations), self.tiny)
 
     def summed(self, values: Any) -> Array:
         """Float64 values as numbers of the format of sums, to nearest or truncated."""
         found = _to_format(np.asarray(values, dtype=np.float64), self.sums, _choose_rounding(self.truncates))
-        return remove_subnormals(found, self.tiny)
+        return flush(found, self.tiny)
 
     def _to(self, values: Array, kind: Dtype) -> Array:
         if self.chance is None:
@@ -68,7 +68,7 @@ class RoundedArithmetic:
         return np.where(self.chance.random(values.shape) < 0.5, low, high)
 
 
-def remove_subnormals(values: Array, tiny: float) -> Array:
+def flush(values: Array, tiny: float) -> Array:
     """With zeros of the numbers' own signs for those below `tiny`, as processors make them: 1 / -1e-39 is -inf."""
     if not tiny:
         return values
@@ -176,7 +176,7 @@ def _wrap_result(result: Any, how: RoundedArithmetic) -> Any:
         return result._make(made) if hasattr(result, "_make") else type(result)(made)
     if not isinstance(result, np.ndarray | np.floating) or np.asarray(result).dtype.kind != "f":
         return unwrap(result) if isinstance(result, RoundedArray) else result
-    return wrap(remove_subnormals(unwrap(result), how.tiny), how)
+    return wrap(flush(unwrap(result), how.tiny), how)
 
 
 def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, Any], how: RoundedArithmetic) -> Any:

@@ -184,6 +184,7 @@ class CallSpace:
 
     def cover(self, seed: int) -> Iterator[Choice]:
         """Choices in which all pairs of levels stand together that can; small ones and large ones by turns.
+
         Sizes of one class stand for one another, but beside the usual layouts of all tensors, which come first.
         """
         small = partial(self.allows, small=True)

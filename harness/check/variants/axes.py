@@ -1,4 +1,4 @@
-"""The sizes of a call that vary by themselves, and sizes one after the other.
+"""The sizes of a call that vary by themselves; sizes one after the other; an axis longer than is counted in 16 bits.
 
 Who is equal may be tied to the others, or stand alone. Both sides are asked, at a size next to the given one. A size
 that only changes together with others in a relation to it does so here too, and one that has to be a multiple of
@@ -7,14 +7,21 @@ something stays one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, combinations, zip_longest
 
+import numpy as np
+
+from opproof.core.arrays import Array
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
+from opproof.harness.check.variants.properties import find_whole_numbers
 from opproof.harness.check.variants.sizes import (
     Place,
     Size,
+    apply_size,
     find_batch,
     free_sizes,
     is_too_large,
@@ -206,3 +213,68 @@ def _choose_sizes_together(i: int) -> list[int]:
 def _order() -> list[int]:
     """All of them, those of neighbours far apart: where time ends, those that are left are not all the larger."""
     return [_SMALL_SIZES[i * _SIZE_STRIDE % len(_SMALL_SIZES)] for i in range(len(_SMALL_SIZES))]
+
+
+#: Past 2^16, 2^14 and 2^13, and 3 past whole tiles.
+LONG_AXIS_SIZES = (66051, 16387, 8195)
+#: What other axes are where they would make too many elements, and so many there may be.
+_SHRUNK_SIZE = 5
+_MAX_ELEMENTS = 1 << 21
+#: So many axes.
+_MAX_LONG_AXES = 4
+#: Numbers that reach less far into an axis do not point to its places.
+_MIN_REACH_SHARE = 0.5
+
+#: The size at which one axis is so long.
+At = Callable[[int], Size]
+
+
+def generate_long_axes(
+    given: Sequence[CallTensor], named: frozenset[float]
+) -> Iterator[tuple[int, list[tuple[int, At]]]]:
+    """Each axis, its new lengths, the longest first, and the sizes around each: others stay, or shrink."""
+    shapes, found = shapes_of(given), free_sizes(given, named)[:_MAX_LONG_AXES]
+    places = {n: places_of(n, shapes) for n in found}
+    for n in found:
+        small = {o: _SHRUNK_SIZE for o in found if o not in (n, _SHRUNK_SIZE)}
+        ways = [partial(_make_size, n, rest, places) for rest in ({}, *([small] if small else []))]
+        yield (
+            n,
+            [
+                (m, at)
+                for m in LONG_AXIS_SIZES
+                for at in ways
+                if sum(map(math.prod, apply_size(shapes, at(m)))) <= _MAX_ELEMENTS
+            ],
+        )
+
+
+def _make_size(old: int, rest: Mapping[int, int], places: Mapping[int, Sequence[tuple[int, int]]], new: int) -> Size:
+    """The size with `new` in place of `old`, and `rest` in place of others."""
+    return make_rare_size({old: new, **rest}, places)
+
+
+def to_the_end(variant: Variant, given: Sequence[CallTensor], old: int, new: int) -> Variant | None:
+    """With integers that point to places of an axis of `old` spread over its `new` ones; None where none do."""
+    spread = [i for i in find_whole_numbers(given) if _points_to(given[i], old)]
+    if not spread:
+        return None
+    asked, other = (
+        tuple(t.holding(_extend_values(t, old, new)) if i in spread else t for i, t in enumerate(some))
+        for some in (variant.case_data, variant.decoy_data)
+    )
+    name = f"{variant.name}, {' and '.join(given[i].name for i in spread)} up to its end"
+    return replace(variant, name=name, case_data=asked, decoy_data=other, group="")
+
+
+def _points_to(tensor: CallTensor, size: int) -> bool:
+    """Whether its largest number may be a place of an axis, or its end, and is in the further half."""
+    most = int(tensor.values.max(initial=0))
+    return _MIN_REACH_SHARE * size <= most <= size and np.iinfo(tensor.values.dtype).max >= max(LONG_AXIS_SIZES)
+
+
+def _extend_values(tensor: CallTensor, old: int, new: int) -> Array:
+    """In the same order; what is negative, as a label that is left out, stays."""
+    values = tensor.values
+    wide = values.astype(np.int64)
+    return np.asarray(np.where(wide > 0, wide * new // old, wide).astype(values.dtype))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 from opproof.harness.check.variants.arguments import Draw, list_shapes
-from opproof.harness.check.variants.axes import generate_swept_sizes
+from opproof.harness.check.variants.axes import At, generate_long_axes, generate_swept_sizes, to_the_end
 from opproof.harness.check.variants.empty_groups import generate_empty_groups
 from opproof.harness.check.variants.fills import TIED, generate_rare_fills
 from opproof.harness.check.variants.integer_inputs import generate_all_alike, generate_missing_labels, round_to_blocks
@@ -170,6 +171,26 @@ def generate_sweep_apart(
             variant = _apply_size_to_draws([pair], size, kept)[0]
             if variant.case_data:
                 yield replace(variant, name=name, group="", unless="")
+
+
+def generate_long_axis(
+    pair: Pair,
+    kept: Sequence[Sequence[Property]],
+    named: frozenset[float],
+    borne: Callable[[Callable[[int], Variant | None], int], bool],
+    wanted: Callable[[str], bool],
+) -> Iterator[Variant]:
+    """The draws with one axis as long as is `borne`, and then with numbers that point to its places up to its end."""
+    for old, sizes in generate_long_axes(pair[0], named):
+
+        def sized(m: int, at: At) -> Variant | None:
+            variant = _apply_size_to_draws([pair], at(m), kept)[0]
+            return replace(variant, vast=True) if variant.case_data else None
+
+        for new, at in sizes:
+            if borne(partial(sized, at=at), new) and (variant := sized(new, at)):
+                yield from (v for v in (variant, to_the_end(variant, pair[0], old, new)) if v and wanted(v.name))
+                break
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

@@ -229,6 +229,11 @@ def is_too_large(shapes: Sequence[tuple[int, ...]], new: Mapping[Place, int]) ->
     return count > max(MAX_ELEMENTS, _MAX_GROWTH * sum(map(math.prod, shapes)))
 
 
+def apply_size(shapes: Sequence[tuple[int, ...]], size: Size) -> list[tuple[int, ...]]:
+    """Of these shapes, those that tensors have at a size."""
+    return [tuple(size.new.get((i, a), n) for a, n in enumerate(s)) for i, s in enumerate(shapes)]
+
+
 def text_of(new: Mapping[int, int]) -> str:
     return " and ".join(f"{n} as {m}" for n, m in new.items())
 

@@ -1,12 +1,12 @@
-"""A case posed whole, or in slices where the judge has no room for more: its data then are in their own dtypes."""
+"""A case posed whole, or as the judge's memory allows: its data in their own dtypes, drawn a part at a time."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Protocol
 
 import numpy as np
 
@@ -137,8 +137,12 @@ def make_repeated_question(
     return LargeQuestionPair(asked, other, outputs, room)
 
 
-#: Draws the data of a case, to be judged in so many bytes, as `make_fitting_question` does.
-Posing: TypeAlias = Callable[[Case, Op, Mode, int], LargeQuestionPair]
+class Posing(Protocol):
+    """Draws the data of a case."""
+
+    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = DEFAULT_MEMORY_BYTES) -> LargeQuestionPair:
+        """See `make_fitting_question`."""
+        ...
 
 
 def _make_whole_question(
