@@ -28,6 +28,7 @@ from opproof.harness.reference.torch.formulas import ALIGNMENTS, FORMULAS, MEASU
 from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
 from opproof.harness.reference.torch.intercept import TAKES_FUNCTIONS, with_intercepted_operations
 from opproof.harness.reference.torch.linear_algebra import MATRICES
+from opproof.harness.reference.torch.margins import MARGINS
 from opproof.harness.reference.torch.random_draws import draws
 from opproof.harness.reference.torch.rounding import made_of_others
 from opproof.harness.reference.torch.selections import SELECTIONS
@@ -43,7 +44,7 @@ READS_BITS = (
 #: What gives places, by an order that NaN has none in.
 _CHOOSES = frozenset(("argmax", "argmin", "argsort", "max", "min", "sort", "topk", "kthvalue", "median"))
 _RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
-_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **SEGMENTS, **ALIGNMENTS}
+_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **MARGINS, **SEGMENTS, **ALIGNMENTS}
 
 
 @contextlib.contextmanager
