@@ -77,8 +77,8 @@ BASIC_FILLS = ("normal", "wide", "small", "positive", "negative", "zeros", "huge
 #: Fills whose sums are exact in tensors of few numbers alone: rows have them.
 EXACT_FILLS = ("exact", "signs")
 #: How tensors that broadcast differ in their axes, the last of them against the first.
-BROADCASTS = ("alike", "second scalar", "second row", "second channel", "second last 1", "second first 1")
-BROADCASTS += ("first last 1", "first scalar")
+_SECOND = ("second scalar", "second row", "second channel", "second last 1", "second first 1")
+BROADCASTS = ("alike", *_SECOND, "first last 1", "first scalar")
 #: Numbers of tensors of an operator that takes any.
 COUNTS = ("1", "2", "3", "4", "5", "8", "9")
 #: Pairs of dtypes that are levels beside single ones: backends that take them are few.
