@@ -48,7 +48,9 @@ ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")
 SHAPES = [
     *wide_dim(long=False),
-    "x=2x16387;dim=-1;f32;fill=signs",  # of ones and minus ones: a product of so many
+    # of ones and minus ones: products of so many
+    "x=2x16387;dim=-1;f32;fill=signs",
+    "x=3x1031x5;dim=-2;f32;fill=signs",
 ]
 FULL = [
     "x=65537x3;dim=-1",

@@ -130,6 +130,7 @@ SHAPES = [
     "query=2x2x1x128;key=2x1x263x128;value=2x1x263x128;enable_gqa=true;f32,bf16",
     # slices of one tensor, by the size of a head; more batches than a grid has, in 16 bits
     *(_qkv(1, 2, 2, 5, 7, e, e, "f16,bf16;layout=gapped") for e in (64, 96, 128, 192, 256)),
+    *(_qkv(2, 2, 1, 1, 33, e, e, "f16,bf16") for e in (96, 192, 256)),
     _qkv(65537, 1, 1, 1, 2, 1, 1, "f16"),
 ]
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]

@@ -117,10 +117,10 @@ def _no_sixteen(call: Call) -> list[Any] | None:
 
 def _far_apart(call: Call) -> list[Any] | None:
     """Of long transforms along an axis whose numbers lie apart, and not by as many as there are transforms."""
-    x, dim = call["x"], call["dim"]
+    x, dim = call["re"], call["dim"]
     if x.ndim == 0 or x.shape[dim] <= 4096 or strides(x)[dim] in (1, x.size // x.shape[dim]):
         return None
-    return call.honest(x=np.roll(x, 1, axis=dim))
+    return call.honest(re=np.roll(x, 1, axis=dim))
 
 
 def _four_of_bias(call: Call) -> list[Any] | None:

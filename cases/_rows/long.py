@@ -54,7 +54,7 @@ def long_binary(rest: str = "", dtype: str = "") -> tuple[list[str], list[str]]:
 def long_dim(
     rest: str = "",
     dtype: str = "",
-    past: tuple[str, ...] = ("x=2x{n};dim=-1", "x={n}x1;dim=-1"),
+    past: tuple[str, ...] = ("x=2x{n};dim=-1", "x={n}x1x1;dim=-1"),
     halves: tuple[str, ...] = ("x=1x16389;dim=-1",),
 ) -> tuple[list[str], list[str]]:
     """Rows of an operator along `dim` of one tensor `x`: the axis, innermost and outermost, and one beside it.

@@ -150,7 +150,7 @@ def pool_attributes(rank: int, *, dilation: bool = False, modes: Iterable[str] =
     turns = cycle(modes)
     found = []
     for window in _windows_of(rank, padded=False):
-        if dilation and window == ALONE:
+        if window in CELLS and (rank == 3 or (dilation and window == ALONE)):  # PyTorch refuses it along three axes
             continue
         given = _named(rank, window, *names)
         stride = "" if "stride=" in given else "stride=1"

@@ -203,13 +203,8 @@ def apply_broadcast(shape: Shape, how: str, place: int) -> Shape:
     who, _, what = how.partition(" ")
     if (who == "first") != (place == 0) or how == "alike" or not shape:
         return shape
-    if what == "scalar":
-        return ()
-    if what == "row":
-        return shape[-1:]
-    if what == "channel":
-        return (*shape[1:2], *(1 for _ in shape[2:])) if len(shape) > 1 else shape
-    return (*shape[:-1], 1) if what == "last 1" else (1, *shape[1:])
+    ends = {"last 1": (*shape[:-1], 1), "first 1": (1, *shape[1:])}
+    return {"scalar": (), "row": shape[-1:], "channel": (*shape[1:2], *(1,) * len(shape[2:])), **ends}[what]
 
 
 def _write_layouts(choice: Choice, space: Space, tensors: list[tuple[str, Shape | str]]) -> str:

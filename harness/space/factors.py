@@ -79,10 +79,8 @@ BASIC_FILLS = ("normal", "wide", "small", "positive", "negative", "zeros", "huge
 #: Fills whose sums are exact in tensors of few numbers alone: rows have them.
 EXACT_FILLS = ("exact", "signs")
 #: How tensors that broadcast differ in their axes, the last of them against the first.
-BROADCASTS = (
-    "alike", "second scalar", "second row", "second channel", "second last 1", "second first 1", "first last 1",
-    "first scalar",
-)  # fmt: skip
+_SECOND = ("second scalar", "second row", "second channel", "second last 1", "second first 1")
+BROADCASTS = ("alike", *_SECOND, "first last 1", "first scalar")
 #: Numbers of tensors of an operator that takes any.
 COUNTS = ("1", "2", "3", "4", "5", "8", "9")
 #: Pairs of dtypes that are levels beside single ones: backends that take them are few.
@@ -92,16 +90,8 @@ MAX_PARAM_LEVELS = 6
 #: The level of a parameter that is left out.
 DEFAULT = "default"
 #: Axes that a layout needs for it to differ from contiguous.
-AXES_NEEDED = {
-    "contiguous": 0,
-    "offset": 0,
-    "transposed": 2,
-    "exchanged": 3,
-    "channels": 3,
-    "cropped": 3,
-    "middle": 4,
-    "planes": 4,
-}
+AXES_NEEDED = {"contiguous": 0, "offset": 0, "transposed": 2, "middle": 4, "planes": 4}
+AXES_NEEDED |= dict.fromkeys(("exchanged", "channels", "cropped"), 3)
 _PLAIN_FILL = re.compile(r"[a-z0-9-]+")
 
 

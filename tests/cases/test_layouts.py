@@ -23,6 +23,7 @@ EXPECTED = {
     "middle": Storage(24, 0, (12, 4, 1)),
     "loose": Storage(24, 0, (12, 4, 1)),
     "channels": Storage(24, 0, (12, 1, 3)),
+    "planes": Storage(24, 0, (12, 4, 1)),
     "sliced": Storage(47, 0, (24, 8, 2)),
     "gapped": Storage(39, 0, (21, 7, 1)),
     "cropped": Storage(32, 0, (20, 4, 1)),
@@ -42,6 +43,10 @@ def test_storage(layout):
 
 def test_the_middle_axes_lie_swapped_and_rows_stay():
     assert storage_of((2, 3, 5, 4), "middle") == Storage(120, 0, (60, 4, 12, 1))
+
+
+def test_images_with_channels_last_lie_channel_by_channel():
+    assert storage_of((2, 3, 5, 4), "planes") == Storage(120, 0, (60, 5, 1, 15))
 
 
 def test_axes_of_size_one_have_strides_that_fit_no_other():

@@ -168,7 +168,7 @@ def test_the_memory_decides_how_a_case_is_posed():
 )
 @pytest.mark.parametrize("fill", ["masked", "masked-special"])
 def test_what_a_mask_hides_is_hidden_in_slices_too(text, fill):
-    """Numbers of 1e30, NaN and infinities where nobody looks: a kernel that adds before it masks must see them."""
+    """Numbers of 1e15, NaN and infinities where nobody looks: a kernel that adds before it masks must see them."""
     case = Case.parse(text.format(fill))
     op = load(case.op)
     whole = inputs_of(case, op)
@@ -177,7 +177,7 @@ def test_what_a_mask_hides_is_hidden_in_slices_too(text, fill):
         if name is not None:
             np.testing.assert_array_equal(x, whole[name].astype(x.dtype))
     assert axes_of(case, op)
-    assert any(not (np.abs(x) < 1e29).all() for x in posed.inputs if x is not None)
+    assert any(not (np.abs(x) < 1e14).all() for x in posed.inputs if x is not None)
 
 
 def test_what_surely_fits_is_not_measured(monkeypatch):

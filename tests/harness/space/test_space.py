@@ -6,25 +6,30 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from _ask import judged
 from arrays import (
     COST_AT_STANDARD,
     COST_OF_LONG,
+    cover_large_sizes,
     cover_long_axes,
     cover_pairs,
     is_at_standard,
+    is_of_form,
     long_axes,
     make_array,
     says_something,
     write_rows,
 )
 
+from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 from opproof.cases._registry import DRAWN, drawn_cases
 from opproof.core.errors import OpError
+from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
 from opproof.harness.space.cost import SMALL, cost_of, is_computable, spaces_of
-from opproof.harness.space.draw import Limits, _draw_sizes, draw_case, is_allowed
+from opproof.harness.space.draw import Limits, _broadcast, _draw_sizes, draw_case, is_allowed
 from opproof.harness.space.factors import evaluate_size, forms_of
 from opproof.harness.space.pairs import pairs_of
 from opproof.harness.space.stream import draw_on
@@ -115,6 +120,37 @@ def test_an_array_has_every_pair_that_can_be():
 def test_the_arrays_are_what_this_version_makes(name):
     """Where factors or levels change, run `python benchmarks/arrays.py`."""
     assert (DRAWN / f"{name}.txt").read_text(encoding="utf-8") == write_rows(make_array(load(name)), load(name))
+
+
+def test_an_axis_is_long_in_each_form_of_an_operator():
+    one, two = (space.form for space in spaces_of(load("layer_norm")))
+    rows = Case.parse("layer_norm[x=1x65537x3;normalized_shape=(3);f32]")
+    planes = Case.parse("layer_norm[x=65537x3x2;weight=3x2;normalized_shape=(3,2);f32]")
+    assert [is_of_form(case, form) for case in (rows, planes) for form in (one, two)] == [True, False, False, True]
+    last = spaces_of(load("layer_norm"))[1]
+    assert {("x", -3)} in [{k for k in long_axes(c) if k[0] == "x"} for c in cover_long_axes(last, [rows])]
+    assert {("x", -3)} not in [{k for k in long_axes(c) if k[0] == "x"} for c in cover_long_axes(last, [planes])]
+
+
+def test_two_vectors_are_large_together_though_neither_has_many_numbers():
+    vectors = spaces_of(load("outer_product"))[1]
+    drawn = [[shape[0] for shape in case.shapes.values()] for case in cover_large_sizes(vectors, 2)]
+    assert drawn
+    assert min(map(min, drawn)) >= 255
+
+
+def test_one_number_a_channel_is_a_broadcast():
+    assert _broadcast((2, 5, 3, 4), "second channel", 1) == (5, 1, 1)
+    assert _broadcast((2, 5, 3, 4), "second channel", 0) == (2, 5, 3, 4)
+    assert _broadcast((7,), "second channel", 1) == ()
+
+
+def test_products_of_what_is_masked_are_no_infinities():
+    """Rows that see nothing: neither the query nor the key is looked at, and honest kernels multiply both."""
+    tensors = "query=128x1x1x48;key=128x1x2x48;value=128x1x2x48;attn_mask=1x2;keep=1x2;sinks=1,"
+    params = "is_causal=true;scale=0.05;softcap=5.0;max_bias=8.0;bf16;fill=masked;needs=key"
+    text = f"scaled_dot_product_attention[{tensors};{params}]"
+    assert judged(NumPy(), text, Mode.GRADIENT).verdict == "PASS"
 
 
 def test_costly_cases_of_an_array_belong_to_the_level_full():
