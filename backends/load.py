@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import re
+import shlex
+import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, distributions, entry_points, requires
 from pathlib import Path
@@ -34,12 +37,29 @@ def list_installed() -> list[str]:
 
 def find_missing(name: str) -> list[str]:
     """The distributions that the extra of the adapter `name` asks for and this environment does not have."""
+    return [n for n in _list_packages(name) if not any(True for _ in distributions(name=n))]
+
+
+def hash_files(spec: str) -> dict[str, str]:
+    """SHA-256 of what the backend `spec` is made of: its file, its folder's libraries, or its installed packages."""
+    name, _, variant = backend_of(spec).partition(":")
+    place = shutil.which(shlex.split(variant)[0]) if name == "exec" else variant.partition("@")[0] or name
+    path = Path(place or "")
+    if place and path.exists():
+        files = sorted(p for p in path.rglob("*") if set(LIBRARIES) & set(p.suffixes)) if path.is_dir() else [path]
+        return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    packages = (d for n in _list_packages(name) for d in distributions(name=n))
+    records = {f"{d.name} {d.version}, its list of files": d.read_text("RECORD") or "" for d in packages}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in records.items()}
+
+
+def _list_packages(name: str) -> list[str]:
+    """The distributions that the extra of the adapter `name` asks for."""
     try:
         asked = [r for r in requires("opproof") or [] if f'extra == "{name.replace("_", "-")}"' in r]
     except PackageNotFoundError:  # a tree on PYTHONPATH
         return []
-    names = dict.fromkeys(re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in asked)
-    return [n for n in names if not any(True for _ in distributions(name=n))]
+    return [*dict.fromkeys(re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in asked)]
 
 
 def load_backend(spec: str) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -38,7 +39,7 @@ from opproof.harness.space.cost import (
     spaces_of,
 )
 from opproof.harness.space.draw import LARGE_FILLS, LEAST, Limits, is_allowed, with_destination
-from opproof.harness.space.factors import ABSENT, Space
+from opproof.harness.space.factors import ABSENT, SignatureForm, Space
 from opproof.harness.space.pairs import Allows, Choice, PairTable, choose_levels, pairs_of
 from opproof.reference_ops import Op, load, names
 
@@ -144,9 +145,9 @@ def make_array(op: Op) -> list[Case]:
 
 
 def cover_long_axes(space: Space, before: Iterable[Case], rng: random.Random | None = None) -> list[Case]:
-    """A case for each axis that none of the cases `before` has past 16 bits, in f32, its other sizes few."""
+    """A case for each axis that no case `before` of the same form has past 16 bits, in f32, its other sizes few."""
     rng = rng or random.Random(f"long {space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
-    met = {long_axes(case) for case in before if case.dtype in DTYPES_BY_DEFAULT}
+    met = {long_axes(case) for case in before if case.dtype in DTYPES_BY_DEFAULT and is_of_form(case, space.form)}
     found: list[Case] = []
     for name, levels in space.factors.items():
         if name[:5] == "size " and "64k±" in levels:
@@ -196,6 +197,14 @@ def long_axes(case: Case) -> frozenset[tuple[str, int]]:
     """Its axes that 16 bits do not count, from the last of each tensor."""
     shapes = case.shapes.items()
     return frozenset((name, i - len(shape)) for name, shape in shapes for i, n in enumerate(shape) if n > 65535)
+
+
+def is_of_form(case: Case, form: SignatureForm) -> bool:
+    """Whether its tensors have as many axes as in the form, and its parameters name as many sizes."""
+    shapes, given = case.shapes, case.kwargs
+    ranks = ((len(shapes[o.name]), len(o.axes)) for o in form.operands if o.name in shapes and not o.has_leading)
+    sizes = ((given.get(name), len(re.findall(r"\w+", text))) for name, text in form.bindings)
+    return all(a == b for a, b in ranks) and all(len(v) == n for v, n in sizes if isinstance(v, tuple))
 
 
 def _has_few_results(case: Case, op: Op) -> bool:
@@ -257,11 +266,16 @@ def cover_large_sizes(space: Space, most: int) -> list[Case]:
         factors["again"] = ("no",)
     plain_space = replace(space, factors=factors)
     cover = cover_pairs(plain_space, TOGETHER, most, _is_no_pair_of_large_sizes)
-    return [d.case for d in cover.cases if max(map(math.prod, d.case.shapes.values())) >= LARGE_SIDE**2]
+    return [d.case for d in cover.cases if _count_large(d.choice) >= 2]
 
 
 def _is_no_pair_of_large_sizes(pair: Choice) -> bool:
-    return min(LEAST.get(level, 0) if name[:5] == "size " else 0 for name, level in pair.items()) < LARGE_SIDE
+    return _count_large(pair) < 2
+
+
+def _count_large(choice: Choice) -> int:
+    """How many sizes are large, of one tensor or of several."""
+    return sum(name[:5] == "size " and LEAST.get(level, 0) >= LARGE_SIDE for name, level in choice.items())
 
 
 def _with_destinations(cases: Sequence[Case], op: Op) -> list[Case]:

@@ -17,12 +17,12 @@ from contextlib import suppress
 
 import psutil
 
-from opproof.harness.run.cluster.client import Cluster
+from opproof.harness.run.cluster import Cluster
 from opproof.harness.run.plan import Selection, make_tasks, select_cases
 from opproof.harness.run.task import HostLimits
 from opproof.reports._results import encode_record
 
-#: Seconds of a chunk, and chunks that lie ready for each worker (harness/run/cluster/client.py).
+#: Seconds of a chunk, and chunks that lie ready for each worker (harness/run/cluster.py).
 CHUNK, READY = 2.0, 2
 _IDLE = 4.0
 WORKERS = (1, 2, 4, 16, 64, 256, 1024)

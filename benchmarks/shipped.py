@@ -30,7 +30,7 @@ from opproof.reference_ops import load
 sys.path.insert(0, str(Path(__file__).parent / "shipped"))
 FAMILIES = (
     "layouts", "norms", "attention", "products", "windows", "reductions", "pointwise", "training", "together",
-    "backward", "corners", "derivatives", "conditions", "after",
+    "backward", "corners", "derivatives", "conditions", "after", "cotangents", "crossed",
 )  # fmt: skip
 BUGS = [bug for family in FAMILIES for bug in importlib.import_module(family).BUGS]
 TOLD = importlib.import_module("not_shown")

@@ -36,7 +36,7 @@ from opproof.harness.run.task import HostLimits, Task
 #: What is counted as what: cumulative time of functions that do not call each other.
 STAGES = {
     "inputs": [("data.py", "inputs_of"), ("data.py", "cotangents_of")],
-    "laying out": [("layout.py", "make_layout"), ("layout.py", "write"), ("layout.py", "take_snapshot")],
+    "laying out": [("memory.py", "make_layout"), ("memory.py", "write"), ("memory.py", "take_snapshot")],
     "the host": [("process.py", "exchange_several")],
     "reference": [("question.py", "evaluate_forward"), ("question.py", "evaluate_vjp")],
     "noise runs": [("error_scale.py", "measure_deviations")],

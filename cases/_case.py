@@ -11,7 +11,7 @@ Grammar, parts separated by ';', in this order:
     dtype     f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32 or u8: that of tensors that hold data, not places
     mixed=    tensors that have another dtype, b:f16 or weight:f32,bias:f32; left out when all have one. Results
               keep the case's dtype, and so does the tensor that they are like; a gradient has that of its own tensor
-    fill=     how values are drawn (cases/_fills.py); left out when normal
+    fill=     how values are drawn (cases/_fills/fills.py); left out when normal
     layout=   how tensors lie in memory (cases/_layouts.py); left out when contiguous
     into=     how results lie in memory, by the same words; left out when contiguous
     inplace=  the tensor in whose memory the first result lies; left out when it has memory of its own
@@ -69,10 +69,10 @@ class Case:
 
     def __str__(self) -> str:
         if not self._text:
-            object.__setattr__(self, "_text", self._id())
+            object.__setattr__(self, "_text", self._write_id())
         return self._text
 
-    def _id(self) -> str:
+    def _write_id(self) -> str:
         parts = [f"{name}={format_shape(shape)}" for name, shape in self.tensors]
         parts += [f"{name}={format_param(value)}" for name, value in self.params]
         parts.append(self.dtype)
@@ -145,11 +145,11 @@ class Case:
     @classmethod
     def parse(cls, text: str) -> Case:
         """Read an id. Raises CaseError that says what was expected and what was found."""
-        return _parsed(text)
+        return _parse_id(text)
 
 
 @functools.lru_cache(maxsize=256)  # a record reads its case more than once
-def _parsed(text: str) -> Case:
+def _parse_id(text: str) -> Case:
     match = _ID.fullmatch(text.strip())
     if not match:
         raise CaseError(f"malformed case id {text!r}: expected op[part;part;...], as in softmax[x=4x33;dim=-1;f32].")
@@ -187,7 +187,7 @@ def _parsed(text: str) -> Case:
         tensors=tuple(tensors),
         params=tuple(params),
         dtype=rest["dtype"],
-        mixed=_mixed(rest["mixed"], tensors, rest["dtype"], text) if "mixed" in rest else (),
+        mixed=_parse_mixed(rest["mixed"], tensors, rest["dtype"], text) if "mixed" in rest else (),
         fill=rest.get("fill", "normal"),
         layout=rest.get("layout", "contiguous"),
         into=rest.get("into", "contiguous"),
@@ -198,7 +198,7 @@ def _parsed(text: str) -> Case:
     )
 
 
-def _mixed(
+def _parse_mixed(
     listed: str, tensors: Sequence[tuple[str, Shape | str]], dtype: str, text: str
 ) -> tuple[tuple[str, str], ...]:
     """The tensors of another dtype, in the order of the case. Raises CaseError."""

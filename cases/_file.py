@@ -23,7 +23,7 @@ from pathlib import Path
 import msgspec
 
 from opproof.cases._case import Case
-from opproof.cases._stored import beside
+from opproof.cases._fills.stored import relocate
 from opproof.core.errors import CaseError, UsageError
 from opproof.core.verdicts import LEVELS
 
@@ -52,7 +52,7 @@ class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     def cases(self, level: str, folder: Path) -> list[Case]:
         """The cases up to `level`, in file order, of a file in `folder`. Raises CaseError for an id that is none."""
         known = LEVELS[: LEVELS.index(level) + 1]
-        return [beside(Case.parse(e.id), folder) for e in self.case if e.level in known]
+        return [relocate(Case.parse(e.id), folder) for e in self.case if e.level in known]
 
 
 def names() -> list[str]:

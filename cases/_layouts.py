@@ -7,6 +7,7 @@
     middle       axes 1 and 2 stored swapped, rows as contiguous: heads of attention beside tokens
     loose        axes of size 1 with strides that fit no other axis; the rest as contiguous
     channels     the second axis stored innermost, as channels last (NHWC)
+    planes       the last axis stored second, the others inside: images with channels last, stored channel by channel
     sliced       every second element of a row twice as long
     gapped       rows with three elements of padding after each
     cropped      the first rows of matrices with two rows more: rows as contiguous, the axes before them further apart
@@ -22,6 +23,7 @@ A tensor to which a layout cannot apply (a vector cannot be transposed) stays co
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -51,113 +53,113 @@ def row_major(shape: Shape) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def _size(shape: Shape) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size
+def _store_contiguous(shape: Shape) -> Storage:
+    return Storage(math.prod(shape), 0, row_major(shape))
 
 
-def _contiguous(shape: Shape) -> Storage:
-    return Storage(_size(shape), 0, row_major(shape))
-
-
-def _stored(shape: Shape, order: tuple[int, ...]) -> Storage:
+def _store_in_order(shape: Shape, order: tuple[int, ...]) -> Storage:
     """The axes lie in memory in `order`, outermost first."""
     strides = [0] * len(shape)
     for axis, stride in zip(order, row_major(tuple(shape[a] for a in order)), strict=True):
         strides[axis] = stride
-    return Storage(_size(shape), 0, tuple(strides))
+    return Storage(math.prod(shape), 0, tuple(strides))
 
 
-def _transposed(shape: Shape) -> Storage:
+def _store_transposed(shape: Shape) -> Storage:
     if len(shape) < 2:
-        return _contiguous(shape)
+        return _store_contiguous(shape)
     n = len(shape)
-    return _stored(shape, (*range(n - 2), n - 1, n - 2))
+    return _store_in_order(shape, (*range(n - 2), n - 1, n - 2))
 
 
-def _permuted(shape: Shape) -> Storage:
-    return _stored(shape, tuple(reversed(range(len(shape)))))
+def _store_permuted(shape: Shape) -> Storage:
+    return _store_in_order(shape, tuple(reversed(range(len(shape)))))
 
 
-def _exchanged(shape: Shape) -> Storage:
+def _store_exchanged(shape: Shape) -> Storage:
     if len(shape) < 3:
-        return _contiguous(shape)
-    return _stored(shape, (1, 0, *range(2, len(shape))))
+        return _store_contiguous(shape)
+    return _store_in_order(shape, (1, 0, *range(2, len(shape))))
 
 
-def _middle(shape: Shape) -> Storage:
+def _store_middle(shape: Shape) -> Storage:
     if len(shape) < 4:
-        return _contiguous(shape)
-    return _stored(shape, (0, 2, 1, *range(3, len(shape))))
+        return _store_contiguous(shape)
+    return _store_in_order(shape, (0, 2, 1, *range(3, len(shape))))
 
 
-def _loose(shape: Shape) -> Storage:
-    dense = _contiguous(shape)
+def _store_loose(shape: Shape) -> Storage:
+    dense = _store_contiguous(shape)
     strides = (ODD_STRIDE if n == 1 else step for n, step in zip(shape, dense.strides, strict=True))
     return Storage(dense.size, 0, tuple(strides))
 
 
-def _channels(shape: Shape) -> Storage:
+def _store_channels(shape: Shape) -> Storage:
     if len(shape) < 3:
-        return _contiguous(shape)
-    return _stored(shape, (0, *range(2, len(shape)), 1))
+        return _store_contiguous(shape)
+    return _store_in_order(shape, (0, *range(2, len(shape)), 1))
 
 
-def _sliced(shape: Shape) -> Storage:
+def _store_planes(shape: Shape) -> Storage:
+    if len(shape) < 4:
+        return _store_contiguous(shape)
+    return _store_in_order(shape, (0, len(shape) - 1, *range(1, len(shape) - 1)))
+
+
+def _store_sliced(shape: Shape) -> Storage:
     if not shape:
-        return _contiguous(shape)
+        return _store_contiguous(shape)
     wide = (*shape[:-1], 2 * shape[-1])
     strides = row_major(wide)
-    return Storage(max(_size(wide) - 1, 0), 0, (*strides[:-1], 2))
+    return Storage(max(math.prod(wide) - 1, 0), 0, (*strides[:-1], 2))
 
 
-def _gapped(shape: Shape) -> Storage:
+def _store_gapped(shape: Shape) -> Storage:
     if not shape:
-        return _contiguous(shape)
+        return _store_contiguous(shape)
     wide = (*shape[:-1], shape[-1] + 3)
-    return Storage(max(_size(wide) - 3, 0), 0, row_major(wide))
+    return Storage(max(math.prod(wide) - 3, 0), 0, row_major(wide))
 
 
-def _cropped(shape: Shape) -> Storage:
+def _store_cropped(shape: Shape) -> Storage:
     if len(shape) < 3:
-        return _contiguous(shape)
+        return _store_contiguous(shape)
     tall = (*shape[:-2], shape[-2] + 2, shape[-1])
-    return Storage(_size(tall) - 2 * shape[-1] if _size(shape) else 0, 0, row_major(tall))
+    return Storage(math.prod(tall) - 2 * shape[-1] if math.prod(shape) else 0, 0, row_major(tall))
 
 
-def _offset(shape: Shape) -> Storage:
-    return Storage(_size(shape) + 1, 1, row_major(shape))
+def _store_offset(shape: Shape) -> Storage:
+    return Storage(math.prod(shape) + 1, 1, row_major(shape))
 
 
-def _broadcast(shape: Shape) -> Storage:
+def _store_broadcast(shape: Shape) -> Storage:
     if not shape:
-        return _contiguous(shape)
-    return Storage(_size(shape[1:]) if shape[0] else 0, 0, (0, *row_major(shape[1:])))
+        return _store_contiguous(shape)
+    return Storage(math.prod(shape[1:]) if shape[0] else 0, 0, (0, *row_major(shape[1:])))
 
 
-def _expanded(shape: Shape) -> Storage:
-    return Storage(min(_size(shape), 1), 0, (0,) * len(shape))
+def _store_expanded(shape: Shape) -> Storage:
+    return Storage(min(math.prod(shape), 1), 0, (0,) * len(shape))
 
 
 LAYOUTS = {
-    "contiguous": _contiguous,
-    "transposed": _transposed,
-    "permuted": _permuted,
-    "exchanged": _exchanged,
-    "middle": _middle,
-    "loose": _loose,
-    "channels": _channels,
-    "sliced": _sliced,
-    "gapped": _gapped,
-    "cropped": _cropped,
-    "offset": _offset,
-    "broadcast": _broadcast,
+    "contiguous": _store_contiguous,
+    "transposed": _store_transposed,
+    "permuted": _store_permuted,
+    "exchanged": _store_exchanged,
+    "middle": _store_middle,
+    "loose": _store_loose,
+    "channels": _store_channels,
+    "planes": _store_planes,
+    "sliced": _store_sliced,
+    "gapped": _store_gapped,
+    "cropped": _store_cropped,
+    "offset": _store_offset,
+    "broadcast": _store_broadcast,
 }
 
 #: The layouts of cotangents.
-COTANGENT_LAYOUTS = {**LAYOUTS, "expanded": _expanded}
+COTANGENT_LAYOUTS = {**LAYOUTS, "expanded": _store_expanded}
 
 #: By which `layout=` names the cotangents of all outputs.
 COTANGENT = "cotangent"
@@ -168,7 +170,7 @@ def layouts_of(case: Case) -> dict[str, str]:
     shapes = case.shapes
     if case.layout in LAYOUTS:
         return dict.fromkeys(shapes, case.layout)
-    given = _given(case)
+    given = _split_layouts(case)
     for tensor in given:
         if tensor not in (*shapes, COTANGENT, ""):
             raise CaseError(f"layout={case.layout} in {case}: no tensor {tensor!r}; there are {', '.join(shapes)}.")
@@ -190,7 +192,7 @@ def cotangent_layout(case: Case) -> str:
     """The layout of the cotangents: their own, or that which all inputs share where no elements coincide in it."""
     if case.layout in LAYOUTS and case.layout != "broadcast":
         return case.layout
-    given = _given(case)
+    given = _split_layouts(case)
     shared = given.get("", "contiguous")
     return given.get(COTANGENT, "contiguous" if shared == "broadcast" else shared)
 
@@ -204,7 +206,7 @@ def equal_slices(case: Case) -> int:
     return max((shape[0] for shape in stretched), default=1)
 
 
-def _given(case: Case) -> dict[str, str]:
+def _split_layouts(case: Case) -> dict[str, str]:
     """The layouts that a case names, by tensor; that of all by an empty name."""
     if ":" not in case.layout:
         return {"": case.layout}

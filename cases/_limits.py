@@ -87,8 +87,8 @@ def along_first(rows: Fill) -> Fill:
 
 
 def masked(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
-    """What masked elements hold in fill=masked: 1e30 of either sign, or what of it is left in f16."""
-    size = min(1e30, dtype.max / 16)
+    """What masked elements hold in fill=masked: 1e15 of either sign, whose products float32 holds, or less in f16."""
+    size = min(1e15, dtype.max / 16)
     return _choice(bits, shape, (size, -size))
 
 

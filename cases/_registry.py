@@ -5,15 +5,15 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     SMOKE = ["x=4x33;dim=-1"]                 one or two, seconds for all operators
     STANDARD = [...]                          every rule of the design; SMOKE is part of it
     LAID = [...]                              layouts beside those of STANDARD; standard level
-    ATTRIBUTES = [...]                        attributes in pairs (cases/_windows.py); standard level
-    ALIGNED = [...]                           extents that are whole tiles (cases/_aligned.py); standard level
-    TYPED = [...]                             dtypes beside floats (cases/_typed.py); standard level
-    MIXED = [...]                             tensors of several dtypes (cases/_mixed.py); standard level
+    ATTRIBUTES = [...]                        attributes in pairs (cases/_rows/windows.py); standard level
+    ALIGNED = [...]                           extents that are whole tiles (cases/_rows/aligned.py); standard level
+    TYPED = [...]                             dtypes beside floats (cases/_rows/typed.py); standard level
+    MIXED = [...]                             tensors of several dtypes (cases/_rows/mixed.py); standard level
     PAIRED = [...]                            parameters away from their defaults together, and without optional
                                               tensors; products of ragged tiles; standard level
-    LONG, LONGEST = [...], [...]              one axis long (cases/_long.py); standard level, and full
-    SHAPES = [...]                            shapes that kernels have paths for (cases/_shapes.py); rows are made of
-                                              them apart from the others; standard level
+    LONG, LONGEST = [...], [...]              one axis long (cases/_rows/long.py); standard level, and full
+    SHAPES = [...]                            shapes that kernels have paths for (cases/_rows/shapes.py); rows are
+                                              made of them apart from the others; standard level
     FULL = [...]                              big shapes; STANDARD is part of it
 
     SHORT = {"k.1": Limit(1025, "why")}       axes that no row makes longer: axis 1 of k
@@ -27,7 +27,7 @@ A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dty
 (`x=4;f32` or `x=4;f32,f64`) only in those.
 
 The first row of a file is a standard row again with strided results, so that no file lists that (STRIDED), and rows of
-three axes again with their tensors in other orders of memory (cases/_derived.py).
+three axes again with their tensors in other orders of memory (cases/_rows/derived.py).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from opproof.cases._case import Case
-from opproof.cases._derived import derived
-from opproof.cases._long import Limit
-from opproof.cases._rows import are_dtypes, names_dtypes
+from opproof.cases._rows.derived import derived
+from opproof.cases._rows.long import Limit
+from opproof.cases._rows.row import are_dtypes, names_dtypes
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import LEVELS
 
@@ -78,7 +78,7 @@ def listed_cases(op: str, level: str = "standard") -> list[Case]:
         return []
     module = importlib.import_module(f"{__package__}.{op}")
     listed = {name: [row for given in LISTS[name] for row in getattr(module, given, ())] for name in LEVELS}
-    listed["standard"] += [row for first in listed["smoke"][:1] for row in _strided(first)]
+    listed["standard"] += [row for first in listed["smoke"][:1] for row in _vary_results(first)]
     found = read_rows(op, listed, level)
     if level == "smoke":
         return found
@@ -96,7 +96,7 @@ def drawn_cases(op: str, level: str = "standard") -> list[Case]:
     return [Case.parse(f"{op}[{row}]") for row in rows]
 
 
-def _strided(row: str) -> Iterator[str]:
+def _vary_results(row: str) -> Iterator[str]:
     """The row with results that are strided, in its own dtypes where it names some."""
     for layout, dtypes in STRIDED:
         yield f"{row};into={layout}" if names_dtypes(row) else f"{row};{dtypes};into={layout}"

@@ -1,6 +1,6 @@
 """Cases of acc: views that are rows, columns, blocks and steps of a, at the start and at an offset."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["a=7x33;b=3x5;stride=(33,1);offset=35"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of adaptive_avg_pool1d: parts that divide it and parts that overlap, one part, more parts than cells."""
 
-from opproof.cases._adaptive import SMOKE as FIRST
-from opproof.cases._adaptive import full, laid, long, standard, whole
+from opproof.cases._rows.adaptive_pools import SMOKE as FIRST
+from opproof.cases._rows.adaptive_pools import full, laid, long, standard, whole
 
 SMOKE = [FIRST.row(1)]
 STANDARD = standard(1)

@@ -1,7 +1,7 @@
 """Cases of adaptive_avg_pool2d: parts that divide the plane and parts that overlap, one part, more parts than cells."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = [
     "x=2x3x7x9;output_size=(3,4)",

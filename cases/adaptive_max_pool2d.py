@@ -1,7 +1,7 @@
 """Cases of adaptive_max_pool2d: parts that divide it and parts that overlap, more parts than cells, ties."""
 
-from opproof.cases._adaptive import SMOKE as FIRST
-from opproof.cases._adaptive import TIES, full, laid, long, standard, whole
+from opproof.cases._rows.adaptive_pools import SMOKE as FIRST
+from opproof.cases._rows.adaptive_pools import TIES, full, laid, long, standard, whole
 
 SMOKE = [FIRST.row(2)]
 STANDARD = [*standard(2), *(parts.row(2) for parts in TIES)]

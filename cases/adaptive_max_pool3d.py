@@ -1,7 +1,7 @@
 """Cases of adaptive_max_pool3d: parts that divide it and parts that overlap, more parts than cells, ties."""
 
-from opproof.cases._adaptive import SMOKE as FIRST
-from opproof.cases._adaptive import TIES, full, laid, long, standard, whole
+from opproof.cases._rows.adaptive_pools import SMOKE as FIRST
+from opproof.cases._rows.adaptive_pools import TIES, full, laid, long, standard, whole
 
 SMOKE = [FIRST.row(3)]
 STANDARD = [*standard(3), *(parts.row(3) for parts in TIES)]

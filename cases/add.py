@@ -1,10 +1,10 @@
 """Cases of add: every kind of broadcast, one tensor used twice."""
 
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._mixed import HALVES, NORMS, mixed
-from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
-from opproof.cases._typed import typed
+from opproof.cases._rows.elementwise import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+from opproof.cases._rows.mixed import HALVES, NORMS, mixed
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = binary(exact=True)

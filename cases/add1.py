@@ -1,6 +1,6 @@
 """Cases of add1: one number for every rank of a, itself of several ranks."""
 
-from opproof.cases._long import Limit, lengths
+from opproof.cases._rows.long import Limit, lengths
 
 SMOKE = ["a=7x33;b=1,"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of add_id: experts chosen by nobody and by many, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = [
     "a=3x2x7;b=4x7;ids=3x2",

@@ -1,6 +1,6 @@
 """Cases of add_rel_pos: square windows (all that ggml has), rows and columns unequal, queries unlike keys."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4"]
 STANDARD = [

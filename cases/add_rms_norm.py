@@ -1,6 +1,6 @@
 """Cases of add_rms_norm: eps that matters, rows past 1024 and 4096, sums that cancel, each tensor laid out in turn."""
 
-from opproof.cases._fused_norms import aligned_norm, long_norm, rows
+from opproof.cases._rows.fused_norms import aligned_norm, long_norm, rows
 
 _TENSORS = "x={s};residual={s};weight={n}"
 

@@ -1,7 +1,7 @@
 """Cases of addcdiv: every kind of broadcast, factors of either sign, each tensor in place."""
 
-from opproof.cases._rows import BETWEEN
-from opproof.cases._ternary import laid_ternary, long_ternary, ternary
+from opproof.cases._rows.row import BETWEEN
+from opproof.cases._rows.ternary import laid_ternary, long_ternary, ternary
 
 _NAMES = ("x", "a", "b")
 

@@ -1,11 +1,11 @@
 """Cases of addmm: x whole and broadcast, factors of either sign and 0, each input laid out in turn."""
 
-from opproof.cases._added import added
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.added_products import added
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import BETWEEN
+from opproof.cases._rows.shapes import of_one_row
 
 SMOKE = ["x=7x5;a=7x33;b=33x5;beta=0.5;alpha=2.0", "x=5,;a=7x33;b=33x5"]
 STANDARD = [
@@ -67,6 +67,7 @@ SHAPES = [
     "x=32x48;a=32x65;b=65x48",
     "x=37x35;a=37x64;b=64x35;beta=-0.25",
     "x=5x7;a=5x9;b=9x7;beta=0.5;alpha=0.0",
+    "x=128x128;a=128x8;b=8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["x=4x3;a=4x12289;b=12289x3", "x=3,;a=65537x3;b=3x3"]
 WITHOUT = {**PRODUCTS, "leading": "it has at most two axes"}

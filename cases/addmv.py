@@ -1,11 +1,11 @@
 """Cases of addmv: factors of either sign and 0, few rows and many, each input laid out in turn."""
 
-from opproof.cases._added import added
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.added_products import added
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import BETWEEN
+from opproof.cases._rows.shapes import of_one_row
 
 SMOKE = ["x=7,;a=7x33;b=33,;beta=0.5;alpha=2.0", "x=5,;a=5x9;b=9,"]
 STANDARD = [

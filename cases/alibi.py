@@ -1,6 +1,6 @@
 """Cases of alibi: head counts that are and are no power of two, queries that begin past the first key."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=2x3x5x33"]
 STANDARD = [

@@ -1,11 +1,11 @@
 """Cases of amax: one axis, several, all; ties share the gradient."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import TOGETHER
-from opproof.cases._shapes import alone_dim, wide_dim
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import TOGETHER
+from opproof.cases._rows.shapes import alone_dim, wide_dim
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of any: rows with and without zeros, one axis, several, all; a NaN and a -0."""
 
-from opproof.cases._long import long_dim
-from opproof.cases._typed import typed
-from opproof.cases._without import TILES, TRUTH_OF_ROWS
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reasons import TILES, TRUTH_OF_ROWS
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=33x2;dim=-1;fill=zeros",

@@ -1,6 +1,6 @@
 """Cases of argwhere: more places than elements and fewer, zeros between others, every rank, every layout."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=7x33;size=231;fill=ties"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of as_strided: rows apart, transposed views, windows and rows that overlap, stride 0, elements never shown."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x33;size=(5,4);stride=(33,2);storage_offset=3",

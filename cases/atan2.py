@@ -1,9 +1,9 @@
 """Cases of atan2: all quadrants, both axes; f16 has too little room for a² + b² at its extremes."""
 
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
-from opproof.cases._without import ITSELF
+from opproof.cases._rows.elementwise import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+from opproof.cases._rows.reasons import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [

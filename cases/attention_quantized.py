@@ -1,9 +1,9 @@
 """Cases of attention_quantized: every type, heads in groups, masks, rows that see nothing, long caches."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, nbytes
-from opproof.cases._without import PRODUCTS, SCORES
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, BYTES, nbytes
+from opproof.cases._rows.reasons import PRODUCTS, SCORES
 
 
 def _row(quant: str, heads: tuple[int, int], q: int | str, k: int | str, e: int, rest: str = "", f: int = 0) -> str:

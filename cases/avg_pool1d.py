@@ -1,7 +1,7 @@
 """Cases of avg_pool1d: overlapping windows, ceil_mode, padding counted and not counted."""
 
-from opproof.cases._pools import ALIGNED_1D, LAID_1D, LONG_1D, LONGEST_1D, ONE_SIDED_1D
-from opproof.cases._windows import pool_attributes
+from opproof.cases._rows.pools import ALIGNED_1D, LAID_1D, LONG_1D, LONGEST_1D, ONE_SIDED_1D
+from opproof.cases._rows.windows import pool_attributes
 
 SMOKE = [
     "x=2x3x9;kernel_size=3;stride=2;padding=1",

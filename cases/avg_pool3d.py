@@ -1,7 +1,7 @@
 """Cases of avg_pool3d: ceil_mode, padding counted and not counted, a divisor of one's own, unlike axes everywhere."""
 
-from opproof.cases._pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D, ONE_SIDED_3D
-from opproof.cases._windows import pool_attributes
+from opproof.cases._rows.pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D, ONE_SIDED_3D
+from opproof.cases._rows.windows import pool_attributes
 
 SMOKE = ["x=2x3x4x7x9;kernel_size=3;stride=2;padding=1"]
 STANDARD = [

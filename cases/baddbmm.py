@@ -1,11 +1,11 @@
 """Cases of baddbmm: x whole and broadcast, factors of either sign and 0, each input laid out in turn."""
 
-from opproof.cases._added import added
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.added_products import added
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import BETWEEN
+from opproof.cases._rows.shapes import of_one_row
 
 SMOKE = ["x=2x7x5;a=2x7x33;b=2x33x5;beta=0.5;alpha=2.0", "x=5,;a=2x7x33;b=2x33x5"]
 STANDARD = [
@@ -73,6 +73,7 @@ SHAPES = [
     "x=2x32x48;a=2x32x65;b=2x65x48",
     "x=2x37x35;a=2x37x64;b=2x64x35",
     "x=2x5x7;a=2x5x9;b=2x9x7;beta=0.5;alpha=0.0",
+    "x=2x128x128;a=2x128x8;b=2x8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["x=2x4x3;a=2x4x12289;b=2x12289x3", "x=3,;a=65537x1x3;b=65537x3x3"]
 WITHOUT = PRODUCTS

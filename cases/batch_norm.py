@@ -1,8 +1,8 @@
 """Cases of batch_norm: in training and with given moments, with and without weight and bias."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = [
     "x=5x3;training=true",

@@ -1,8 +1,8 @@
 """Cases of batch_norm_training: slow, quick and no memory of earlier batches, either var, with and without weights."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN, join
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN, join
 
 
 def _row(x: str, *rest: str, weights: bool = True) -> str:

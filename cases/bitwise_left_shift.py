@@ -1,10 +1,10 @@
 """Cases of bitwise_left_shift: both signs, every distance, none too, every kind of broadcast."""
 
-from opproof.cases._discrete import bits
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._typed import typed
-from opproof.cases._without import DISTANCES
+from opproof.cases._rows.discrete import bits
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+from opproof.cases._rows.reasons import DISTANCES
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["a=7x33;b=7x33;f32"]
 STANDARD = bits(shared=False)

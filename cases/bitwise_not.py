@@ -1,8 +1,8 @@
 """Cases of bitwise_not: integers of both signs, in every layout."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._typed import typed
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x33;f32"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of bitwise_or: both signs, every bit, every kind of broadcast."""
 
-from opproof.cases._bits import FULL, LAID, LONG, LONGEST, SMOKE, STANDARD
-from opproof.cases._typed import typed
-from opproof.cases._without import COPY
+from opproof.cases._rows.bitwise import FULL, LAID, LONG, LONGEST, SMOKE, STANDARD
+from opproof.cases._rows.reasons import COPY
+from opproof.cases._rows.typed import typed
 
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 WITHOUT = COPY

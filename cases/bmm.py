@@ -1,9 +1,9 @@
 """Cases of bmm: unequal sizes around tile edges, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.shapes import of_one_row
 
 SMOKE = [
     "a=2x7x33;b=2x33x5",
@@ -60,6 +60,7 @@ SHAPES = [
     "a=1x257x65;b=1x65x263;f32",
     # more matrices than a block has warps
     "a=9x5x7;b=9x7x3;f32,f16",
+    "a=2x128x8;b=2x8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = [
     "a=2x8x12289;b=2x12289x4",

@@ -1,6 +1,6 @@
 """Cases of cast: down to f16 and bf16 and up to f32, ties, overflow, subnormals; fills that no difference can judge."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = [
     "x=7x33;to=f16;fill=wide;f32",

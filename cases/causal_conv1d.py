@@ -1,8 +1,8 @@
 """Cases of causal_conv1d: kernels of one to nine, fewer tokens than weights, channels around vector widths."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, lengths
-from opproof.cases._without import WINDOWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, lengths
+from opproof.cases._rows.reasons import WINDOWS
 
 SMOKE = ["x=2x7x8;weight=7x4;bias=7,", "x=2x5x9;weight=5x3;activation=none"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of cdist: every p, batches that broadcast, equal rows, rows far from zero, one column and many."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["a=5x7;b=4x7"]
 STANDARD = [

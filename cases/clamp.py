@@ -1,9 +1,9 @@
 """Cases of clamp: one bound, both, equal signs, bounds that the kink fill meets."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
-from opproof.cases._typed import typed
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.typed import typed
 
 _PARAMS = ("min=-0.5;max=1.5", "min=0.0", "max=0.5", "min=-1.0;max=1.0", "min=None;max=-0.5", "min=0.5;max=2.0")
 

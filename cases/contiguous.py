@@ -1,7 +1,7 @@
 """Cases of contiguous: every layout, ranks 0 to 5, sizes around vector widths."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x33;layout=transposed",

@@ -1,9 +1,9 @@
 """Cases of conv1d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, lengths
-from opproof.cases._windows import conv_attributes
-from opproof.cases._without import WINDOWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, lengths
+from opproof.cases._rows.reasons import WINDOWS
+from opproof.cases._rows.windows import conv_attributes
 
 SMOKE = [
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1",
@@ -77,6 +77,7 @@ SHAPES = [
     # one size with what is added at the ends, less of it first
     "x=2x2x10;weight=3x2x3;padding=1;f32",
     "x=2x2x8;weight=3x2x3;padding=2;f32",
+    "x=1x8x128;weight=128x8x1;f32",  # whole tiles, of fewer terms than a step has
 ]
 SHORT = {"weight.2": KERNEL}
 ATTRIBUTES = conv_attributes(1)

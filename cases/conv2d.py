@@ -1,10 +1,10 @@
 """Cases of conv2d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, lengths
-from opproof.cases._mixed import HALVES, mixed
-from opproof.cases._windows import conv_attributes
-from opproof.cases._without import WINDOWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, lengths
+from opproof.cases._rows.mixed import HALVES, mixed
+from opproof.cases._rows.reasons import WINDOWS
+from opproof.cases._rows.windows import conv_attributes
 
 SMOKE = ["x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1", "x=2x4x7x9;weight=6x2x3x2;stride=2;groups=2"]
 STANDARD = [
@@ -89,6 +89,7 @@ SHAPES = [
     # one size with what is added at the ends, less of it first
     "x=2x2x6x8;weight=3x2x3x3;padding=1;f32",
     "x=2x2x4x6;weight=3x2x3x3;padding=2;f32",
+    "x=1x8x8x16;weight=128x8x1x1;f32",  # whole tiles, of fewer terms than a step has
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
 ATTRIBUTES = conv_attributes(2)

@@ -1,9 +1,9 @@
 """Cases of conv2d_depthwise: unlike axes in every parameter, stride unlike dilation, cells that no window covers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, Limit, lengths
-from opproof.cases._windows import conv_attributes
-from opproof.cases._without import WINDOWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, Limit, lengths
+from opproof.cases._rows.reasons import WINDOWS
+from opproof.cases._rows.windows import conv_attributes
 
 SMOKE = [
     "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1",

@@ -1,9 +1,9 @@
 """Cases of conv3d: unlike axes in every parameter, groups, stride unlike dilation, cells that no window covers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, lengths
-from opproof.cases._windows import conv_attributes
-from opproof.cases._without import WINDOWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, lengths
+from opproof.cases._rows.reasons import WINDOWS
+from opproof.cases._rows.windows import conv_attributes
 
 SMOKE = [
     "x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1",

@@ -1,8 +1,8 @@
 """Cases of conv_integer: all types, zero points under padding, of the whole and of each channel, groups, every byte."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._integers import bare, in_all_types, of_types, windows
-from opproof.cases._long import KERNEL, ONE_AXIS, lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.integer_products import bare, in_all_types, of_types, windows
+from opproof.cases._rows.long import KERNEL, ONE_AXIS, lengths
 
 _TYPE = "weight_type"
 _ROWS = [

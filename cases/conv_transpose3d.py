@@ -1,9 +1,9 @@
 """Cases of conv_transpose3d: output_padding, groups with stride, stride unlike dilation, unlike axes everywhere."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, lengths
-from opproof.cases._windows import transposed_attributes
-from opproof.cases._without import WINDOWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, lengths
+from opproof.cases._rows.reasons import WINDOWS
+from opproof.cases._rows.windows import transposed_attributes
 
 SMOKE = [
     "x=1x3x2x4x5;weight=3x4x2x3x3;bias=4,;stride=2;padding=1",

@@ -1,9 +1,9 @@
 """Cases of copysign: both signs of both, zeros of both signs, every kind of broadcast."""
 
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
-from opproof.cases._without import COPY
+from opproof.cases._rows.elementwise import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+from opproof.cases._rows.reasons import COPY
 
 SMOKE = ["a=7x33;b=7x33"]
 STANDARD = [

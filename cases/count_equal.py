@@ -1,8 +1,8 @@
 """Cases of count_equal: integers only, so one dtype; sizes past vector widths and past one block."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "a=7x33;b=7x33;f32",

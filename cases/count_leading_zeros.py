@@ -1,7 +1,7 @@
 """Cases of count_leading_zeros: integers of both signs and of every length, in every layout."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 from opproof.cases.bitwise_not import STANDARD
 
 SMOKE = ["x=7x33;f32"]

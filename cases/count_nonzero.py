@@ -1,9 +1,9 @@
 """Cases of count_nonzero: rows with and without zeros, one axis, several, all; a NaN and a -0."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import long_dim
-from opproof.cases._typed import typed
-from opproof.cases._without import TRUTH_OF_ROWS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reasons import TRUTH_OF_ROWS
+from opproof.cases._rows.typed import typed
 from opproof.cases.any import LAID
 from opproof.cases.any import STANDARD as _ANY
 

@@ -1,8 +1,8 @@
 """Cases of cross: vectors along each axis, every kind of broadcast, one that is both operands' product with itself."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["a=7x3;b=7x3", "a=5x3x4;b=5x3x4;dim=-2"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of cross_entropy: reductions, weights, an ignored class, smoothing, probabilities, spatial axes."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=7x33;target=7,", "x=7x33;target=7x33"]
 STANDARD = [

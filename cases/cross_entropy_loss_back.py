@@ -1,8 +1,8 @@
 """Cases of cross_entropy_loss_back: one row and many, one class, saturated scores, a gradient that is not one."""
 
-from opproof.cases._aligned import aligned_pairs
-from opproof.cases._backward import full, rows
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned_pairs
+from opproof.cases._rows.backward import full, rows
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["grad=0d;x=7x33;target=7x33"]
 # A gradient of 0 or of 1/1024 says nothing of the rest.

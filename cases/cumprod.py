@@ -1,10 +1,10 @@
 """Cases of cumprod: zeros (one in a row, several), signs, each axis; short rows, since products leave the range."""
 
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import lengths
-from opproof.cases._reduce import ALIGNED_PRODUCTS
-from opproof.cases._shapes import wide_dim
-from opproof.cases._typed import typed
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reductions import ALIGNED_PRODUCTS
+from opproof.cases._rows.shapes import wide_dim
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x9;dim=-1",
@@ -48,6 +48,7 @@ ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")
 SHAPES = [
     *wide_dim(long=False),
+    "x=2x16387;dim=-1;f32;fill=signs",  # of ones and minus ones: a product of so many
 ]
 FULL = [
     "x=65537x3;dim=-1",

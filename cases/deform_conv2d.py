@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, Limit, lengths
-from opproof.cases._rows import join
-from opproof.cases._windows import PADDED, WINDOWS
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, Limit, lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import join
+from opproof.cases._rows.windows import PADDED, WINDOWS
 
 Pair = tuple[int, int]
 

@@ -1,8 +1,8 @@
 """Cases of dequantize: every type, one block a row and several, rows that are not contiguous."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, SCALED
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, BYTES, SCALED
 
 SMOKE = ["data=3x36;type=q4_0;f32"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of dequantize_linear: every type, scales per tensor, token, channel and group, zero points or none."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 _TYPES = ("i8", "u8", "f8e4m3", "f8e5m2")
 
@@ -32,6 +32,7 @@ LAID = [
     "data=2x3x5x9;scale=2x3x5x3;zero_point=2x3x5x3;type=i8;layout=cropped",
     "data=5x7;scale=0d;zero_point=0d;type=u8;layout=offset",
     "data=5x7;scale=1x1;zero_point=1x1;type=u8;layout=offset",
+    "data=2x3x17x5;scale=0d;zero_point=0d;type=u8;f32;layout=planes",
 ]
 ALIGNED = aligned(
     "data=16x64;scale=16x1;type=i8",

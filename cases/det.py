@@ -1,9 +1,9 @@
 """Cases of det: matrices of 1 to 33 rows, batches, each layout, far from zero and small."""
 
-from opproof.cases import _square
-from opproof.cases._square import FULL, LAID, LONG, LONGEST, SHORT, SMOKE, SWAPPED, WITHOUT
+from opproof.cases._rows import square_matrices
+from opproof.cases._rows.square_matrices import FULL, LAID, LONG, LONGEST, SHORT, SMOKE, SWAPPED, WITHOUT
 
-STANDARD = [*_square.STANDARD, *SWAPPED]
+STANDARD = [*square_matrices.STANDARD, *SWAPPED]
 
 __all__ = ["FULL", "LAID", "LONG", "LONGEST", "SHAPES", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]
 SHAPES = [

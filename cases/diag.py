@@ -1,7 +1,7 @@
 """Cases of diag: vectors into matrices and back, wide and tall ones, diagonals on both sides."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=5,;diagonal=0",

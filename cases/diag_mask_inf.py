@@ -1,7 +1,7 @@
 """Cases of diag_mask_inf: nothing past, much past, everything seen; wide, tall and batched."""
 
-from opproof.cases._long import lengths
-from opproof.cases._without import PLACE
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PLACE
 
 SMOKE = [
     "x=5x7;n_past=0",

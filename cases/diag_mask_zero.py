@@ -1,8 +1,8 @@
 """Cases of diag_mask_zero: nothing past, much past, everything seen; wide, tall and batched."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
-from opproof.cases._without import PLACE
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PLACE
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=5x7;n_past=0",

@@ -1,9 +1,9 @@
 """Cases of diff: each axis, differences of differences, rows of one element and of fewer than are taken away."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = ["x=7x33;dim=-1", "x=7x33;n=2;dim=0"]
 STANDARD = [

@@ -1,9 +1,9 @@
 """Cases of dot: lengths around vector widths and past blocks, strided vectors, cancellation."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "a=33,;b=33,",

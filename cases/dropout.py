@@ -1,7 +1,7 @@
 """Cases of dropout: drawn, and with a mask given; p from 0 to 1, keys, not training, each layout, long rows."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import lengths
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import lengths
 
 # Not 0.9: where results in f16 and bf16 lie halfway between two numbers, as those of 10 x do, p kept in float32 decides
 # for one side. Not 0.99, of which float32 keeps few digits of 1 - p, but 127/128.

@@ -1,8 +1,8 @@
 """Cases of dsv4_hc_comb: two streams, three, four and more, one step and many, logits that are far apart."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._rows import join
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.row import join
 
 
 def _row(t: object, h: int, rest: str = "") -> str:

@@ -1,9 +1,9 @@
 """Cases of dsv4_hc_post: streams that are mixed and streams that stay, one and many, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._rows import join
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import join
 
 
 def _row(t: object, h: object, n: object, rest: str = "", *, comb: bool = True) -> str:

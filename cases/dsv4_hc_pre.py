@@ -1,9 +1,9 @@
 """Cases of dsv4_hc_pre: weights of a stream and gates of each number, one stream and many, each laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import join
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import join
 
 
 def _row(t: object, h: object, n: object, rest: str = "", *, gate: bool = False) -> str:

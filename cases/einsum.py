@@ -1,8 +1,8 @@
 """Cases of einsum: products of matrices in every order of axes, batches, outer products, attention's two products."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["a=7x33;b=33x5;equation=ij,jk->ik", "a=2x5x3x8;b=2x7x3x8;equation=bqhd,bkhd->bhqk"]
 STANDARD = [
@@ -29,6 +29,15 @@ STANDARD = [
     "a=33x2;b=17x2;equation=ik,jk->ij;fill=special",
     "a=33x3;b=17x3;equation=ik,jk->ij;fill=special",
     "a=2x4099;b=3x4099;equation=ik,jk->ij;f16,bf16",
+]
+#: Operands of five and six axes, as state-space models have them: batches, terms and free axes in several orders.
+SHAPES = [
+    "a=2x3x4x2x5;b=2x3x4x2x6;equation=bcknd,bckns->bcnds;f32",
+    "a=2x3x2x4x5;b=2x3x2x6x5;equation=bhgqd,bhgkd->bhgqk;f16,f32",
+    "a=2x3x4x5x2;b=3x5;equation=abcde,bd->eac;f32",
+    "a=2x3;b=4x2x5;equation=ab,cde->ecabd;f32",
+    "a=2x3x2x3x2x3;b=3x2x4;equation=abcdef,fcg->bgade;f32",
+    "a=128x8;b=8x128;equation=ij,jk->ik;f32",  # whole tiles, of fewer terms than a step has
 ]
 LAID = [
     "a=2x3x4;b=2x4x5;equation=bij,bjk->bik;layout=cropped",

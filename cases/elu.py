@@ -1,8 +1,9 @@
 """Cases of elu: alphas at, below and above 1, negative; values near 0 where eˣ - 1 cancels."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.row import BETWEEN
 
 _PARAMS = ("alpha=1.0", "alpha=0.5", "alpha=2.0", "alpha=0.1", "alpha=-0.3")
 

@@ -1,8 +1,8 @@
 """Cases of embedding: rows named twice and out of order, rows named by nobody, one row, many."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["weight=7x33;indices=5,"]
 STANDARD = [

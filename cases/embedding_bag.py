@@ -1,7 +1,7 @@
 """Cases of embedding_bag: each mode, weights, bags that name rows twice, rows left out, rows named by nobody."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["weight=7x33;indices=5x3", "weight=7x33;indices=5x3;per_sample_weights=5x3;mode=sum"]
 STANDARD = [

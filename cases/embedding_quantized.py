@@ -1,8 +1,8 @@
 """Cases of embedding_quantized: every type, rows named twice and out of order, rows that are not contiguous."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, SCALED
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, BYTES, SCALED
 
 SMOKE = ["weight=7x36;indices=5,;type=q4_0;f32"]
 STANDARD = [

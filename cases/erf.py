@@ -1,8 +1,8 @@
 """Cases of erf: saturation on both sides, small values (in bf16 beside others: alone they scale by nearly 1)."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 SMOKE = ["x=7x33"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of exp: overflow and underflow, values near 0, large positive and negative rows."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 SMOKE = ["x=7x33"]
 STANDARD = [

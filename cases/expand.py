@@ -1,7 +1,7 @@
 """Cases of expand: one axis, several, new ones in front, sizes kept by -1, long sums in the gradient."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=1x33;shape=(4,33)",

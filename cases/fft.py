@@ -1,8 +1,8 @@
 """Cases of fft: each axis, lengths of powers of two, odd and prime, both ways, each scaling."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import SPECTRA
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import SPECTRA
 
 SMOKE = ["re=3x8;im=3x8", "re=3x7;im=3x7;inverse=true"]
 STANDARD = [

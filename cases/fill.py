@@ -1,7 +1,7 @@
 """Cases of fill: ordinary values, zero, one that rounds, infinities, every layout."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 SMOKE = [
     "x=7x33;value=1.5",

@@ -1,7 +1,7 @@
 """Cases of flash_ff: both gelus, unequal sizes around tile edges, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 
 def _row(lead: str, k: int | str, m: int | str, n: int | str, rest: str = "") -> str:

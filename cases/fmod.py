@@ -1,11 +1,11 @@
 """Cases of fmod: signs of both, multiples of b, every kind of broadcast."""
 
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._remainders import IN_16_BITS, remainders
-from opproof.cases._rows import EXTREMES_MEET, SQUARES, full_binary
-from opproof.cases._typed import typed
-from opproof.cases._without import ITSELF
+from opproof.cases._rows.elementwise import EXTREMES_MEET, SQUARES, full_binary
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+from opproof.cases._rows.reasons import ITSELF
+from opproof.cases._rows.remainders import IN_16_BITS, remainders
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["a=7x33;b=7x33;f32,f64", "a=1x3;b=4x3;f32,f64"]
 STANDARD = [

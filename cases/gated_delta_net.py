@@ -1,7 +1,7 @@
 """Cases of gated_delta_net: a gate per head and one per channel, heads that share keys, states that are not zero."""
 
-from opproof.cases._recurrence import aligned_recurrence, long_recurrence, rows, short, vectors
-from opproof.cases._without import RECURRENCE
+from opproof.cases._rows.reasons import RECURRENCE
+from opproof.cases._rows.recurrences import aligned_recurrence, long_recurrence, rows, short, vectors
 
 _HEAD = (
     "q={n}x{t}x{g}x{d};k={n}x{t}x{g}x{d};v={n}x{t}x{h}x{d};gate={n}x{t}x{h}x1;beta={n}x{t}x{h}x1;state={n}x{h}x{d}x{d}"

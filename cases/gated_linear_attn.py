@@ -1,7 +1,7 @@
 """Cases of gated_linear_attn: scales that matter, states that are not zero, several sequences."""
 
-from opproof.cases._recurrence import aligned_recurrence, long_recurrence, rows, short, vectors
-from opproof.cases._without import RECURRENCE
+from opproof.cases._rows.reasons import RECURRENCE
+from opproof.cases._rows.recurrences import aligned_recurrence, long_recurrence, rows, short, vectors
 
 _TENSORS = f"{vectors('k', 'v', 'q', 'gate')};state={{n}}x{{h}}x{{d}}x{{d}}"
 SMOKE = [_TENSORS.format(n=2, t=4, h=3, d=5) + ";scale=0.5"]

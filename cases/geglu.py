@@ -1,8 +1,8 @@
 """Cases of geglu: a half through gelu, tanh form times the other, in one tensor, swapped, and in two."""
 
-from opproof.cases._aligned import aligned_gated
-from opproof.cases._gated import gated
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned_gated
+from opproof.cases._rows.gated import gated
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=7x66", "x=7x66;swapped=true", "x=7x33;gate=7x33"]
 STANDARD = [*gated(), "x=9x131;gate=9x131;fill=negative;f16,bf16"]

@@ -1,8 +1,8 @@
 """Cases of gelu: erf and tanh forms, saturation on both sides, large arguments."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, every_value, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, every_value, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 _PARAMS = ("approximate=none", "approximate=tanh")
 

@@ -1,6 +1,6 @@
 """Cases of get_rel_pos: as many queries as keys (all that ggml has), more of either, one."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=13x8;q_size=7;k_size=7"]
 STANDARD = [

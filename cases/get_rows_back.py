@@ -1,7 +1,7 @@
 """Cases of get_rows_back: rows named often, out of order and never."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["grad=5x33;indices=5,;num_rows=7"]
 STANDARD = [

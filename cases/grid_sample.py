@@ -1,7 +1,7 @@
 """Cases of grid_sample: each mode, each edge, both alignments, places inside and far outside, unlike axes."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
 
 _PADDINGS = ("zeros", "border", "reflection")
 

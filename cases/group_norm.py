@@ -1,9 +1,9 @@
 """Cases of group_norm: one group, as many as channels, between; with and without weight and bias."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import NORMS, mixed
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import NORMS, mixed
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = [
     "x=2x6x5;num_groups=3",

@@ -1,6 +1,14 @@
 """Cases of gru_cell: states and inputs of unequal sizes, with biases and without, each tensor laid out in turn."""
 
-from opproof.cases._cells import WITHOUT, aligned_cells, full_cells, laid_cells, long_cells, rows, short_cells
+from opproof.cases._rows.recurrent_cells import (
+    WITHOUT,
+    aligned_cells,
+    full_cells,
+    laid_cells,
+    long_cells,
+    rows,
+    short_cells,
+)
 
 _STATES, _GATES = "h", 3
 

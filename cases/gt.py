@@ -1,10 +1,10 @@
 """Cases of gt: ties, zeros of both signs, NaN and infinities, every kind of broadcast."""
 
-from opproof.cases._discrete import comparisons
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._typed import typed
-from opproof.cases._without import ITSELF
+from opproof.cases._rows.discrete import comparisons
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+from opproof.cases._rows.reasons import ITSELF
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["a=7x33;b=7x33;fill=ties", "a=1x13;b=4x13;fill=signs"]
 STANDARD = [

@@ -1,9 +1,9 @@
 """Cases of hadamard: rows of every power of two to 4096 and beyond, scales, integers bit for bit."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._long import Limit, lengths
-from opproof.cases._rows import BETWEEN
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = ["x=7x32"]
 STANDARD = [

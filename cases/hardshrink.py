@@ -1,8 +1,8 @@
 """Cases of hardshrink: thresholds of the default and others, inputs exactly on them."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 _PARAMS = ("", "lambd=1.0", "lambd=0.25", "lambd=2.5")
 

@@ -1,8 +1,8 @@
 """Cases of hardtanh: equal and unequal bounds, of one sign, and both kinks (where clamp differs)."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 _PARAMS = ("", "min_val=-0.5;max_val=1.5", "min_val=0.5;max_val=2.0", "min_val=-2.0;max_val=-0.5")
 

@@ -1,8 +1,8 @@
 """Cases of im2col_3d: unlike axes in every parameter, overlapping and separate windows, cells that none covers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._windows import column_attributes
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.windows import column_attributes
 
 SMOKE = [
     "x=2x2x3x4x5;kernel_size=(2,3,2);padding=1",

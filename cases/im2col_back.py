@@ -1,8 +1,8 @@
 """Cases of im2col_back: kernels and images wider than high and the reverse, windows that do not fit, cells left out."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._windows import column_attributes
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.windows import column_attributes
 
 SMOKE = ["grad=2x3x5x18;size=(5,6);kernel_size=(3,2)"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of index_add: repeated unsorted indices, slices never named, alpha, each axis, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x9;index=5,;source=5x9;dim=0",

@@ -1,8 +1,8 @@
 """Cases of instance_norm: one, two and three spatial axes, with and without weight and bias."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = [
     "x=2x3x7",

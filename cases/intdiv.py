@@ -1,8 +1,8 @@
 """Cases of intdiv: both signs of both, quotients that are whole and not, every kind of broadcast."""
 
-from opproof.cases._discrete import bits
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
+from opproof.cases._rows.discrete import bits
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
 
 SMOKE = ["a=7x33;b=7x33;f32"]
 STANDARD = bits(shared=False)

@@ -1,8 +1,8 @@
 """Cases of irfft: each axis, even and odd lengths, too few and too many numbers, each scaling."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import SPECTRA
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import SPECTRA
 
 SMOKE = ["re=3x5;im=3x5", "re=3x4;im=3x4;n=7"]
 STANDARD = [

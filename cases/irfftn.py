@@ -1,8 +1,8 @@
 """Cases of irfftn: two axes and three, in either order; even and odd lengths, too few and too many numbers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import SPECTRA
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import SPECTRA
 
 SMOKE = ["re=3x5;im=3x5;dim=(0,1)", "re=3x4;im=3x4;dim=(-2,-1);n=7"]
 STANDARD = [

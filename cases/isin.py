@@ -1,8 +1,8 @@
 """Cases of isin: few different numbers, of which some are looked for, one test and many, NaN and zeros."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["elements=7x33;tests=3,;fill=halves"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of kron: matrices, vectors and tensors of unequal rank, one number, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["a=3x5;b=4x2", "a=7,;b=5,"]
 STANDARD = [

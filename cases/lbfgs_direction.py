@@ -1,8 +1,8 @@
 """Cases of lbfgs_direction: one pair and several, few parameters and many, each tensor laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 
 def _row(n: int | str, m: int, rest: str = "") -> str:

@@ -1,8 +1,9 @@
 """Cases of leaky_relu: slopes below, at and above those that implementations special-case."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.row import BETWEEN
 
 _SLOPES = (
     "negative_slope=0.01",

@@ -1,7 +1,7 @@
 """Cases of lerp: weights on both sides of a half and outside [0, 1], every kind of broadcast."""
 
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["a=7x33;b=7x33;weight=7x33", "a=4x3;b=4x3;weight=0d"]
 STANDARD = [

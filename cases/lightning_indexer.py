@@ -1,9 +1,9 @@
 """Cases of lightning_indexer: one head and many, with a mask and without, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import join
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import join
 
 
 def _row(n: object, t: object, h: object, s: object, d: object, rest: str = "", *, mask: bool = True) -> str:

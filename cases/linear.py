@@ -1,10 +1,10 @@
 """Cases of linear: with and without bias, one row and many, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import WEIGHTS, mixed
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import WEIGHTS, mixed
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.shapes import of_one_row
 
 SMOKE = [
     "x=7x33;weight=5x33;bias=5,",
@@ -85,6 +85,7 @@ SHAPES = [
     # all three past a tile of 128, where a part of K may go missing; whole tiles of rows with K of none
     "x=131x261;weight=137x261;bias=137,;f32",
     "x=128x80;weight=256x80;f16",
+    "x=128x8;weight=128x8;bias=128,;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",

@@ -1,9 +1,9 @@
 """Cases of linear_cross_entropy: reductions, an ignored class, smoothing, many classes, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = ["x=7x9;weight=33x9;target=7,", "x=5x17;weight=6x17;target=5,;reduction=none"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of linspace: up, down, one number, two and many, of numbers and of tensors."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["start=0d;end=0d;steps=9", "start=3x5;end=3x5;steps=4"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of local_response_norm: odd and even sizes, sizes past the channels, alpha and beta that matter."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = [
     "x=2x7x5;size=3;alpha=0.5",

@@ -1,8 +1,8 @@
 """Cases of log1p: values above -1 (the domain); near 0 it is a copy in 16 bits."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 SMOKE = ["x=7x33"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of logaddexp: one far above the other, equal ones, infinities, every kind of broadcast."""
 
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.elementwise import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
 
 SMOKE = ["a=7x33;b=7x33"]
 STANDARD = [*binary(), "a=9x33;b=9x33;fill=meet"]

@@ -1,10 +1,10 @@
 """Cases of logcumsumexp: saturated rows, rows that rise and fall by thousands, rows of -inf, each axis."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import one_axis
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import one_axis
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [

@@ -1,9 +1,9 @@
 """Cases of logical_not: zeros of both signs, NaN and infinities."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._typed import typed
-from opproof.cases._without import TRUTH
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.reasons import TRUTH
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x33;fill=signs"]
 STANDARD = [

@@ -1,9 +1,9 @@
 """Cases of logical_right_shift: both signs, every distance, none too, every kind of broadcast."""
 
-from opproof.cases._discrete import bits
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._without import DISTANCES
+from opproof.cases._rows.discrete import bits
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+from opproof.cases._rows.reasons import DISTANCES
 
 SMOKE = ["a=7x33;b=7x33;f32"]
 STANDARD = bits(shared=False)

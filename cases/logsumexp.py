@@ -1,10 +1,10 @@
 """Cases of logsumexp: saturated rows, rows of -inf, one axis and several; long rows wide or constant: they differ."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import TOGETHER
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import TOGETHER
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = [
     "x=33x7;dim=-1;fill=wide",

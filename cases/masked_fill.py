@@ -1,7 +1,7 @@
 """Cases of masked_fill: values that matter (-inf, 0, finite), masks that broadcast."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x33;mask=7x33;value=-inf"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of masked_scatter: each tensor laid out in turn, a source that is longer than the mask asks for."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x9;mask=7x9;source=7x9"]
 STANDARD = [

@@ -1,11 +1,11 @@
 """Cases of matmul: unequal sizes around tile edges, every batch broadcast, each input laid out in turn."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import WEIGHTS, mixed
-from opproof.cases._shapes import of_one_row
-from opproof.cases._typed import typed
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import WEIGHTS, mixed
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.shapes import of_one_row
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["a=7x33;b=33x5"]
 STANDARD = [
@@ -99,6 +99,7 @@ SHAPES = [
     # kernels of f64 at ordinary sizes
     "a=31x33;b=33x32;f64",
     "a=131x261;b=261x137;f64",
+    "a=128x8;b=8x128;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
 WITHOUT = PRODUCTS

@@ -1,9 +1,9 @@
 """Cases of matmul_integer: all types, zero points of a matrix or of each column or none, every byte, long sums."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._integers import bare, in_all_types, of_types
-from opproof.cases._long import ONE_AXIS, lengths
-from opproof.cases._shapes import of_one_row
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.integer_products import bare, in_all_types, of_types
+from opproof.cases._rows.long import ONE_AXIS, lengths
+from opproof.cases._rows.shapes import of_one_row
 
 _TYPE = "b_type"
 _ROWS = [

@@ -1,9 +1,9 @@
 """Cases of matmul_quantized: every type, one token and several, one block a row and several, odd numbers of rows."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, SCALED, decoding, nbytes
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, BYTES, SCALED, decoding, nbytes
+from opproof.cases._rows.reasons import PRODUCTS
 
 
 def _row(quant: str, a: str, k: int, n: int | str, rest: str = "") -> str:

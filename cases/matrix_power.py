@@ -2,10 +2,10 @@
 
 from itertools import cycle
 
-from opproof.cases import _square
-from opproof.cases._long import Limit, lengths
-from opproof.cases._rows import join
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows import square_matrices
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import join
 
 _POWERS = ("n=3", "n=2", "n=5", "n=1", "n=4")
 
@@ -16,7 +16,7 @@ def _in_turn(rows: list[str]) -> list[str]:
 
 SMOKE = ["x=4x4;n=3", "x=5x5;n=2"]
 STANDARD = [
-    *_in_turn(_square.STANDARD),
+    *_in_turn(square_matrices.STANDARD),
     "x=3x3;n=0",
     "x=2x2;n=9;f32",
     "x=3x4x4;n=6;fill=zeros",

@@ -1,7 +1,7 @@
 """Cases of max_pool2d: unlike axes in every parameter, ceil_mode, dilation, padding under all-negative data, ties."""
 
-from opproof.cases._pools import ALIGNED_2D, LAID_2D, LONG_2D, LONGEST_2D, ONE_SIDED_2D
-from opproof.cases._windows import pool_attributes
+from opproof.cases._rows.pools import ALIGNED_2D, LAID_2D, LONG_2D, LONGEST_2D, ONE_SIDED_2D
+from opproof.cases._rows.windows import pool_attributes
 
 SMOKE = [
     "x=2x3x7x9;kernel_size=3;stride=2;padding=1",

@@ -1,7 +1,7 @@
 """Cases of max_pool3d: ties, ceil_mode, padding that never wins, dilation, unlike axes everywhere."""
 
-from opproof.cases._pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D, ONE_SIDED_3D
-from opproof.cases._windows import pool_attributes
+from opproof.cases._rows.pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D, ONE_SIDED_3D
+from opproof.cases._rows.windows import pool_attributes
 
 SMOKE = ["x=2x3x4x7x9;kernel_size=3;stride=2;padding=1"]
 STANDARD = [

@@ -1,10 +1,10 @@
 """Cases of mean: one axis, several, all; long rows; the mean of nothing."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, TOGETHER, one_axis
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import FULL, ONE_SIGN, SEVERAL, TOGETHER, one_axis
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [

@@ -1,10 +1,10 @@
 """Cases of mul_mat_id: experts chosen by nobody and by many, one vector for all experts or one for each."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import WEIGHTS, mixed
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import WEIGHTS, mixed
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.shapes import of_one_row
 
 SMOKE = [
     "a=4x5x7;b=3x2x7;ids=3x2",

@@ -1,9 +1,9 @@
 """Cases of mul_mat_id_quantized: every type, experts chosen by nobody and by many, one vector for all or several."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, SCALED, decoding, nbytes
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, BYTES, SCALED, decoding, nbytes
+from opproof.cases._rows.reasons import PRODUCTS
 
 
 def _row(quant: str, experts: int | str, m: int | str, k: int | str, b: str, ids: str, rest: str = "") -> str:

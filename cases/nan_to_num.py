@@ -1,8 +1,9 @@
 """Cases of nan_to_num: NaN and infinities among numbers in every layout, what stands for them of either sign."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import BETWEEN, elementwise, join
+from opproof.cases._rows.elementwise import elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.row import BETWEEN, join
 
 #: NaN and infinities, in odd rows and whole tiles.
 _SPECIAL = (("4x128", "layout=gapped"), ("9x63", "layout=broadcast"), ("2x257", ""), ("3x67", "layout=sliced"))

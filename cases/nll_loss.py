@@ -1,7 +1,7 @@
 """Cases of nll_loss: every reduction, weights, an ignored class, spatial axes, no batch."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=7x33;target=7,"]
 STANDARD = [

@@ -1,11 +1,11 @@
 """Cases of norm: every kind of p, rows of zeros, ties, axes and layouts in turn."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import TOGETHER
-from opproof.cases._rows import BETWEEN
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import TOGETHER
+from opproof.cases._rows.row import BETWEEN
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = [
     "x=7x33;dim=-1",

@@ -1,7 +1,7 @@
 """Cases of one_hot: one class and many, ranks 0 to 3; f32 rows only, since every number is an integer."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = [
     "index=7,;num_classes=5;f32",

@@ -1,7 +1,7 @@
 """Cases of opt_step_adamw: first and later steps, betas, an eps that matters, each input laid out in turn."""
 
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 
 def _all(shape: str) -> str:

@@ -1,7 +1,7 @@
 """Cases of opt_step_sgd: rates and weight decays, zero and not, each input laid out in turn."""
 
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = ["param=7x33;grad=7x33;lr=0.1;weight_decay=0.01"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of opt_steps_adagrad: falling rates, first and later steps, an eps that matters, one step and nine."""
 
-from opproof.cases._rows import BETWEEN
-from opproof.cases._steps import SHORT, fresh, full_steps, long_steps, steps
-from opproof.cases._without import DECAYS
+from opproof.cases._rows.optimisers import SHORT, fresh, full_steps, long_steps, steps
+from opproof.cases._rows.reasons import DECAYS
+from opproof.cases._rows.row import BETWEEN
 
 _STATES = "state_sum"
 

@@ -1,8 +1,8 @@
 """Cases of opt_steps_rmsprop: slow and fast averages, an eps that matters, weight decay, one step and nine."""
 
-from opproof.cases._rows import BETWEEN
-from opproof.cases._steps import SHORT, fresh, full_steps, long_steps, steps
-from opproof.cases._without import AVERAGES
+from opproof.cases._rows.optimisers import SHORT, fresh, full_steps, long_steps, steps
+from opproof.cases._rows.reasons import AVERAGES
+from opproof.cases._rows.row import BETWEEN
 
 _STATES = "square_avg"
 

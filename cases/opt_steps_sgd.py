@@ -1,7 +1,7 @@
 """Cases of opt_steps_sgd: momentum, damped and ahead of itself, weight decay, one step and nine."""
 
-from opproof.cases._steps import SHORT, full_steps, long_steps, steps
-from opproof.cases._without import DECAYS
+from opproof.cases._rows.optimisers import SHORT, full_steps, long_steps, steps
+from opproof.cases._rows.reasons import DECAYS
 
 _STATES = "momentum_buffer"
 

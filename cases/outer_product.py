@@ -1,7 +1,7 @@
 """Cases of outer_product: vectors, long sums of products, batches that broadcast."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "a=7,;b=33,",
@@ -32,6 +32,8 @@ STANDARD = [
     "a=3,;b=0,",
     "a=257x3;b=257x5",
     "a=1031x2;b=1031x3",
+    "a=8x128;b=8x128;f32",
+    "a=257,;b=320,;f32",
     "a=7,;b=33,;layout=a:broadcast",
     "a=33,;b=17,;fill=special",
 ]

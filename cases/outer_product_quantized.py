@@ -1,9 +1,9 @@
 """Cases of outer_product_quantized: every type, one row and several, one block a row and several, odd numbers."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, nbytes
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, BYTES, nbytes
+from opproof.cases._rows.reasons import PRODUCTS
 
 
 def _row(quant: str, k: int | str, m: int | str, n: int, rest: str = "", batch: str = "") -> str:

@@ -1,7 +1,7 @@
 """Cases of pad: unequal on both sides, each mode, values other than 0, negative numbers, several axes."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=4x33;pad=(1,2)", "x=3x4x9;pad=(2,3);mode=reflect"]
 STANDARD = [

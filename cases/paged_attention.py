@@ -1,9 +1,9 @@
 """Cases of paged_attention: blocks shared and never used, the last one in part, unused slots that hold anything."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import BETWEEN
 
 
 def _row(

@@ -1,7 +1,7 @@
 """Cases of permute: permutations that are not their own inverse, on every layout."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=3x5x7;dims=(2,0,1)"]
 STANDARD = [

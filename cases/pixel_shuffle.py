@@ -1,7 +1,7 @@
 """Cases of pixel_shuffle: factors 2, 3 and 4, unlike height and width, every layout."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=2x8x3x5;upscale_factor=2",

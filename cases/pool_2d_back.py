@@ -1,8 +1,8 @@
 """Cases of pool_2d_back: windows that overlap, leave cells out, hang over the padding; ties go to the first."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._windows import backward_attributes
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.windows import backward_attributes
 
 _ROWS = (
     ("1x1x1x1", "1x1x1x1", "kernel_size=1", ""),

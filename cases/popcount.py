@@ -1,7 +1,7 @@
 """Cases of popcount: integers of both signs, in every layout."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 from opproof.cases.bitwise_not import STANDARD
 
 SMOKE = ["x=7x33;f32"]

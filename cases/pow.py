@@ -1,8 +1,8 @@
 """Cases of pow: two tensors that broadcast, and numbers as exponents (whole, negative, 0, 1, fractions)."""
 
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.elementwise import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
 
 _EXPONENTS = ("exponent=2.0", "exponent=3.0", "exponent=0.5", "exponent=-1.0", "exponent=1.5", "exponent=-0.5")
 

@@ -1,6 +1,6 @@
 """Cases of prelu: one weight and one per channel, in every rank; weights of both signs."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=7x33;weight=33,", "x=7x33;weight=1,"]
 STANDARD = [

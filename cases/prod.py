@@ -1,10 +1,10 @@
 """Cases of prod: zeros (one in a row, several), signs, one axis and all; short rows, since products leave the range."""
 
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import lengths
-from opproof.cases._reduce import ALIGNED_PRODUCTS
-from opproof.cases._shapes import wide_dim
-from opproof.cases._typed import typed
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reductions import ALIGNED_PRODUCTS
+from opproof.cases._rows.shapes import wide_dim
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x9;dim=-1",

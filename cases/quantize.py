@@ -1,8 +1,8 @@
 """Cases of quantize: every type that gguf encodes, blocks of zeros, of one value, halves, and values far apart."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, ENCODED
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, ENCODED
 
 _FILLS = ("", "fill=wide", "fill=zeros", "fill=halves", "fill=small", "fill=constant", "fill=negative", "fill=offset")
 

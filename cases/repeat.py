@@ -1,7 +1,7 @@
 """Cases of repeat: each axis, new axes in front, no tiles at all, sums of many tiles in the gradient."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=4x33;repeats=(2,3)"]
 STANDARD = [

@@ -1,6 +1,6 @@
 """Cases of repeat_back: each axis repeated in turn, several, none, tiles of one."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["grad=6x33;shape=(2,11)"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of repeat_interleave: each axis, once, never and many times, every layout."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=4x33;repeats=3;dim=1",

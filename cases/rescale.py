@@ -1,7 +1,7 @@
 """Cases of rescale: one number for all and one a channel, 8 bits, 16 and 32, signed and not, both roundings."""
 
-from opproof.cases._long import lengths
-from opproof.cases._rows import join
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import join
 
 
 def _row(lead: str, n: object, rest: str = "", *, shared: bool = False) -> str:

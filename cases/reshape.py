@@ -1,7 +1,7 @@
 """Cases of reshape: fewer axes, more, -1, and inputs that are not row-major in memory."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=4x33;shape=(33,4)"]
 STANDARD = [

@@ -1,10 +1,10 @@
 """Cases of rfft: each axis, lengths of powers of two, odd and prime, each scaling."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._shapes import wide_dim
-from opproof.cases._without import SPECTRA
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reasons import SPECTRA
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = ["x=3x8", "x=3x7"]
 STANDARD = [
@@ -31,7 +31,7 @@ STANDARD = [
 ]
 LAID = laid_dim()[:2]
 ALIGNED = aligned("x=16x64", "x=32x128", "x=16x256;norm=ortho", "x=16x512", "x=64x16;dim=0", "x=2x16x32", "x=16x48")
-LONG, LONGEST = long_dim()
+LONG, LONGEST = long_dim(halves=())  # some libraries transform so odd a length number by number
 SHAPES = [
     *wide_dim(),
 ]

@@ -1,9 +1,9 @@
 """Cases of rms_norm: with and without weight, eps that matters, rows past 1024 and 4096."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import NORMS, mixed
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import NORMS, mixed
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = ["x=7x33", "x=7x33;weight=33,"]
 STANDARD = [

@@ -1,6 +1,6 @@
 """Cases of rms_norm_mul_add: eps that matters, rows past 1024 and 4096, a residual for every row or for all."""
 
-from opproof.cases._fused_norms import aligned_norm, long_norm, rows
+from opproof.cases._rows.fused_norms import aligned_norm, long_norm, rows
 
 _TENSORS = "x={s};weight={n};residual={s}"
 

@@ -1,7 +1,7 @@
 """Cases of roi_align: boxes of every size, aligned or not, bins of one to nine samples, boxes that overlap."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
 
 SMOKE = ["x=2x3x9x7;rois=4x4;index=4,;output_size=(2,3)"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of roll: forwards, backwards, further than the axis is long, several axes at once."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x33;shifts=2;dims=1",

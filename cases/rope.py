@@ -1,9 +1,9 @@
 """Cases of rope: every pairing, partial rotation of tensors that are not contiguous, YaRN, factors, sections."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._rope import full, rows, smoke
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.rope import full, rows, smoke
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = smoke("x")
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of rope_offset: both pairings, partial rotation of tensors that are not contiguous, far offsets."""
 
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = ["x=2x5x3x12;n_dims=8;offset=3", "x=2x5x3x12;n_dims=12;offset=7;mode=neox"]
 STANDARD = [

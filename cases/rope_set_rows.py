@@ -1,8 +1,8 @@
 """Cases of rope_set_rows: both pairings, partial rotation, rows out of order, one row written, all of them."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 
 def _row(rows: int | str, tokens: int | str, heads: int | str, d: int | str, rest: str) -> str:

@@ -1,8 +1,9 @@
 """Cases of scale: factors of both signs, zero bias and others."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.row import BETWEEN
 
 _PARAMS = ("s=0.1", "s=-2.5;b=0.75", "s=1.5;b=-3.0", "s=0.5;b=0.5")
 

@@ -2,10 +2,10 @@
 rows that see nothing, head sizes around vector widths.
 """
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import HALVES, mixed
-from opproof.cases._without import PRODUCTS, SCORES
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import HALVES, mixed
+from opproof.cases._rows.reasons import PRODUCTS, SCORES
 
 
 def _qkv(
@@ -128,6 +128,9 @@ SHAPES = [
     "query=1x3x1x64;key=1x1x1031x64;value=1x1x1031x64;enable_gqa=true;f32",
     "query=1x2x1x80;key=1x2x515x80;value=1x2x515x80;keep=1x1x1x515;f32,f16",
     "query=2x2x1x128;key=2x1x263x128;value=2x1x263x128;enable_gqa=true;f32,bf16",
+    # slices of one tensor, by the size of a head; more batches than a grid has, in 16 bits
+    *(_qkv(1, 2, 2, 5, 7, e, e, "f16,bf16;layout=gapped") for e in (64, 96, 128, 192, 256)),
+    _qkv(65537, 1, 1, 1, 2, 1, 1, "f16"),
 ]
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
 WITHOUT = {**PRODUCTS, **SCORES}

@@ -1,10 +1,10 @@
 """Cases of scaled_matmul: every type of codes, scales per tensor, row and group, floats and of 8 bits."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import NORMS, mixed
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import NORMS, mixed
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.shapes import of_one_row
 
 _TYPES = ("i8", "i4", "f8e4m3", "f8e5m2", "f4e2m1")
 #: Codes of 4 bits are two in a byte.

@@ -2,10 +2,10 @@
 
 from itertools import cycle
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import ONE_AXIS, lengths
-from opproof.cases._shapes import of_one_row
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import ONE_AXIS, lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.shapes import of_one_row
 
 _TYPES = ("f8e4m3", "f8e5m2", "i8", "u8")
 

@@ -1,7 +1,7 @@
 """Cases of scatter: lines of one element, of several and of all, each axis, each input laid out in turn."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x9;index=7x1;src=7x1;dim=1",

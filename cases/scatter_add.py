@@ -1,8 +1,8 @@
 """Cases of scatter_add: repeated unsorted indices, places never named, an index smaller and longer than x."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x9;index=7x5;src=7x5;dim=1",

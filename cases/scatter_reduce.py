@@ -2,9 +2,9 @@
 
 from itertools import cycle
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import join
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import join
 from opproof.cases.scatter_add import STANDARD as _ADDED
 
 _KINDS = (

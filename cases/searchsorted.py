@@ -1,7 +1,7 @@
 """Cases of searchsorted: rows with equal numbers, values that are in a row, before it and behind it, both sides."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["sorted=3x9;values=3x7;fill=ties"]
 STANDARD = [

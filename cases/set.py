@@ -1,7 +1,7 @@
 """Cases of set: blocks at every corner and inside, whole rows, single cells, each input laid out in turn."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "a=7x33;b=3x5;offset=(2,9)",

@@ -1,9 +1,9 @@
 """Cases of set_rows: rows out of order, indices shared by batches, one row written, all of them."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import NORMS, mixed
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import NORMS, mixed
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x33;source=3x33;indices=3,"]
 STANDARD = [

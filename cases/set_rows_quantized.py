@@ -1,8 +1,8 @@
 """Cases of set_rows_quantized: every type that gguf encodes, rows out of order, indices shared by batches, all rows."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, ENCODED, nbytes
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.quantised import BLOCKS, BYTES, ENCODED, nbytes
 
 
 def _row(quant: str, rows: int | str, m: int | str, values: int, rest: str = "", batch: str = "") -> str:

@@ -1,8 +1,8 @@
 """Cases of sigmoid: saturation on both sides; candle issue 2114's fifteen inputs with gradients."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 SMOKE = ["x=7x33", "x=15,;fill=candle-2114"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of silu_back."""
 
-from opproof.cases._backward import full, rows
-from opproof.cases._laid import laid_pairs
-from opproof.cases._long import long_pairs
+from opproof.cases._rows.backward import full, rows
+from opproof.cases._rows.laid import laid_pairs
+from opproof.cases._rows.long import long_pairs
 
 SMOKE = ["grad=7x33;x=7x33"]
 STANDARD = [

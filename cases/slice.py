@@ -1,7 +1,7 @@
 """Cases of slice: steps, ends counted from behind, every axis, empty slices, inputs that are slices themselves."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x33;dim=1;start=3;end=30;step=2",

@@ -1,9 +1,9 @@
 """Cases of smooth_l1_loss: every reduction, betas of zero, below and above 1, differences equal to them."""
 
-from opproof.cases._aligned import aligned_pairs
-from opproof.cases._laid import laid_pairs
-from opproof.cases._long import long_pairs
-from opproof.cases._losses import full_losses, losses
+from opproof.cases._rows.aligned import aligned_pairs
+from opproof.cases._rows.laid import laid_pairs
+from opproof.cases._rows.long import long_pairs
+from opproof.cases._rows.losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [

@@ -1,9 +1,9 @@
 """Cases of soft_max_back: scales that matter, rows that do not add up to 1."""
 
-from opproof.cases._aligned import aligned_pairs
-from opproof.cases._backward import full, rows
-from opproof.cases._laid import laid_pairs
-from opproof.cases._long import long_pairs
+from opproof.cases._rows.aligned import aligned_pairs
+from opproof.cases._rows.backward import full, rows
+from opproof.cases._rows.laid import laid_pairs
+from opproof.cases._rows.long import long_pairs
 
 SMOKE = ["grad=7x33;y=7x33;scale=0.5"]
 STANDARD = [

@@ -1,9 +1,9 @@
 """Cases of softmax: sizes around vector widths and past 1024 and 4096, each axis, each layout."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [

@@ -2,11 +2,11 @@
 rows left empty.
 """
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._mixed import HALVES, mixed
-from opproof.cases._rows import BETWEEN
-from opproof.cases._without import SCORES
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.mixed import HALVES, mixed
+from opproof.cases._rows.reasons import SCORES
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
 STANDARD = [

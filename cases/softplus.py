@@ -1,8 +1,8 @@
 """Cases of softplus: betas and thresholds, past 88 too, where exp overflows; inputs exactly on a threshold."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 _PARAMS = ("", "beta=2.0", "beta=0.5;threshold=5.0", "beta=-1.5", "threshold=100.0")
 

@@ -1,7 +1,7 @@
 """Cases of solve: both sides, batches that broadcast, matrices of 1 to 33 rows, small pivots."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
 
 SMOKE = ["a=4x4;b=4x3", "a=4x4;b=3x4;left=false"]
 STANDARD = [

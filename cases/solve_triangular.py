@@ -1,7 +1,7 @@
 """Cases of solve_triangular: both triangles, both sides, given and implied diagonals, batches that broadcast."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import Limit, lengths
 
 SMOKE = [
     "a=4x4;b=4x3;upper=false",

@@ -1,7 +1,7 @@
 """Cases of split: two to four unequal parts, each axis, a part of one cell, an empty part."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x33;sizes=(20,13);dim=1",

@@ -1,8 +1,8 @@
 """Cases of sqrt: values above 0 (the domain), large ones; small draws are all clipped to the domain's edge."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 SMOKE = ["x=7x33"]
 STANDARD = [

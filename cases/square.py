@@ -1,9 +1,9 @@
 """Cases of square: sizes around vector widths, every layout, large and small values."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
-from opproof.cases._typed import typed
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x33"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of ssm_conv: kernels of one to nine, one token, channels around vector widths."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import KERNEL, lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import KERNEL, lengths
 
 SMOKE = ["x=2x7x8;weight=7x4"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of stack: two to four tensors, each axis, one tensor twice, each laid out in turn."""
 
-from opproof.cases._long import lengths
-from opproof.cases._shapes import many
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.shapes import many
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "a=7x33;b=7x33;dim=0",

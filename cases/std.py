@@ -1,10 +1,10 @@
 """Cases of std: corrections 0, 1 and 2, one axis, several, all; rows of equal elements, where its gradient jumps."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import CONCENTRATING, SEVERAL, TOGETHER, one_axis
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import CONCENTRATING, SEVERAL, TOGETHER, one_axis
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = [
     "x=33x17;dim=-1",

@@ -1,8 +1,8 @@
 """Cases of stft: frames that overlap and that leave numbers over, mirrored ends, odd windows, those of speech."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["x=2x33;window=8,;n_fft=8;hop_length=3"]
 STANDARD = [

@@ -1,6 +1,6 @@
 """Cases of table: of 8 bits and of 16, every rank, every layout of both."""
 
-from opproof.cases._long import Limit, lengths
+from opproof.cases._rows.long import Limit, lengths
 
 SMOKE = ["x=7x33;table=513,;f32", "x=7x33;table=256,;f32"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of take_along_dim: x and indices broadcast either way, repeated unsorted indices."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = [
     "x=7x9;indices=7x5;dim=1",

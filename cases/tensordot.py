@@ -1,8 +1,8 @@
 """Cases of tensordot: no axis, one, two and three in common, each input laid out in turn, long sums."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
 
 SMOKE = ["a=5x3x4;b=3x4x7", "a=5x9;b=9x7;axes=1"]
 STANDARD = [
@@ -68,6 +68,7 @@ SHAPES = [
     "a=131x261;b=261x137;axes=1;f32",
     "a=128x80;b=80x256;axes=1;f16,bf16",
     "a=31x33;b=33x32;axes=1;f64",
+    "a=128x8;b=8x128;axes=1;f32",  # whole tiles, of fewer terms than a step has
 ]
 FULL = ["a=2x3x4096;b=3x4096x2;f32", "a=65537x2x1;b=2x1x3"]
 WITHOUT = PRODUCTS

@@ -1,8 +1,8 @@
 """Cases of threshold: thresholds of both signs and zero, values unlike the threshold, inputs exactly on it."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
 
 _PARAMS = (
     "threshold=0.5;value=2.0",

@@ -1,6 +1,6 @@
 """Cases of timestep_embedding: even and odd sizes, one frequency, periods that matter, large and negative timesteps."""
 
-from opproof.cases._long import lengths
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["timesteps=7,;dim=32"]
 STANDARD = [

@@ -1,8 +1,8 @@
 """Cases of topk_moe: one expert, several and all, both gates, renormalised and not, ties, the routers of models."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.row import BETWEEN
 
 SMOKE = ["logits=7x9;k=3", "logits=7x33;k=4;gating=sigmoid;scale=2.5"]
 STANDARD = [

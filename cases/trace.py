@@ -1,7 +1,7 @@
 """Cases of trace: wide and tall matrices, batches, diagonals on both sides, one that has no elements."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=7x7", "x=5x7;offset=1"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of transpose: each pair of axes, negative axes, sizes around tiles, every layout."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=7x33;dim0=0;dim1=1"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of unique: many equal elements, none equal, more places than values and fewer, every layout."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
 
 SMOKE = ["x=7x33;size=40;fill=ties"]
 STANDARD = [

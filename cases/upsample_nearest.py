@@ -1,6 +1,6 @@
 """Cases of upsample_nearest: larger and smaller, by whole and broken factors, one cell."""
 
-from opproof.cases._resized import aligned_resized, laid_resized, long_resized, whole_resized
+from opproof.cases._rows.upsamples import aligned_resized, laid_resized, long_resized, whole_resized
 
 SMOKE = [
     "x=2x3x4x5;size=(7,9)",

@@ -1,10 +1,10 @@
 """Cases of var: corrections 0, 1 and 2, one axis, several, all; large means with a small spread, constant rows."""
 
-from opproof.cases._aligned import aligned_rows
-from opproof.cases._laid import laid_dim
-from opproof.cases._long import long_dim
-from opproof.cases._reduce import CONCENTRATING, SEVERAL, TOGETHER, one_axis
-from opproof.cases._shapes import wide_dim
+from opproof.cases._rows.aligned import aligned_rows
+from opproof.cases._rows.laid import laid_dim
+from opproof.cases._rows.long import long_dim
+from opproof.cases._rows.reductions import CONCENTRATING, SEVERAL, TOGETHER, one_axis
+from opproof.cases._rows.shapes import wide_dim
 
 SMOKE = [
     "x=7x33;dim=-1",

@@ -1,9 +1,9 @@
 """Cases of varlen_attention: one sequence and many, empty ones, more keys than queries and fewer, heads in groups."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN
-from opproof.cases._without import PRODUCTS
+from opproof.cases._rows.aligned import aligned
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.reasons import PRODUCTS
+from opproof.cases._rows.row import BETWEEN
 
 
 def _qkv(

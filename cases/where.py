@@ -1,7 +1,7 @@
 """Cases of where: each of the three tensors broadcast in turn, and laid out in turn."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["condition=7x33;a=7x33;b=7x33"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of window_partition: images that windows fit and do not fit, wider than high and higher than wide."""
 
-from opproof.cases._long import lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=2x5x7x3;window_size=3"]
 STANDARD = [

@@ -1,7 +1,7 @@
 """Cases of window_unpartition: those of window_partition, backwards."""
 
-from opproof.cases._long import Limit, lengths
-from opproof.cases._typed import typed
+from opproof.cases._rows.long import Limit, lengths
+from opproof.cases._rows.typed import typed
 
 SMOKE = ["x=12x3x3x3;size=(5,7)"]
 STANDARD = [

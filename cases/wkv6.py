@@ -1,7 +1,7 @@
 """Cases of wkv6: states that are not zero, several sequences, one token and many."""
 
-from opproof.cases._recurrence import aligned_recurrence, long_recurrence, rows, short, vectors
-from opproof.cases._without import RECURRENCE
+from opproof.cases._rows.reasons import RECURRENCE
+from opproof.cases._rows.recurrences import aligned_recurrence, long_recurrence, rows, short, vectors
 
 _TENSORS = f"{vectors('k', 'v', 'r')};tf={{h}}x{{d}};{vectors('td')};state={{n}}x{{h}}x{{d}}x{{d}}"
 SMOKE = [_TENSORS.format(n=2, t=4, h=3, d=5)]

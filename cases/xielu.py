@@ -1,8 +1,9 @@
 """Cases of xielu: both sides of its kinks, unequal slopes, a large eps."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.row import BETWEEN
 
 _PARAMS = ("", "alpha_n=1.5;alpha_p=0.2", "beta=1.0", "eps=-0.5", "alpha_n=-0.7;alpha_p=0.3;beta=0.25")
 

@@ -1,8 +1,8 @@
 """Cases of xlogy: zeros of a beside anything, b near 1, every kind of broadcast."""
 
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
-from opproof.cases._rows import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.elementwise import EXTREMES_MEET, SQUARES, binary, full_binary
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
 
 SMOKE = ["a=7x33;b=7x33"]
 STANDARD = [*binary(), "a=9x33;b=9x33;fill=meet"]

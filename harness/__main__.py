@@ -27,6 +27,7 @@ COMMANDS = {
     "cache": "Look after what is kept of cases from run to run.",
     "export": "Write cases and what is expected of them as files.",
     "judge": "Judge answers that come back as files.",
+    "verify": "Check a certificate, and run a part of it again.",
     "known": "Check that a ledger of known failures is as narrow as they are.",
     "check": "Judge a file of yours by PyTorch code in another.",
     "check-backend": "Tell what is wrong with the frames of an exec backend.",
@@ -41,13 +42,12 @@ COMMANDS = {
 
 #: Files of cli/ that hold several commands, by command; any other command has a file of its name.
 _FILES = {
-    **dict.fromkeys(("show", "shrink"), "repro"),
-    **dict.fromkeys(("report", "merge"), "report"),
+    **dict.fromkeys(("show", "shrink", "export", "judge"), "repro"),
+    **dict.fromkeys(("report", "merge", "cache"), "report"),
+    "tolerance": "bench",
     **dict.fromkeys(("compare", "baseline", "history"), "compare"),
-    **dict.fromkeys(("check", "capture"), "check"),
-    **dict.fromkeys(("export", "judge"), "vectors"),
-    **dict.fromkeys(("init", "skill", "header", "check-backend", "precision"), "backend"),
-    "selfcheck": "selftest",
+    **dict.fromkeys(("check", "audit", "capture"), "check"),
+    **dict.fromkeys(("init", "skill", "header", "check-backend", "precision", "selfcheck"), "backend"),
 }
 
 

@@ -1,8 +1,8 @@
 """What a budget of seconds has been spent: seconds of processors, however busy the machine is with something else.
 
 By the wall's clock two busy neighbours let a check of 105 variants try 8. What takes no processor at all, as a call
-that sleeps or waits for a device, is counted by the wall's clock, at a part of its rate; what waits for a processor is
-not, where the system tells (/proc/PID/schedstat).
+that sleeps or waits for a device, is counted by the wall's clock: at its rate, less what waited for a processor, where
+the system tells that (/proc/PID/task/*/schedstat), elsewhere at a part of it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ import math
 import os
 import resource
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from opproof.backends.worker.sandbox.supervisor import find_descendants
 
-#: So many seconds of the wall's clock count as one where processors have nothing to do.
+#: So many seconds of the wall's clock count as one where processors have nothing to do, and nobody tells why.
 IDLE = 8.0
+#: The part of what has passed that no rest is worth a look at.
+_LITTLE_SHARE = 0.01
 #: Processes beside this one, each with all below it, whose work counts.
 _COUNTED: set[int] = set()
 #: Ticks a second in /proc/PID/stat, and the places of those of a process and of its children that have ended.
@@ -43,15 +47,18 @@ class Clock:
         """Seconds of processors; of several at once, as many as have passed; of none, a part of those."""
         passed = time.monotonic() - self._wall
         worked = min(self._worked() - self._processor, passed)
-        if passed <= IDLE * worked:
+        rested = passed - worked
+        if rested <= _LITTLE_SHARE * passed:
             return worked
-        return max(worked, (passed - max(self._waited() - self._queued, 0.0)) / IDLE)
+        if not _tells_queues():
+            return max(worked, passed / IDLE)
+        return worked + max(rested - max(self._waited() - self._queued, 0.0), 0.0)
 
     def _worked(self) -> float:
         return time.process_time() if self.alone else _measure_processor()
 
     def _waited(self) -> float:
-        """Seconds for a processor, of this process's first thread, and of others that are counted."""
+        """Seconds for a processor, of all threads of this process, and of others that are counted."""
         return _measure_queued("self") + (0.0 if self.alone else sum(map(_measure_queued, _list_counted())))
 
 
@@ -94,11 +101,18 @@ def _list_counted() -> list[int]:
 
 
 def _measure_queued(process: int | str) -> float:
-    """Seconds in which a process could have run and did not; 0 where the system does not tell."""
-    try:
-        return int(Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+    """Seconds in which threads of a process could have run and did not; 0 where the system does not tell."""
+    seconds = 0.0
+    for thread in Path(f"/proc/{process}/task").glob("*"):
+        with suppress(OSError, IndexError, ValueError):  # it has ended meanwhile
+            seconds += int((thread / "schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    return seconds
+
+
+@cache
+def _tells_queues() -> bool:
+    """Whether the system tells how long a thread has waited for a processor."""
+    return Path("/proc/self/schedstat").is_file()
 
 
 def _of(process: int) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import unbroadcast
 
-SIGNATURE = "(...,k,m),(...,k,n)"
+SIGNATURE = "(...,k,m),(...,k,n) | (m),(n)"
 ANALYTIC = True
 MULTILINEAR = True
 KINDS = ("signed", "unsigned")

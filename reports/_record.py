@@ -107,6 +107,24 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """Pairs, and triples, of levels of factors that cases have, of how many that can go together."""
+
+    pairs: int = 0
+    of_pairs: int = 0
+    triples: int = 0
+    of_triples: int = 0
+
+    def __add__(self, other: Coverage) -> Coverage:
+        return Coverage(
+            pairs=self.pairs + other.pairs,
+            of_pairs=self.of_pairs + other.of_pairs,
+            triples=self.triples + other.triples,
+            of_triples=self.of_triples + other.of_triples,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
     """First line of results.jsonl: what ran, where, and how."""
 
@@ -118,6 +136,7 @@ class Header:
     started: str = ""  # ISO 8601, UTC
     cases: int = 0  # records planned
     constants: dict[str, float] = field(default_factory=dict)  # of the bound: C, stored, rms, bias
+    coverage: Coverage | None = None  # of the cases that were answered; None while the run is on
 
     @property
     def constant(self) -> float:

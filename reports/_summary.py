@@ -18,7 +18,14 @@ from opproof.reports._kinds import (
     sort_worst_first,
 )
 from opproof.reports._record import Header, Result
-from opproof.reports._text import count_telling_digits, format_count, format_line, number, short_names_of
+from opproof.reports._text import (
+    count_telling_digits,
+    describe_coverage,
+    format_count,
+    format_line,
+    number,
+    short_names_of,
+)
 from opproof.reports.causes import find_causes
 
 
@@ -268,7 +275,9 @@ def describe_extent(header: Header, results: Sequence[Result]) -> str:
     count = len(results)
     planned = f" of {header.cases:,} planned" if header.cases > count else ""
     cases, ops = len({r.case for r in results}), len({r.op for r in results})
-    return f"{format_count(count, 'record')}{planned}, {format_count(cases, 'case')}, {format_count(ops, 'operator')}"
+    covered = [text] if (text := describe_coverage(header)) else []
+    counts = format_count(cases, "case"), format_count(ops, "operator")
+    return ", ".join([f"{format_count(count, 'record')}{planned}", *counts, *covered])
 
 
 def _describe_nearest(result: Result) -> str:

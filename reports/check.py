@@ -128,7 +128,10 @@ class Report:
         """
         failed = [r for rs in self.failures.values() for r in rs]
         if failed:
-            return min(failed, key=lambda r: (self.variants.get(r.case) != GIVEN, not r.diagnosis, *_measure_size(r)))
+            return min(
+                failed,
+                key=lambda r: (self.variants.get(r.case) != GIVEN, not r.delta, not r.diagnosis, *_measure_size(r)),
+            )
         return max(self.results, key=lambda r: float(r.units or 0), default=None)
 
     @property
@@ -183,10 +186,10 @@ class Report:
         return self.ok
 
     def __repr__(self) -> str:
-        failed = [r for rs in self.failures.values() for r in rs]
+        worst = self.worst
+        failed = sorted((r for rs in self.failures.values() for r in rs), key=lambda r: r is not worst)
         shown = [self._show_failure(r) for r in failed[:3]]
         more = [f"… and {format_count(len(failed) - 3, 'more failure')}"] * (len(failed) > 3)
-        worst = self.worst
         again = self.repro(worst) if failed and worst is not None else ""
         notes = [f"again: {again}"] * bool(again)
         notes += [f"contract: {text}" for text in self.contract]
@@ -243,6 +246,7 @@ class Report:
                 "mode": str(worst.mode),
                 "verdict": str(worst.verdict),
                 "message": worst.message[:300],
+                "delta": worst.delta[:300],
                 "diagnosis": worst.diagnosis[:300],
                 "units": worst.units,
                 "limit": worst.limit,

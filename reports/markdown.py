@@ -24,6 +24,7 @@ from opproof.reports._summary import (
 from opproof.reports._text import (
     bound,
     describe_backend,
+    describe_coverage,
     describe_host,
     escape_cell,
     format_array_figures,
@@ -103,6 +104,8 @@ def _format_backends(header: Header, results: Sequence[Result]) -> list[str]:
         cells = " | ".join(f"{kinds[k]:,}" for k in shown)
         rows.append(f"| {escape_cell(describe_backend(header, backend), 120)} | {len(some):,} | {cells} |")
     where = f"opproof {header.opproof}, {format_start(header)}, allowed {bound(header)}; {describe_host(header)}"
+    if covered := describe_coverage(header):
+        where = f"{covered}; {where}"
     return ["\n".join(rows)] * bool(results) + [f"<sub>{escape_cell(where, 1000)}</sub>"]
 
 

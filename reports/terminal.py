@@ -27,6 +27,7 @@ from opproof.reports._summary import (
 )
 from opproof.reports._text import (
     describe_backend,
+    describe_coverage,
     describe_host,
     format_array_figures,
     format_count,
@@ -202,7 +203,8 @@ def format_failure(result: Result) -> str:
     """One failure: what failed, the worst element, what happened and why, the command that repeats it."""
     head = f"{result.verdict}  {format_line(result.case)}  {result.mode}  {format_line(result.backend)}"
     told = [format_line(text) for text in (result.message, result.diagnosis) if text]
-    return "\n".join([head, *(f"  {row}" for row in (*_format_numbers(result), *told, *_format_repro(result)))])
+    rows = [format_line(result.delta)] * bool(result.delta)
+    return "\n".join([head, *(f"  {row}" for row in (*rows, *_format_numbers(result), *told, *_format_repro(result)))])
 
 
 def _format_numbers(result: Result) -> list[str]:
@@ -251,6 +253,8 @@ def _format_totals(header: Header, results: Sequence[Result], count: Tally) -> s
     if bad:
         text += f"\n{', '.join(bad)}"
     judged = "" if slowest.judging is None else f", the reference and judging {number(slowest.judging, 2)} s"
+    if covered := describe_coverage(header):
+        text += f"\ncovered: {covered}"
     text += f"\nslowest: {format_line(slowest.case)} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"
     return f"{text}\n{_describe_surroundings(header, results)}"
 

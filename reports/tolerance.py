@@ -67,6 +67,7 @@ class ToleranceReport:
     name: str
     tolerance: Tolerance | NmseLimit
     rejected: float  # the share of elements at which a right kernel may fail; 1 or 0 of a limit for the whole
+    honest: tuple[float, float]  # how many times the tolerance a right kernel may be off: the median and the most
     rtol_alone: float  # infinite where an expected 0 is not met
     ulp: float
     nmse: float
@@ -80,13 +81,16 @@ class ToleranceReport:
         return math.inf if not self.nmse else -10 * math.log10(self.nmse)
 
 
-def describe_tolerance(report: ToleranceReport) -> dict[str, object]:
+def describe_tolerance(case: str, mode: str, report: ToleranceReport) -> dict[str, object]:
     """A report as JSON has it; null for what no number says."""
     figures = {"rtol_alone": report.rtol_alone, "ulp": report.ulp, "nmse": report.nmse, "snr": report.snr}
     return {
+        "case": case,
+        "mode": mode,
         "result": report.name,
         **asdict(report.tolerance),
         "rejected": report.rejected,
+        "honest": list(report.honest),
         **{name: figure if math.isfinite(figure) else None for name, figure in figures.items()},
         "draws": report.draws,
         "passing": dict(report.passing),

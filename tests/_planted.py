@@ -15,7 +15,7 @@ from _plant_table import DEFECTS, Defect
 from _plants import Call
 
 from opproof.cases import Case, cases_of
-from opproof.cases._fills import NOT_FINITE
+from opproof.cases._fills.fills import NOT_FINITE
 from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.diagnosis import explain
 from opproof.reference_ops import load, names

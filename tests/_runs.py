@@ -8,8 +8,8 @@ from dataclasses import replace
 import report_samples as samples
 
 from opproof.harness.__main__ import main
-from opproof.harness.run.cache.location import ensure_key
-from opproof.harness.run.results.signatures import marks_of
+from opproof.harness.run.cache.store import ensure_key
+from opproof.harness.run.results.file import marks_of
 from opproof.reports import read_results, write_line
 from opproof.reports._results import encode_record
 

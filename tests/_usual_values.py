@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 #: Files, and single tests, whose subject it is.
 _ASKING = frozenset(
     (
@@ -91,6 +93,9 @@ def leave_out(names, monkeypatch):
     """
     if not names & _ASKING_FOR_NAN:
         monkeypatch.setattr("opproof.harness.check.judge.final_pass.find_advisories", lambda *_, **__: ())
+    if "test_time_of_a_check" not in names:  # of all others something else is the subject than when a check ends
+        monkeypatch.setattr("opproof.harness.check.options._CALLS_TIME_FACTOR", math.inf)
+        monkeypatch.setattr("opproof.harness.check.run_variant._PARTS_TIME_SHARE", math.inf)
     if not names & _ASKING_AGAIN:
         monkeypatch.setattr("opproof.harness.check.judge.final_pass.FinalPass._list_questions", lambda *_, **__: ())
     if not names & _ASKING_TWO_THREADS:

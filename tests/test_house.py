@@ -48,15 +48,15 @@ FLOORS = {
 #: Files of each folder that others may import; all else is private to its folder. The table only shrinks.
 FRONT: dict[str, frozenset[str]] = {
     "harness.audit": frozenset("run".split()),
-    "harness.bench": frozenset("bench cost measure".split()),
+    "harness.bench": frozenset("bench measure".split()),
     "harness.capture": frozenset("program recorder".split()),
     "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
-        "alternatives array_statistics bound causes chunks gradient judgement kinks outputs periods self_oracle".split()
+        "alternatives array_statistics bound causes chunks gradient judgement outputs periods self_oracle".split()
     ),
-    "harness.known_failures": frozenset("audit causes findings known proposals".split()),
-    "harness.precision": frozenset("measure survey tolerance".split()),
+    "harness.known_failures": frozenset("causes findings known proposals".split()),
+    "harness.precision": frozenset("measure tolerance".split()),
     "harness.reference": frozenset(
         "array_bias chunks.blocks chunks.expected chunks.memory_budget chunks.question data error_scale "
         "axes expected kinks montecarlo.array question rounded_arithmetic roundoff "
@@ -65,13 +65,13 @@ FRONT: dict[str, frozenset[str]] = {
     ),
     "harness.repro": frozenset("evidence script".split()),
     "harness.run": frozenset(
-        "attempt cache.location cache.questions cache.store calls finish hardening hosts.answer_files "
-        "hosts.exec_dialogues hosts.host hosts.output_check hosts.process hosts.start memory.buffer "
-        "merge plan record request results.resume runner "
+        "attempt cache.questions cache.store calls finish hardening hosts.answer_files "
+        "hosts.exec_dialogues hosts.host hosts.process hosts.start memory "
+        "plan record request results.resume runner "
         "scheduler session.worker standalone.caller task".split()
     ),
     "harness.selftest": frozenset("selfcheck".split()),
-    "harness.space": frozenset("factors pairs delta shrink stream".split()),
+    "harness.space": frozenset("coverage factors pairs delta shrink stream".split()),
     "harness.vectors": frozenset("export".split()),
 }
 
@@ -304,9 +304,9 @@ def test_outsiders_import_front_files_alone():
         if not any(f"{folder}.{name}" in imported and folder_of(m) != folder for m, imported in used.items())
     ]
     assert needless == [], "nobody outside imports these any more: take them out of the table"
-    deep = {"harness.run.pool": "from opproof.harness.judge import kinks\n", "harness.judge.kinks": ""}
+    deep = {"harness.run.pool": "from opproof.harness.judge import chunk_screen\n", "harness.judge.chunk_screen": ""}
     assert list_private_imports(deep, {"harness.judge": frozenset({"bound"})}) == [
-        "harness.run.pool imports harness.judge.kinks"
+        "harness.run.pool imports harness.judge.chunk_screen"
     ]
 
 

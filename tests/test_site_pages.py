@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from _site import parts
 
+from opproof.cases import Case
 from opproof.reference_ops import load, names
 
 operators, typeset, support = parts["operator_pages"], parts["typeset"].typeset, parts["support"]
@@ -37,14 +38,15 @@ def test_every_docstring_is_on_its_page_as_a_whole():
 def test_a_page_tells_parameters_cases_and_backends():
     text = operators.page(
         load("elu"),
-        {"smoke": [1], "standard": ["elu[x=7x33;f32]"], "full": [1, 2]},
+        {"smoke": [1], "standard": [Case.parse("elu[x=7x33;f32]")], "full": [1, 2]},
         {"torch": "pass / pass  f32", "warp": "– / –"},
     )
     for part in (
         "# elu",
         "| `alpha` | `1.0` |",
         "1 at smoke level, 1 at standard level, 2 at full level",
-        "elu[x=7x33;f32]",
+        "\nelu[x=7x33;f32]\n",
+        "Those at standard level have 28 of 2,461 pairs",
         "| [torch](../backends/torch.md) | pass / pass  f32 |",
         "| ggml | ggml\\_elu (alpha = 1) |",
         "def vjp(",

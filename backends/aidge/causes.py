@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.causes import cut_off, multiply_in_turn, store_as
-from opproof.core.tuples import tuple_of
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, axes
 from opproof.reference_ops._conv import Geometry, geometry, transposed_size
@@ -268,12 +267,6 @@ def _places_of(shape: tuple[int, ...], wide: tuple[int, ...], pad: Sequence[int]
 def grows_and_shrinks(question: Any) -> bool:
     """Whether padding adds cells somewhere and takes cells away elsewhere."""
     return bool(min(question.params["pad"]) < 0 < max(question.params["pad"]))
-
-
-def rows_with_nan(question: Any) -> Any:
-    """Results of rows that hold a NaN."""
-    x, dim = question.inputs[0], question.params["dim"]
-    return [np.broadcast_to(np.any(np.isnan(x), axis=dim, keepdims=True), y.shape) for y in tuple_of(question.outputs)]
 
 
 def has_window_in_far_padding(question: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.views import ensure_contiguous, ensure_owned, ensure_rows, expand, take_part
+from opproof.backends.ggml.views import ensure_contiguous, ensure_owned, ensure_rows, expand, reshape, take_part
 from opproof.backends.protocol import Unsupported
 
 #: Our names where they differ from ggml's.
@@ -29,7 +29,22 @@ def _binary(name: str, g: Graph, a: Tensor, b: Tensor) -> Tensor:
     shape = np.broadcast_shapes(a.shape, b.shape)
     if g.type(b) not in (g.type(a), "f32"):
         raise Unsupported(f"ggml_{name} on the CPU takes {g.type(a)} with {g.type(a)} or f32, not {g.type(b)}")
-    return g.call(f"ggml_{name}", ensure_rows(g, expand(g, a, shape)), b, shape=shape)
+    a = ensure_rows(g, expand(g, a, shape))
+    if g.over is None and can_fold(g, a, b):
+        folded, rest = (shape[0] * shape[1], *shape[2:]), b.shape[-len(shape) + 1 :]
+        return reshape(g, g.call(f"ggml_{name}", reshape(g, a, folded), reshape(g, b, rest), shape=folded), shape)
+    return g.call(f"ggml_{name}", a, b, shape=shape)
+
+
+def can_fold(g: Graph, a: Tensor, b: Tensor) -> bool:
+    """Whether b lacks the first axis of a alone, and neither is copied where a's first two become one.
+
+    Of the longer axis ggml then repeats b as a whole, which NumPy has no shapes for.
+    """
+    lead, rank = a.shape[:2], len(a.shape)
+    few = rank > 2 and (len(b.shape) == rank - 1 or (len(b.shape) == rank and b.shape[0] == 1))
+    dense = few and all(g.asks("ggml_is_contiguous", t) for t in (a, b))
+    return dense and min(lead) > 1 and b.shape[1 - rank] == lead[1]
 
 
 def _gated(name: str, g: Graph, x: Tensor, gate: Tensor | None = None, *, swapped: bool) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,8 +20,12 @@ from opproof.backends.ggml.views import (
     move_to_last,
     permute,
     reshape,
+    take_part,
 )
 from opproof.backends.protocol import Unsupported
+
+#: Rows of which a loss without reduction is computed one by one.
+_ROWS_APART = 32
 
 Dims = int | tuple[int, ...] | None
 
@@ -68,7 +73,9 @@ def layer_norm(
 ) -> Tensor:  # fmt: skip
     lead = x.shape[: len(x.shape) - len(normalized_shape)]
     row = x if len(normalized_shape) == 1 else reshape(g, x, (*lead, math.prod(normalized_shape)))
-    return _apply_affine(g, reshape(g, g.call("ggml_norm", ensure_rows(g, row), eps), x.shape), weight, bias)
+    return _apply_affine(
+        g, reshape(g, g.call("ggml_norm", ensure_rows(g, row, "ggml_norm"), eps), x.shape), weight, bias
+    )
 
 
 def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -> Tensor:
@@ -76,7 +83,7 @@ def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -
 
 
 def l2_norm(g: Graph, x: Tensor, *, dim: int, eps: float) -> Tensor:
-    return move_back(g, g.call("ggml_l2_norm", ensure_rows(g, move_to_last(g, x, dim)), eps), dim)
+    return move_back(g, g.call("ggml_l2_norm", ensure_rows(g, move_to_last(g, x, dim), "ggml_l2_norm"), eps), dim)
 
 
 def group_norm(
@@ -143,11 +150,16 @@ def cross_entropy(
     g: Graph, x: Tensor, target: Tensor, weight: Tensor | None = None,
     *, ignore_index: int, label_smoothing: float, reduction: str,
 ) -> Tensor:  # fmt: skip
-    """Probabilities, or classes as rows of a one and zeros. ggml has the mean of all rows only."""
-    if weight is not None or label_smoothing or reduction == "none" or (reduction == "sum" and not math.prod(x.shape)):
-        raise Unsupported("ggml_cross_entropy_loss is a mean over rows, of which there are some, without weights")
+    """Probabilities, or classes as rows of a one and zeros. ggml has the mean of all rows only: of each, a call."""
     axis = min(1, len(x.shape) - 1)
     outer = [d for d in range(len(x.shape)) if d != axis]
+    count = math.prod(x.shape[d] for d in outer)
+    if weight is not None or label_smoothing or (reduction != "mean" and not math.prod(x.shape)):
+        raise Unsupported("ggml_cross_entropy_loss is a mean over rows, of which there are some, without weights")
+    if reduction == "none" and count > _ROWS_APART:
+        raise Unsupported(f"ggml_cross_entropy_loss is a mean over rows; of {count} alone each is a call")
+    if g.type(target) == "i64" and x.pointer in g.arrays and np.any(g.array_of(x) == -np.inf):
+        raise Unsupported("classes are probabilities to ggml_cross_entropy_loss, and 0 times minus infinity is NaN")
     x = ensure_contiguous(g, permute(g, x, [*outer, axis]))
     if g.type(target) == "i64":
         classes = g.array_of(target)
@@ -156,8 +168,14 @@ def cross_entropy(
         labels = g.leaf(np.ascontiguousarray(classes[..., None] == np.arange(x.shape[-1]), dtype=np.float32))
     else:
         labels = ensure_contiguous(g, permute(g, target, [*outer, axis]))
+    if reduction == "none":
+        pairs = [(t, (count, x.shape[-1])) for t in (x, labels)]
+        rows = [[take_part(g, reshape(g, t, two), 0, i, i + 1) for i in range(count)] for t, two in pairs]
+        each = [g.call("ggml_cross_entropy_loss", *row, shape=(1,)) for row in zip(*rows, strict=True)]
+        joined = functools.reduce(lambda a, b: g.call("ggml_concat", a, b, 0, shape=(a.shape[0] + 1,)), each)
+        return reshape(g, joined, x.shape[:-1])
     y = g.call("ggml_cross_entropy_loss", x, labels, shape=())
-    return y if reduction == "mean" else g.call("ggml_scale", y, float(math.prod(x.shape[:-1])))
+    return y if reduction == "mean" else g.call("ggml_scale", y, float(count))
 
 
 def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: float) -> Tensor:

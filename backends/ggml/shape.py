@@ -114,9 +114,9 @@ def pad(g: Graph, x: Tensor, *, pad: tuple[int, ...], mode: str, value: float | 
     grown = {n - 1 - i: ends[2 * i] + ends[2 * i + 1] for i in range(n)}
     shape = tuple(size + grown[i] for i, size in enumerate(x.shape))
     if mode == "constant" and not value:
-        return g.call("ggml_pad_ext", ensure_rows(g, x), *ends, shape=shape)
+        return g.call("ggml_pad_ext", ensure_rows(g, x, "ggml_pad_ext"), *ends, shape=shape)
     if mode == "circular":
-        return g.call("ggml_pad_ext_circular", ensure_rows(g, x), *ends, shape=shape)
+        return g.call("ggml_pad_ext_circular", ensure_rows(g, x, "ggml_pad_ext_circular"), *ends, shape=shape)
     if mode == "reflect" and not any(ends[2:]):
         return g.call("ggml_pad_reflect_1d", ensure_contiguous(g, x), *ends[:2], shape=shape)
     raise Unsupported("ggml pads with zeros, around a torus, or by reflection of rows")

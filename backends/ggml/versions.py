@@ -22,6 +22,14 @@ CHANGED: dict[str, Release] = {
     "ggml_ssm_scan": (0, 20),  # K is an argument
 }
 
+#: The release from which a function takes rows whose elements do not follow one another, as far as was tried.
+STRIDED: dict[str, Release] = {
+    "ggml_pad_ext": (0, 13),
+    "ggml_pad_ext_circular": (0, 13),
+    "ggml_norm": (0, 25),
+    "ggml_l2_norm": (0, 25),
+}
+
 
 def release_of(version: str) -> Release | None:
     """What ggml_version says, as numbers; None where it says nothing of the kind."""
@@ -38,6 +46,11 @@ def is_known(version: str) -> bool:
 def is_since(version: str, release: Release) -> bool:
     """Whether the version is `release` or newer; one that does not say what it is is the oldest."""
     return (release_of(version) or OLDEST) >= release
+
+
+def takes_strides(version: str, function: str) -> bool:
+    """Whether `function` takes rows whose elements do not follow one another in this version, as far as is known."""
+    return function in STRIDED and is_since(version, STRIDED[function])
 
 
 def has_changed(version: str, function: str) -> bool:

@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.library import TYPES
 from opproof.backends.ggml.memory import Shape
+from opproof.backends.ggml.versions import takes_strides
 from opproof.backends.protocol import Unsupported
 
 
-def ensure_rows(g: Graph, x: Tensor) -> Tensor:
+def ensure_rows(g: Graph, x: Tensor, function: str = "") -> Tensor:
     """x, copied by ggml_cont unless the elements of each row follow one another: most kernels insist.
 
+    Where `function` does not, x goes there as it is, but in place: what comes next would insist.
     Rows of one element, as a transposed view has them, are no exception: ggml goes by the strides alone.
     """
-    if g.strides(x.pointer)[0] == item_size_of(g, x):
+    if g.strides(x.pointer)[0] == item_size_of(g, x) or (takes_strides(g.library.version, function) and g.over is None):
         return x
     return g.call("ggml_cont", x) if g.sizes(x.pointer)[0] == 1 else ensure_contiguous(g, x)
 

@@ -296,12 +296,6 @@ def start_at_largest(x: Any, *, dim: Dim, keepdim: bool) -> Any:
     return np.minimum(np.min(x, axis=dim, keepdims=keepdim, initial=np.inf), MAX_FLOAT32)
 
 
-def rows_with_nan(question: Any) -> Any:
-    """Results of rows that hold a NaN: of some elements before it, by lanes, the reduction knows nothing."""
-    x, params = question.inputs[0], question.params
-    return [np.any(np.isnan(x), axis=params["dim"], keepdims=params["keepdim"])]
-
-
 def pass_over_nan_in_windows(
     x: Any, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> tuple[Any, Any]:
@@ -323,14 +317,15 @@ def multiply_what_is_not_taken(x: Any, weight: Any) -> Any:
 
 
 def where_memory_order_differs(question: Any) -> Any:
-    """Elements that differ where transposed tensors are read in the order of memory, and the result is not."""
-    a, b = (np.swapaxes(v, -1, -2).reshape(v.shape) for v in question.inputs)
+    """Elements that differ where tensors are read in the order of memory, and the result is not."""
+    from_axis = 1 if question.case.layout == "planes" else -2
+    a, b = (np.moveaxis(v, -1, from_axis).reshape(v.shape) for v in question.inputs)
     return [question.op.forward(a, b) != y for y in question.outputs]
 
 
-def are_both_transposed(question: Any) -> bool:
-    """Whether both tensors are stored transposed."""
-    return bool(question.case.layout == "transposed")
+def are_both_stored_inside_out(question: Any) -> bool:
+    """Whether the last axis of both tensors is stored before the one or two axes inside."""
+    return question.case.layout in ("transposed", "planes")
 
 
 def rows_after_the_first(question: Any) -> Any:

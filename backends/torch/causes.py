@@ -321,16 +321,16 @@ def add_up_smooth_losses(
 SUM_LANES = 16
 
 
-def add_up_smooth_shares(
+def add_up_classes_in_series(
     g: Any, y: Any, x: Any, target: Any, weight: Any = None, *, ignore_index: int = -100,
     label_smoothing: float = 0.0, reduction: str = "mean",
 ) -> Any:  # fmt: skip
-    """Add up the cotangents of all classes, which are one number but for the target's, one after the other.
+    """Add up the cotangents of all classes, and beside other axes their exponentials, one after the other.
 
-    Along the last axis 16 numbers are added side by side. Of equal numbers all sums are rounded to one side.
+    Along the last axis 16 cotangents are added side by side. Of equal numbers all sums are rounded to one side.
     """
     plain: dict[str, Any] = {"ignore_index": ignore_index, "label_smoothing": label_smoothing, "reduction": reduction}
-    if target.shape == x.shape or not label_smoothing:
+    if target.shape == x.shape:
         return cross_entropy.vjp(g, y, x, target, weight, **plain)
     axis, w = class_axis(x.shape), 1 if weight is None else np.reshape(weight, (-1,) + (1,) * (x.ndim - 2))
     w_target, count = used(target, weight, ignore_index)
@@ -341,8 +341,12 @@ def add_up_smooth_shares(
     lanes = SUM_LANES if axis == x.ndim - 1 else 1
     slices = [np.take(shares, np.arange(i, x.shape[axis], lanes), axis) for i in range(min(lanes, x.shape[axis]))]
     total = sum(np.take(np.cumsum(some, axis), [-1], axis) for some in slices)
-    shifted = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return shifted / np.sum(shifted, axis=axis, keepdims=True) * total - shares, None
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    if lanes > 1:
+        return np.exp(shifted) / np.sum(np.exp(shifted), axis=axis, keepdims=True) * total - shares, None
+    powers = np.exp(np.asarray(shifted).astype(np.float32))
+    whole = np.take(np.cumsum(powers, axis, dtype=np.float32), [-1], axis)
+    return np.exp(shifted - np.log(whole.astype(np.float64))) * total - shares, None
 
 
 def add_up_by_halves(g: Any, y: Any, a: Any, b: Any) -> Any:

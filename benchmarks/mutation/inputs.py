@@ -23,7 +23,7 @@ from mutation.mutant import (
     on_floats,
 )
 from mutation.precision import LOWER
-from opproof.cases._fills import NOT_FINITE
+from opproof.cases._fills.fills import NOT_FINITE
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.reference_ops._codes import PER_BYTE, decode

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mutation.mutant import Arrays, Mutant, Profile, ReferenceCall
 from opproof.core.arrays import Array
-from opproof.harness.run.memory.buffer import find_unwritten
+from opproof.harness.run.memory import find_unwritten
 
 Change = Callable[[Array, NDArray[np.uint8]], Array]
 

@@ -32,7 +32,7 @@ from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import make_question
-from opproof.harness.run.memory.layout import TRAVEL_GUARD_PAGES, make_layout, write
+from opproof.harness.run.memory import TRAVEL_GUARD_PAGES, make_layout, write
 from opproof.harness.run.plan import is_asked
 from opproof.harness.run.request import Request, Returned, check_returned, wanted_of
 from opproof.reference_ops import Op, load

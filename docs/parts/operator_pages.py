@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.cases import LEVELS, cases_of
+from opproof.harness.space.coverage import count_coverage
 from opproof.reference_ops import load, names
 from parts.support import states
 from parts.typeset import typeset
@@ -28,6 +29,8 @@ PARTS = {
     "Source": "Sources",
 }
 ELSEWHERE = ("PyTorch", "ONNX", "ggml")
+#: The page that says what factors and levels are.
+SPACE = "../../explanation/space.md#factors-and-levels"
 #: How many cases are listed; the others are counted.
 LISTED = 12
 
@@ -88,7 +91,10 @@ def _elsewhere(found: dict[str, str]) -> Iterator[str]:
 
 def _cases(op: Any, cases: dict[str, list[Any]]) -> Iterator[str]:
     counts = ", ".join(f"{len(some)} at {level} level" for level, some in cases.items())
-    yield from ("## Cases", "", f"{counts}; `opproof list cases -o {op.name}` prints them. The first:", "")
+    has = count_coverage(cases["standard"], op)
+    covered = f" Those at standard level have {has.pairs:,} of {has.of_pairs:,} pairs of [factor levels]({SPACE})."
+    told = f"{counts}; `opproof list cases -o {op.name}` prints them.{covered * bool(has.of_pairs)} The first:"
+    yield from ("## Cases", "", told, "")
     yield from ("```text", *(str(case) for case in cases["standard"][:LISTED]), "```", "")
 
 

@@ -1,4 +1,4 @@
-"""mkdocs: links of pages to files of the repository that are not on the site lead to the repository."""
+"""mkdocs: links to files that are not on the site lead to the repository, whose owner pages call OWNER."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-#: Where the repository is; GitHub Actions says it.
-REPOSITORY = f"https://github.com/{os.environ.get('GITHUB_REPOSITORY', 'OWNER/opproof')}"
+#: The repository: the one setting that replaces its name on the pages. GitHub Actions says it.
+NAME = os.environ.get("GITHUB_REPOSITORY", "OWNER/opproof")
+REPOSITORY = f"https://github.com/{NAME}"
 _LINK = re.compile(r"\]\((?!https?://|#)([^)\s#]+)((?:#[^)\s]*)?)\)")
 
 
@@ -23,7 +24,7 @@ def absolute(markdown: str, page: str, docs: Path) -> str:
         kind = "tree" if target.is_dir() else "blob"
         return f"]({REPOSITORY}/{kind}/main/{os.path.normpath(PurePosixPath('docs') / path)}{match[2]})"
 
-    return _LINK.sub(link, markdown)
+    return _LINK.sub(link, markdown).replace("OWNER/opproof", NAME)
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:

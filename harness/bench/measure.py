@@ -12,19 +12,12 @@ from dataclasses import dataclass, field
 from math import ceil
 from random import Random, SystemRandom
 from statistics import median
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from opproof.reports.bench.record import Interval
 
-
-class Timer(Protocol):
-    """Makes a block of calls and says how many seconds they took."""
-
-    def __call__(self, calls: int) -> float:
-        """Seconds of `calls` calls together."""
-        ...
-
-
+#: Makes a block of so many calls, and says how many seconds they took together.
+Timer: TypeAlias = Callable[[int], float]
 #: Makes a block of so many calls that is looked at.
 Look: TypeAlias = Callable[[int], object]
 

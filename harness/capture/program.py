@@ -13,9 +13,9 @@ from typing import Any
 import tomlkit
 
 from opproof.cases import Case
-from opproof.cases._stored import fill_of
+from opproof.cases._fills.stored import fill_of
 from opproof.core.errors import CaseError, OpError, UsageError
-from opproof.harness.capture.recorder import CallCounts, CapturedCalls, record_calls
+from opproof.harness.capture.recorder import CapturedCalls, record_calls
 from opproof.harness.reference.valid_case import check_case
 
 
@@ -120,15 +120,7 @@ def text_of(calls: CapturedCalls, title: str, fills: Mapping[Case, str]) -> str:
         document.add("unmapped", tomlkit.item(dict(calls.unmapped.most_common())))
     tables = tomlkit.aot()
     for case, counts in sorted(calls.cases.items(), key=lambda item: (-item[1].flops, -item[1].calls, str(item[0]))):
-        tables.append(_make_table(replace(case, fill=fills.get(case, case.fill)), counts))
+        row = {"id": str(replace(case, fill=fills.get(case, case.fill))), "calls": counts.calls, "flops": counts.flops}
+        tables.append(tomlkit.item({key: value for key, value in row.items() if value}))
     document.add("case", tables)
     return tomlkit.dumps(document)
-
-
-def _make_table(case: Case, counts: CallCounts) -> tomlkit.items.Table:
-    table = tomlkit.table()
-    table.add("id", str(case))
-    table.add("calls", counts.calls)
-    if counts.flops:
-        table.add("flops", counts.flops)
-    return table

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opproof.cases import Case
-from opproof.cases._fills import name_fill
+from opproof.cases._fills.fills import name_fill
 from opproof.cases._layouts import name_layout
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode

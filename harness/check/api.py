@@ -12,6 +12,7 @@ from opproof.core.verdicts import MODES, Mode, Verdict
 from opproof.harness.check.call.array_libraries import find_library, with_tensors
 from opproof.harness.check.call.candidates import is_custom, is_symbol, make_callee, run_opcheck
 from opproof.harness.check.call.exchange import CallRequest, are_all_near
+from opproof.harness.check.call.forked import explain_no_fork, find_native
 from opproof.harness.check.call.isolated import function_of
 from opproof.harness.check.call.reference import Reference
 from opproof.harness.check.call.reference_reply import ReferenceReply, ask_reference
@@ -34,6 +35,8 @@ _MOVED = (
     "the reference gives other answers than before the candidate was first called, which has changed what it uses: "
     "nothing is proved; in a process of its own (isolate=True) it cannot"
 )
+#: What is said where a candidate may end this process.
+_IN_PROCESS = "where it ends its process: the candidate calls {}, and is called in this one, since {}"
 #: What a check by an operator's name does not take, and why.
 _OF_LIKE = {
     "inputs": "the operator {!r} has cases of its own", "only": "the operator {!r} has cases of its own",
@@ -46,7 +49,7 @@ _DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": Non
 
 
 def judge_candidate(
-    candidate: Any, op: str | None, *, like: Any, inputs: Any, vjp: Callable[..., Any] | None, isolate: bool,
+    candidate: Any, op: str | None, *, like: Any, inputs: Any, vjp: Callable[..., Any] | None, isolate: bool | None,
     **wishes: Any,
 ) -> Report:  # fmt: skip
     """The report on `candidate`. Raises UsageError for a wrong call."""
@@ -86,11 +89,17 @@ def judge_candidate(
         wishes["device"] = wishes.get("device") or "cpu"
         return check_candidate(function_of(candidate), like, inputs, CheckOptions(**wishes, modes=further))
     wishes["device"] = device_of(candidate, inputs, wishes.get("device"))
+    native = find_native(candidate) if isolate is None else ""
+    why = explain_no_fork(wishes["device"]) if native else ""
     check = check_candidate if by_properties else _check_against_torch
-    return check(candidate, like, inputs, CheckOptions(vjp=vjp, **wishes, modes=further))
+    wish = CheckOptions(vjp=vjp, **wishes, modes=further, forked=bool(native) and not why)
+    report = check(candidate, like, inputs, wish)
+    return replace(report, not_judged=(*report.not_judged, _IN_PROCESS.format(native, why))) if why else report
 
 
-def _format_retry_call(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
+def _format_retry_call(
+    candidate: Any, like: Any, isolate: bool | None, wishes: dict[str, Any], modes: Sequence[Mode]
+) -> str:
     """The call that tries one variant again; of modules after the seed of their weights."""
     kept = ("dtype", "compute", "seed", "reuses_outputs", "bits", "beyond", *(f.name for f in fields(Contract)))
     named = {k: wishes[k] for k in kept if wishes.get(k)}
@@ -139,13 +148,13 @@ def _is_backend(candidate: Any) -> bool:
 
 def _check_against_torch(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     """By a function or module of PyTorch; with operators of torch.library its own checks too."""
-    names = names_of(like)
+    names, wish = names_of(like), wish.begin()
     arguments, tensors, _ = take_inputs(inputs, names, wish.dtype, wish.seed)
     # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
     probe = take_inputs(inputs, names, wish.dtype, wish.seed + 1)[1]
     reference = Reference(like, Form(arguments, len(tensors), (), ()))
     before = reference.call_native(CallRequest(tensors, seed=wish.seed))
-    taken = make_callee(candidate, wish.vjp, like, arguments, probe, wish.device)
+    taken = make_callee(candidate, wish.vjp, like, arguments, probe, wish)
     report = check_candidate(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
     after = reference.call_native(CallRequest(tensors, seed=wish.seed))
     if not are_all_near(before.outputs, after.outputs):

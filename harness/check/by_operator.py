@@ -15,7 +15,7 @@ import inspect
 import math
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -38,7 +38,9 @@ from opproof.harness.run.attempt import as_told_by_itself, run_task
 from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
 from opproof.harness.run.record import record
-from opproof.harness.run.task import op_name_of
+from opproof.harness.run.results.file import key_of
+from opproof.harness.run.runner import MAX_DELTA_SECONDS, find_deltas
+from opproof.harness.run.task import Task, op_name_of
 from opproof.reference_ops import load
 from opproof.reports import Header, Result, terminal
 from opproof.reports._text import format_count
@@ -224,20 +226,28 @@ def judge_function(backend: Loaded, selection: Selection, seconds: float) -> tup
     planned = make_tasks([backend.name], select_cases(selection), selection)
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
-    records: list[Result] = []
-    host, allowed = InProcessHost(backend), Allowed(seconds)
+    records: dict[tuple[str, str, str], Result] = {}
+    allowed, run = Allowed(seconds), functools.partial(_judge_tasks, InProcessHost(backend))
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        for task in planned:
-            if records and allowed.over:
+        for result in run(planned):
+            records[key_of(result)] = result
+            if allowed.over:
                 break
-            made = run_task(host, task, op_of(op_name_of(task), task.ops), timeout=math.inf)
-            result = record(task, as_told_by_itself(made), in_process=True)
-            folders = [f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops]
-            show = ["opproof show", shlex.quote(task.case), f"--mode {task.mode}", *folders]
-            records.append(replace(result, repro=" ".join(show)))
-    return records, len(planned) - len(records)
+        left = len(planned) - len(records)
+        for result in find_deltas(run, [*records.values()], planned, (), MAX_DELTA_SECONDS):
+            records[key_of(result)] = result
+    return [*records.values()], left
+
+
+def _judge_tasks(host: InProcessHost, tasks: Iterable[Task]) -> Iterator[Result]:
+    """The records of tasks, each with what shows it again."""
+    for task in tasks:
+        made = run_task(host, task, op_of(op_name_of(task), task.ops), timeout=math.inf)
+        folders = [f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops]
+        show = ["opproof show", shlex.quote(task.case), f"--mode {task.mode}", *folders]
+        yield replace(record(task, as_told_by_itself(made), in_process=True), repro=" ".join(show))
 
 
 def failure_message_of(name: str, op: str, results: Sequence[Result], limit: int = 5) -> str:

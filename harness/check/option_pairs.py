@@ -17,9 +17,11 @@ from opproof.core.verdicts import FAILED, Verdict
 from opproof.harness.check.call.exchange import is_complaint
 from opproof.harness.check.call.subject import replace_generator
 from opproof.harness.check.options import CheckOptions
+from opproof.harness.check.summary import add_left_out
 from opproof.harness.check.variants import inputs as given_inputs
 from opproof.harness.check.variants.variant import name_of
 from opproof.harness.clock import ENDLESS, Allowed
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 from opproof.reports.check import Report, join_reports
 
 #: So many meetings are tried, of draws of so many seeds; and so many seeds are looked at for draws like one.
@@ -210,11 +212,11 @@ def _check_meetings(
     """Reports of those that the reference takes, begun within a part of the time, until one is wrong."""
     allowed = Allowed(_MEETINGS_TIME_SHARE * wish.seconds)
     for one in meetings:
-        if allowed.over:
+        if allowed.over or wish.calls.over:
             return
         try:
             report = met(one, wish)
-        except (UsageError, OpError):
+        except (UsageError, OpError, OutOfTime):
             continue
         report = report if isinstance(one, _OfForm) else _allow_refusal(report, one.name)
         yield report
@@ -236,17 +238,19 @@ def _of_forms(judged: Callable[[Any, CheckOptions], Report], inputs: Any, wish: 
     some = _find_forms(seen, wish)
     if len(some) < 2:
         return judged(seen, wish)
-    reports, refused = list[Report](), list[UsageError]()
-    for one in some:
+    reports, refused, left = list[Report](), list[UsageError](), list[str]()
+    for i, one in enumerate(some, 1):
         try:
             reports.append(judged(one, replace(wish, seconds=wish.seconds / len(some))))
+        except OutOfTime:
+            left.append(f"form {i} of the inputs")
         except UsageError as error:
             if wish.only is None:
                 raise
             refused.append(error)
     if not reports:
         raise refused[0]
-    return join_reports(reports)
+    return add_left_out(join_reports(reports), left, wish.seconds)
 
 
 @dataclass(frozen=True)

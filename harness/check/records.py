@@ -61,6 +61,7 @@ def make_records(
         result = Result(
             case=str(case), op=sides.name, dtype=case.dtype, backend=sides.candidate, mode=mode,
             message=judgement.message, seconds=round(tried.reply.seconds, 6), in_process=sides.in_process,
+            delta=tried.delta * (judgement.verdict in FAILED),
             **fields_of_judgement(judgement),
         )  # fmt: skip
         others = [w for m in dict.fromkeys((mode, Mode.FORWARD)) for w in (in_all_variants or {}).get(m, ())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -13,6 +14,7 @@ from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.check.by_properties import check_properties
 from opproof.harness.check.call.candidates import open_candidate
 from opproof.harness.check.call.exchange import CallRequest
+from opproof.harness.check.call.forked import describe_interpreter
 from opproof.harness.check.call.isolated import Located
 from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Reference
@@ -20,14 +22,14 @@ from opproof.harness.check.call.stand_ins import ContractedCalls
 from opproof.harness.check.call.subject import Form, in_dtype, in_evaluation, is_module, list_owned, name_of, state_of
 from opproof.harness.check.contract import require_precision
 from opproof.harness.check.judge.derivatives import try_derivative
+from opproof.harness.check.judge.final_pass import Unwatched, make_standalone_caller
 from opproof.harness.check.judge.outcome import VariantResult
-from opproof.harness.check.judge.standalone import Unwatched, make_standalone_caller
 from opproof.harness.check.option_pairs import check_each_form
 from opproof.harness.check.options import SAMPLING, CheckOptions
 from opproof.harness.check.records import Sides, make_records
 from opproof.harness.check.sampling import check_sampler
 from opproof.harness.check.search import SearchResult, SearchSpace, VariantSearch
-from opproof.harness.check.summary import make_report
+from opproof.harness.check.summary import add_left_out, make_report
 from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.times import measure_times
 from opproof.harness.check.triage.beyond_inputs import find_ranges
@@ -42,6 +44,7 @@ from opproof.harness.check.variants.arguments import (
     swap_numbers,
     take_other_arguments,
 )
+from opproof.harness.check.variants.axes import generate_swept_numbers
 from opproof.harness.check.variants.generate import (
     DRAWS_PER_BRANCH,
     as_drawn,
@@ -54,13 +57,15 @@ from opproof.harness.check.variants.generate import (
 )
 from opproof.harness.check.variants.inputs import update_buffers
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.size_sweep import generate_swept_numbers
 from opproof.harness.clock import Allowed
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 from opproof.reports import Result
 from opproof.reports.check import Report, join_reports
 
 #: The name of the inputs as given, where modules do not train.
 EVALUATION = "in evaluation mode"
+#: Of the seconds of a check in which further modes of other variants than the first are begun.
+_MODES_TIME_SHARE = 0.5
 
 
 def check_candidate(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
@@ -70,6 +75,12 @@ def check_candidate(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) 
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
+    report = _check_in_time(candidate, like, inputs, wish.begin())
+    text = describe_interpreter(candidate, (r.dtype for r in report.results))
+    return replace(report, not_judged=(*report.not_judged, text)) if text else report
+
+
+def _check_in_time(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
     if like == SAMPLING:
         return check_sampler(candidate, inputs, wish)
     if isinstance(like, str) or wish.properties is not None:
@@ -91,7 +102,10 @@ def _in_each_mode(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) ->
     report = _compare_sides(candidate, like, inputs, wish)
     if not wish.neighbours or wish.only is not None or wish.modes or report.failures:
         return report
-    return join_reports([report, _check_in_evaluation_mode(candidate, like, inputs, wish)])
+    try:
+        return join_reports([report, _check_in_evaluation_mode(candidate, like, inputs, wish)])
+    except OutOfTime:
+        return add_left_out(report, [EVALUATION], wish.seconds)
 
 
 def _check_in_evaluation_mode(candidate: Any, like: Any, inputs: Any, wish: CheckOptions) -> Report:
@@ -217,7 +231,7 @@ def _search(candidate: Any, reference: Reference, space: SearchSpace, wish: Chec
     """Try the candidate at what there is, in this process or in one of its own."""
     lasts = is_module(reference.subject) and not reference.keeps(CallRequest(space.first, seed=wish.seed))
     own = isinstance(candidate, Located)
-    alone = make_standalone_caller(candidate, reference.form, candidate.seconds) if own else None
+    alone = make_standalone_caller(candidate, reference.form, wish.calls) if own else None
     with open_candidate(candidate, reference, wish, lasts=lasts) as ask:
         return _run_search(reference, ask, space, wish, alone)
 
@@ -226,9 +240,9 @@ def _run_search(
     reference: Reference, ask: CallFn, space: SearchSpace, wish: CheckOptions, alone: Unwatched | None = None
 ) -> SearchResult:
     """Search under the contract; a program that knows of none is not asked where it lets anything be written."""
-    calls = ContractedCalls(ask, wish.contract)
+    calls = ContractedCalls(partial(wish.calls.ask, ask), wish.contract)
     found = VariantSearch(reference, calls, space, wish).run(None if wish.contract.writes else alone)
-    times = measure_times(calls, reference, found.tried[0]) if wish.time else ()
+    times = measure_times(ContractedCalls(ask, wish.contract), reference, found.tried[0]) if wish.time else ()
     return replace(found, notes=tuple(calls.notes), times=times)
 
 
@@ -240,7 +254,7 @@ def _add_modes(
     wish: CheckOptions,
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
-    allowed, results, notes = Allowed(wish.seconds), list[Result](), list[str]()
+    allowed, results, notes = Allowed(_MODES_TIME_SHARE * wish.seconds), list[Result](), list[str]()
     for i, first in enumerate(found):
         if i and allowed.over:
             break

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from opproof.core.errors import BadInput, UsageError
 from opproof.core.verdicts import FAILED, WRONG, Mode, Verdict
-from opproof.harness.check.call.exchange import Reply
+from opproof.harness.check.call.exchange import Reply, are_alike, are_all_near
 from opproof.harness.check.call.reference import CallFn, Reference
 from opproof.harness.check.call.reference_reply import ReferenceReply
 from opproof.harness.check.judge.compare import judge, judge_gradients
@@ -38,14 +40,22 @@ from opproof.harness.check.triage.precision import (
     pass_native_choices,
 )
 from opproof.harness.check.triage.undefined_inputs import decline_untelling, share_memory_alike
+from opproof.harness.check.variants.inputs import names_of
 from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.judge.judgement import Judgement
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 
 #: By which a candidate gives no answer at all.
 _GONE = frozenset((Verdict.TIMEOUT, Verdict.CRASH))
 #: Seconds of CPU that a variant may have taken in the judge if the same is to be found out for another precision too.
 _MAX_BRIEF_SECONDS = 10.0
+#: Of the seconds of a check what calls for parts of the gradients may take at one variant.
+_PARTS_TIME_SHARE = 0.25
 _STRIDES = "the strides of the gradient that comes in are not heeded: for a contiguous one it is right"
+#: What a number beside tensors is multiplied by, until the reference's answer is another by such a share.
+_OTHER_FACTORS = (2.0, 1e4)
+_MIN_EFFECT_SHARE = 2.0**-10
+_UNUSED = "{} of the reference has no effect on the candidate: it gives the same bits for {:g} as for {:g}"
 _VARIES = "its bits may vary, as declared, but the same call gave a wrong answer another time"
 
 
@@ -58,14 +68,15 @@ def run_variant(
     if isinstance(both, VariantResult):
         return both
     asked, other = both
-    replies = call_three_times(ask, asked, other)
+    replies = call_three_times(ask, asked, None if wish.calls.skip_other_data() else other)
     asked, objected = _find_early_failure(reference, variant, asked, replies, wish)
     if objected is not None:
         return objected
     first = variant.name == GIVEN
     optional = variant.rest is not None and not variant.rare  # a derivative may be left out where an option has another
     between = first and not wish.reuses_outputs
-    parts = find_partial_differences(ask, asked, replies[1], alone=first or optional, between=between)
+    seconds = math.inf if wish.only else _PARTS_TIME_SHARE * wish.seconds
+    parts = find_partial_differences(ask, asked, replies[1], seconds, alone=first or optional, between=between)
     question = asked.make_question(reference.outputs(asked.request), wish.compute)
     if once.cast:  # it rounds there: the sharper bound would only take time
         question = replace(question, casts=asked.reply.casts)
@@ -99,12 +110,22 @@ def _ask_reference_twice(
     return asked, other
 
 
-def call_three_times(ask: CallFn, asked: ReferenceReply, other: ReferenceReply) -> list[Reply]:
-    """The replies to other data, to what is asked, and to the other data again; who hangs or ends is asked once."""
-    replies = list[Reply]()
-    for f in (other, asked, other):
+def call_three_times(ask: CallFn, asked: ReferenceReply, other: ReferenceReply | None) -> list[Reply]:
+    """The replies to other data, to what is asked, and to the other data again; who hangs or ends is asked once.
+
+    Where there is no time for the last it is as the first. Without other data both are empty. Raises OutOfTime.
+    """
+    if other is None:
+        return [Reply(), ask(asked.request), Reply()]
+    replies = [ask(other.request)]
+    for f in (asked, other):
         gone = next((r for r in replies if r.error and r.cause in _GONE), None)
-        replies.append(gone or ask(f.request))
+        try:
+            replies.append(gone or ask(f.request))
+        except OutOfTime:
+            if f is asked:
+                raise
+            replies.append(replies[0])
     return replies
 
 
@@ -127,7 +148,7 @@ def _find_early_failure(
 def _apply_steps(one: JudgedVariant, start: float) -> VariantResult:
     """Apply `TRIAGE` and what follows it, up to the first step that has a result. `start`: in seconds of CPU."""
     for step in TRIAGE:
-        after = step(one)
+        after = _take_step(step, one)
         if isinstance(after, VariantResult):
             return after
         one = after
@@ -135,11 +156,21 @@ def _apply_steps(one: JudgedVariant, start: float) -> VariantResult:
         brief = time.process_time() - start < _MAX_BRIEF_SECONDS
         return one.with_stale(describe_undeclared(one) if brief else {})
     for step in CHECKS_OF_RIGHT:
-        after = step(one)
+        after = _take_step(step, one)
         if isinstance(after, VariantResult):
             return after
         one = after
     return one.with_stale()
+
+
+def _take_step(step: Step, one: JudgedVariant) -> JudgedVariant | VariantResult:
+    """What a step makes of a variant: nothing of the inputs as given where there is no time for its calls."""
+    try:
+        return step(one)
+    except OutOfTime:
+        if one.is_given:
+            return one
+        raise
 
 
 def _fail_unheld_results(one: JudgedVariant) -> JudgedVariant:
@@ -170,6 +201,28 @@ def _mention_strides(one: JudgedVariant) -> JudgedVariant:
     return one.with_changed({Mode.GRADIENT: replace(wrong, message=text)})
 
 
+def _mention_unused_number(one: JudgedVariant) -> JudgedVariant:
+    """Say of what is wrong as given which number beside tensors changes the reference's answer alone."""
+    arguments = one.reference.form.with_rest(one.asked.request.rest).arguments
+    names = list(arguments.keywords or names_of(one.reference.subject))
+    floats = [(i, v) for i, v in enumerate(arguments.rest) if isinstance(v, float) and v]
+    labels = arguments.labels(names) if floats and one.is_given and one.wish.bits is None else []
+    wrong = {m: j for m, j in one.judgements.items() if j.verdict in WRONG}
+    for (i, v), factor in product(floats if labels and wrong else (), _OTHER_FACTORS):
+        rest = (*arguments.rest[:i], factor * v, *arguments.rest[i + 1 :])
+        request = replace(one.asked.request.plain, rest=rest)
+        other = one.reference.call_native(request)
+        if other.error or are_all_near(other.outputs, one.asked.outputs, _MIN_EFFECT_SHARE):
+            continue
+        if are_alike(one.ask(request).outputs, one.reply.outputs):
+            text = _UNUSED.format(labels[i], factor * v, v)
+            return one.with_changed(
+                {m: replace(j, message="; ".join(filter(None, (text, j.message)))) for m, j in wrong.items()}
+            )
+        return one
+    return one
+
+
 def _check_other_replies(one: JudgedVariant) -> JudgedVariant:
     """Judge another reply to the same request, where its bits may vary: it has to be right too."""
     if one.wish.bits is None or one.fails:
@@ -197,6 +250,7 @@ TRIAGE: tuple[Step, ...] = (
     pass_by_honest_errors,
     decline_untelling,
     _mention_strides,
+    _mention_unused_number,
     mention_kept_input,
     _fail_unheld_results,
 )

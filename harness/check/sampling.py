@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.cases import _draws
+from opproof.cases._fills import sampling
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
@@ -116,7 +116,7 @@ def check_sampler(candidate: Any, inputs: Any, wish: CheckOptions) -> Report:
     if text := _describe_no_probabilities(found):
         raise UsageError(f"{truths.name} {text}: give a function that returns the probabilities of each row.")
     given = SamplerInputs(arguments, tensors, names, found[-1].shape, len(found) > 1, wish.seed)
-    dtypes = [d for d in _draws.DTYPES if d != tensors[0].kind and wish.dtype is None]
+    dtypes = [d for d in sampling.DTYPES if d != tensors[0].kind and wish.dtype is None]
     chosen = [v for v in given.generate(dtypes) if wish.only in (None, v.name)]
     kept = [v for v in chosen if not wish.contract.describe_refusal(v.case_data)]
     if not kept:
@@ -124,7 +124,7 @@ def check_sampler(candidate: Any, inputs: Any, wish: CheckOptions) -> Report:
     if isinstance(candidate, Located):
         candidate = replace(candidate, sampler=True)
     else:
-        candidate = make_callee(with_seed(candidate), None, subject, arguments, tensors, wish.device).function
+        candidate = make_callee(with_seed(candidate), None, subject, arguments, tensors, wish).function
     with kept_global_seeds(), open_candidate(candidate, truths.reference, wish) as ask:
         return _Check(candidate, truths, ask, kept if wish.neighbours or wish.only else kept[:1]).make_report()
 
@@ -165,12 +165,12 @@ class _Truths:
             return _Truth(Laws(laws), np.where(one, -1, law_of.reshape(-1)), values, shape[:-1])
         error = DTYPES["f64" if rows[0].kind == "f64" else "f32"].u * (CUT_ROUNDINGS + shape[-1] ** 0.5)
         arrays, others = [t.values for t in rows], []
-        for moved, numbers in _draws.list_near(arrays, variant.rest, error):
+        for moved, numbers in sampling.list_near(arrays, variant.rest, error):
             near = self.evaluate(rows, numbers, moved)
             if not _describe_no_probabilities(near) and near[-1].shape == shape:
                 others.append(_normalise(near[-1]))
         laws_of = Laws(p, tuple(others))
-        groups = _draws.find_equal_tokens(arrays, shape, [*np.flatnonzero(laws_of.at_border)])
+        groups = sampling.find_equal_tokens(arrays, shape, [*np.flatnonzero(laws_of.at_border)])
         return _Truth(replace(laws_of, groups=groups), np.arange(len(p)), None, shape[:-1])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, takewhile
@@ -17,9 +18,9 @@ from opproof.harness.check.call.perform import threads_for
 from opproof.harness.check.call.reference import CallFn, Native, Reference
 from opproof.harness.check.call.reference_reply import ask_reference
 from opproof.harness.check.covering import ArrayOfCheck, generate_multiples
-from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time
+from opproof.harness.check.judge.budget import Pace, can_bear, take_in_time, take_until_refused
 from opproof.harness.check.judge.declines import of_candidate, of_reference
-from opproof.harness.check.judge.final_pass import FinalPass, FinalResult
+from opproof.harness.check.judge.final_pass import LEFT, FinalPass, FinalResult, Unwatched
 from opproof.harness.check.judge.judged_variant import TruthCache
 from opproof.harness.check.judge.outcome import (
     DeclinedBy,
@@ -29,13 +30,14 @@ from opproof.harness.check.judge.outcome import (
     is_marginal,
     make_untelling,
 )
-from opproof.harness.check.judge.standalone import Unwatched
+from opproof.harness.check.neighbours import add_delta
 from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.run_variant import run_variant
 from opproof.harness.check.tensors import CallTensor, kind_of
 from opproof.harness.check.triage.beyond_inputs import GivenRange, describe_beyond, describe_rows_of_zeros
 from opproof.harness.check.variants.arguments import floors_of, list_shapes, marks_of, numbers_of
 from opproof.harness.check.variants.array import CallSpace
+from opproof.harness.check.variants.fills import MAX_EPSILON
 from opproof.harness.check.variants.generate import (
     generate_long_axis,
     generate_sweep,
@@ -45,7 +47,6 @@ from opproof.harness.check.variants.generate import (
     variants_of,
 )
 from opproof.harness.check.variants.properties import Property
-from opproof.harness.check.variants.rare_values import MAX_EPSILON
 from opproof.harness.check.variants.sizes import list_given_sizes, list_sizes
 from opproof.harness.check.variants.variant import Pair, Variant, by_turns
 from opproof.harness.clock import ENDLESS, Allowed, Clock
@@ -59,6 +60,8 @@ _SWEPT_TIME_SHARE = 0.25
 _LATER_TIME_SHARE = 0.15
 _LONG_AXIS_TIME_SHARE = 0.1
 _ARRAY_TIME_SHARE = 0.12
+#: And neighbours of one that fails.
+_DELTA_TIME_SHARE = 0.25
 #: These are shares of so many seconds at most, in which a kernel of milliseconds is looked at in every size.
 _MAX_SHARED_SECONDS = 12.0
 #: Who gives more seconds has all of them used: variants are drawn until they are over.
@@ -135,10 +138,11 @@ class VariantSearch:
     def run(self, standalone: Unwatched | None = None) -> SearchResult:
         """Try the variants. `standalone` asks the candidate from a standalone script.
 
-        Raises UsageError where the reference declines the inputs as given, or where none has the name asked for.
+        Raises UsageError where the reference declines the inputs as given, or where none has the name asked for, and
+        OutOfTime where there is no time for one.
         """
         found, wish = self.found, self.wish
-        for same in self._generate():
+        for same in take_until_refused(self._generate()):
             begun = self.clock.spent
             self.names.append(same[0].name)
             if self._is_needless(same[0]):
@@ -150,8 +154,16 @@ class VariantSearch:
             raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {names}.")
         last = FinalResult(found)
         if (wish.neighbours or wish.last) and not any(t.fails for t in found):
-            last = FinalPass(self.ask, self.bounded, wish, self.space.isolated).run(found, self.clock, standalone)
-        return SearchResult(last.tried, (*last.left, *self.left), len(found), last.advisories)
+            with suppress(OutOfTime):
+                last = FinalPass(self.ask, self.bounded, wish, self.space.isolated).run(found, self.clock, standalone)
+        left, tried = (*([LEFT] if wish.calls.refused else last.left), *self.left), last.tried
+        if wish.neighbours and wish.only is None:
+            inputs = CallSpace(self.space.pairs, self.space.kept, ())
+            sized = self.space.is_factory or self.space.by_shape
+            seconds = _DELTA_TIME_SHARE * wish.seconds
+            with suppress(OutOfTime):
+                tried = add_delta(tried, inputs, lambda variant: self._try((variant,)), sized=sized, seconds=seconds)
+        return SearchResult(tried, left, len(found), last.advisories)
 
     def _generate(self) -> Iterator[tuple[Variant, ...]]:
         """Make the variants in the order in which they are tried, each with the same of other data."""
@@ -243,6 +255,8 @@ class VariantSearch:
         try:
             one = self._try(same)
         except OutOfTime:
+            if not self.found:
+                raise
             self.left.append(f"{first.name}{_SEEN if first.seen else ''}")
             return False
         given_up = bool(one.declined) and one.by is DeclinedBy.REFERENCE  # which tells nothing of the others

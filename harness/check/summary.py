@@ -96,6 +96,12 @@ def describe_left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
     return (text,) if names else ()
 
 
+def add_left_out(report: Report, names: Sequence[str], seconds: float) -> Report:
+    """The report with what there was no time for beside it."""
+    notes = (*report.not_judged, *describe_left_out(names, seconds))
+    return replace(report, not_judged=notes, left=report.left + len(names))
+
+
 def _list_unsupported(recorded: Sequence[Recorded], judged: tuple[str, ...]) -> list[str]:
     places: dict[str, list[str]] = {}
     for one, result in recorded:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -22,8 +23,13 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 PARTS = {"complex64": "f32", "complex128": "f64"}
 
 CONTIGUOUS = "contiguous"
-#: Begins a layout that is as given: its axes from the outermost in memory on, as "axes 0213".
+#: Begins a layout that is as given: its axes from the outermost in memory on, as "axes 0213"; where there are gaps, of
+#: each axis how many times, or by how much more than, what lies within it a step is; and numbers before the first.
 _AXES = "axes "
+#: Of these more than so many are left out: what lies before tells nothing but how a tensor is aligned.
+_MAX_OFFSET = 64
+#: What lies beside integers; beside floats lies NaN.
+_BESIDE_INTEGERS = 77
 #: Labels and masks have so many elements at least; and what is added to scores to mask them is no larger.
 _MIN_MARKS = 4
 _MAX_MASKING_SCORE = -1e4
@@ -94,11 +100,29 @@ def take_tensor(
 
 
 def _find_layout(value: Any) -> str:
-    """How a tensor lies in memory: with exchanged axes, as projections of attention come, or else contiguous."""
+    """How a tensor lies in memory: with exchanged axes and gaps, as parts of a projection come, or else contiguous."""
     if not hasattr(value, "is_contiguous") or value.is_contiguous() or 0 in value.stride() or value.dim() > 9:
         return CONTIGUOUS
-    order = sorted(range(value.dim()), key=value.stride, reverse=True)
-    return CONTIGUOUS if order == sorted(order) else _AXES + "".join(map(str, order))
+    order, steps, within = sorted(range(value.dim()), key=value.stride, reverse=True), list[str](), 1
+    for axis in reversed(order):
+        n, step = value.shape[axis], value.stride(axis)
+        if n > 1 and step < within:  # windows that overlap
+            return CONTIGUOUS
+        step = step if n > 1 else within
+        steps.append(f"+{step - within}" if step % within else f"x{step // within}")
+        within = step * n
+    if {*steps} == {"x1"}:
+        return CONTIGUOUS if order == sorted(order) else _AXES + "".join(map(str, order))
+    return f"{_AXES}{''.join(map(str, order))} {','.join(reversed(steps))} {value.storage_offset() % _MAX_OFFSET}"
+
+
+def layout_of_cotangents(tensors: Sequence[CallTensor]) -> str:
+    """How gradients come in where tensors lie so: as the first that is not contiguous, without gaps as given."""
+    layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
+    if not layout.startswith(_AXES):
+        return layout
+    order = layout.split()[1]
+    return CONTIGUOUS if [*order] == sorted(order) else _AXES + order
 
 
 def as_array(value: Any) -> tuple[Array, str]:
@@ -137,13 +161,12 @@ def to_torch(torch: Any, tensor: CallTensor, device: str) -> Any:
 
 def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
     """A contiguous tensor in another layout."""
-    order = [int(axis) for axis in layout.removeprefix(_AXES)] if layout.startswith(_AXES) else []
-    if order and len(order) == plain.dim():
-        return plain.permute(order).contiguous().permute(np.argsort(order).tolist())
+    if layout.startswith(_AXES) and len(layout.split()[1]) == plain.dim():
+        return _place_as_given(torch, plain, *layout.removeprefix(_AXES).split())
     if layout == "transposed" and plain.dim() >= 2:
         return plain.transpose(-1, -2).contiguous().transpose(-1, -2)
     if layout == "sliced" and plain.dim():
-        wide = torch.full((*plain.shape[:-1], 2 * plain.shape[-1]), 77, device=plain.device).to(plain.dtype)
+        wide = _make_room(torch, plain, (*plain.shape[:-1], 2 * plain.shape[-1]))
         wide[..., ::2] = plain
         return wide[..., ::2]
     if layout == "gapped" and plain.dim() >= 2:  # by 4, so that pairs and fours of a row stay together
@@ -155,7 +178,7 @@ def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
     if layout == "channels" and plain.dim() >= 4:  # last in memory, as convolutions like them
         return plain.movedim(1, -1).contiguous().movedim(-1, 1)
     if layout == "offset":
-        room = torch.full((plain.numel() + 3,), 77, device=plain.device).to(plain.dtype)
+        room = _make_room(torch, plain, (plain.numel() + 3,))
         room[3:] = plain.reshape(-1)
         return room[3:].view(plain.shape)
     if layout == "broadcast" and plain.dim():  # behind the one slice there lie no others that are like it
@@ -165,10 +188,29 @@ def apply_layout(torch: Any, plain: Any, layout: str) -> Any:
 
 def _place_within(torch: Any, plain: Any, shape: tuple[int, ...]) -> Any:
     """The tensor as the first part, along every axis, of a larger one of this shape."""
-    room = torch.full(shape, 77, device=plain.device).to(plain.dtype)
+    room = _make_room(torch, plain, shape)
     part = room[tuple(slice(n) for n in plain.shape)]
     part.copy_(plain)
     return part
+
+
+def _place_as_given(torch: Any, plain: Any, order: str, steps: str = "", offset: str = "0") -> Any:
+    """The tensor with the axes and gaps of a layout as given."""
+    strides, within = [0] * plain.dim(), 1
+    for axis, step in zip(
+        map(int, reversed(order)), reversed(steps.split(",") if steps else ["x1"] * len(order)), strict=True
+    ):
+        strides[axis] = within * int(step[1:]) if step[0] == "x" else within + int(step[1:])
+        within = strides[axis] * plain.shape[axis]
+    part = _make_room(torch, plain, (int(offset) + within,)).as_strided(plain.shape, strides, int(offset))
+    part.copy_(plain)
+    return part
+
+
+def _make_room(torch: Any, like: Any, shape: tuple[int, ...]) -> Any:
+    """Memory for a tensor and what lies beside it, which nobody may read for a number of the tensor."""
+    beside = math.nan if like.is_floating_point() or like.is_complex() else _BESIDE_INTEGERS
+    return torch.full(shape, beside, device=like.device).to(like.dtype)
 
 
 def is_float8(kind: str) -> bool:

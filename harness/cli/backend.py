@@ -1,4 +1,4 @@
-"""Commands for those who write a backend or an operator: init, skill, header, check-backend, precision."""
+"""Commands for those who write a backend or an operator: init, skill, header, check-backend, precision, selfcheck."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 from opproof.cases._registry import LEVELS
 from opproof.core.errors import UsageError
 from opproof.core.system import HOST_MEMORY, TIMEOUT
-from opproof.harness.cli.options import MEBIBYTES, SECONDS, Choice, check_finite, split_values
+from opproof.harness.cli.options import MEBIBYTES, SECONDS, Choice, split_values
 
 if TYPE_CHECKING:
-    from opproof.harness.precision.survey import Measurement
+    from opproof.harness.precision.measure import Measurement
 
 
 #: What to type in the folder, by the kind of backend.
@@ -110,7 +110,7 @@ def header_command() -> None:
 @click.command("check-backend")
 @click.argument("spec", metavar="exec:COMMAND")
 @click.option("--op", default="", metavar="OP", help="Ask for this pointwise operator of one tensor.")
-@click.option("--timeout", type=SECONDS, callback=check_finite, default=10.0, show_default=True, help="Seconds a call.")
+@click.option("--timeout", type=SECONDS, default=10.0, show_default=True, help="Seconds a call.")
 def check_backend_command(*, spec: str, op: str, timeout: float) -> int:
     """Hold a few small dialogues with COMMAND in the exec protocol, and say what is wrong with its answers.
 
@@ -132,19 +132,15 @@ def check_backend_command(*, spec: str, op: str, timeout: float) -> int:
     try:
         for step in check(backend, op):
             wrong += step.state == "wrong"
-            click.echo(f"{step.state:8}  {step.what}: {step.got}" if step.state != "wrong" else _describe_wrong(step))
+            said = f"{step.state:8}  {step.what}: {step.got}"
+            if step.state == "wrong":
+                said = f"wrong     {step.what}\n          expected  {step.expected}\n          got       {step.got}"
+            click.echo(said)
     finally:
         backend.stop()
     told = f"{wrong} dialogues went wrong; see docs/reference/exec-protocol.md."
     click.echo(told if wrong else "It speaks the protocol.")
     return 1 if wrong else 0
-
-
-def _describe_wrong(step: object) -> str:
-    from opproof.harness.run.hosts.exec_dialogues import DialogueStep
-
-    assert isinstance(step, DialogueStep)
-    return f"wrong     {step.what}\n          expected  {step.expected}\n          got       {step.got}"
 
 
 @click.command("precision")
@@ -154,9 +150,7 @@ def _describe_wrong(step: object) -> str:
 @click.option("--dtype", "dtypes", multiple=True, metavar="f16,bf16,...", help="Only these dtypes.")
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Seeds 0 to N - 1.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option(
-    "--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds a case."
-)
+@click.option("--timeout", type=SECONDS, default=TIMEOUT, show_default=True, help="Seconds a case.")
 @click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
 @click.option("--write", is_flag=True, help="Bring the precision.toml of a built-in backend, or --out, up to date.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="The file for --write.")
@@ -182,8 +176,7 @@ def precision_command(
     """
     from tqdm import tqdm
 
-    from opproof.harness.precision.measure import make_rows
-    from opproof.harness.precision.survey import Measurement, measure_tasks, plan_tasks
+    from opproof.harness.precision.measure import Measurement, make_rows, measure_tasks, plan_tasks
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.task import HostLimits
     from opproof.reports.precision import render_table
@@ -222,9 +215,42 @@ def _find_target(backend: str, out: Path | None) -> Path:
 def _write_measurement(target: Path, measurement: Measurement) -> None:
     from opproof.backends import precision
     from opproof.backends.precision import render_text
-    from opproof.harness.precision.survey import merge_measured
+    from opproof.harness.precision.measure import merge_measured
     from opproof.reports.files import write
 
     entries = merge_measured(precision.read(target), measurement)
     write(target, render_text(entries))
     click.echo(f"{target}: {len(entries)} declarations")
+
+
+@click.command("selfcheck")
+@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
+def selfcheck_command(*, names: tuple[str, ...], level: str, seed: int, folders: tuple[str, ...]) -> int:
+    """Compare NumPy with PyTorch, and each vjp with autograd, finite differences and the complex step.
+
+    Exit status: 0 all agree, 1 some do not.
+    """
+    from tqdm import tqdm
+
+    from opproof.core.errors import UsageError
+    from opproof.harness.run.plan import Selection, select_cases, select_operators
+    from opproof.harness.selftest.selfcheck import cases_to_check, check
+
+    try:
+        import torch
+    except ImportError:
+        raise UsageError("selfcheck needs PyTorch, which is not installed; pip install 'opproof[torch]'.") from None
+    torch.set_num_threads(1)
+    selection = Selection(ops=split_values(names), level=level, folders=folders)
+    ops = {op.name: op for op in select_operators(selection)}
+    chosen = cases_to_check([c.with_seed(seed) for c in select_cases(selection)])
+    disagreements = []
+    for case in tqdm(chosen, unit="case", disable=None, leave=False):
+        disagreements += check(case, ops[case.op], torch)
+    for d in disagreements:
+        click.echo(f"{d.check}: {d.case}\n  {d.message}")
+    click.echo(f"selfcheck: {len(ops)} operators, {len(chosen)} cases, {len(disagreements)} disagreements")
+    return 1 if disagreements else 0

@@ -1,4 +1,4 @@
-"""Commands for a PyTorch program: check a candidate against a reference, capture the operators that it runs."""
+"""Commands for a program of yours: check a candidate against a reference, audit its tests, capture what it runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from opproof.core.dtypes import VARY
 from opproof.core.errors import UsageError
-from opproof.harness.cli.options import SECONDS, check_finite
+from opproof.harness.cli.options import PATH, SECONDS, parse_duration
 
 if TYPE_CHECKING:
     from opproof.harness.capture.recorder import CapturedCalls
@@ -21,16 +21,13 @@ if TYPE_CHECKING:
 
 def _parse_sizes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     """Whole numbers by the name of a size, of texts such as head_dim=64,128."""
-    pairs = [text.rpartition("=") for text in values]
-    if wrong := next(
-        (v for v, (key, _, n) in zip(values, pairs, strict=True) if not re.fullmatch(_SIZES, n) or not key), ""
-    ):
-        raise click.BadParameter(f"{wrong!r}: expected NAME=N, such as x.-1=1024.", ctx, param)
-    return {key: tuple(map(int, n.split(","))) for key, _, n in pairs}
-
-
-#: Whole numbers in a row.
-_SIZES = r"\d+(,\d+)*"
+    sizes = {}
+    for text in values:
+        key, _, numbers = text.rpartition("=")
+        if not key or not re.fullmatch(r"\d+(,\d+)*", numbers):
+            raise click.BadParameter(f"{text!r}: expected NAME=N, such as x.-1=1024.", ctx, param)
+        sizes[key] = tuple(map(int, numbers.split(",")))
+    return sizes
 
 
 def _add_contract(command: Callable[..., int]) -> Callable[..., int]:
@@ -64,10 +61,13 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 
 
 @click.command("check")
-@click.argument("reference", type=click.Path(path_type=Path))
-@click.argument("candidate", type=click.Path(path_type=Path), required=False)
+@click.argument("reference", type=PATH)
+@click.argument("candidate", type=PATH, required=False)
+@click.option(
+    "--workload", type=PATH, default=None, metavar="FILE", help="Of a FlashInfer definition: sizes and indices."
+)
 @click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
-@click.option("--seconds", type=SECONDS, callback=check_finite, default=20.0, show_default=True, help="Of processors.")
+@click.option("--seconds", type=SECONDS, default=20.0, show_default=True, help="Of processors.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
 @click.option("--only", default=None, metavar="VARIANT", help="Try one variant alone, by the report's name of it.")
 @click.option("--compute", default=None, metavar="PRECISION", help="Declare a lower precision: storage, tf32, f16.")
@@ -80,10 +80,10 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 @_add_contract
 @click.option("--accept-partial", is_flag=True, help="Exit with 0 though most variants were not tried in time.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
-@click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
+@click.option("--html", type=PATH, default=None, metavar="FILE", help="Write a page too.")
 def check_command(
-    *, reference: Path, candidate: Path | None, dtype: str | None, seconds: float, seed: int, only: str | None,
-    compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
+    *, reference: Path, candidate: Path | None, workload: Path | None, dtype: str | None, seconds: float, seed: int,
+    only: str | None, compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
     time: bool, values_only: bool, accept_partial: bool, as_json: bool, html: Path | None,
     **declared: Any,
 ) -> int:  # fmt: skip
@@ -91,23 +91,29 @@ def check_command(
 
     The reference is PyTorch: reference(*tensors) and inputs(seed, dtype), for candidate(*tensors); or KernelBench's
     Model, get_inputs and get_init_inputs, for ModelNew. Its values and gradients in float64 are the truth. Where it has
-    probabilities(*tensors) in the place of reference, the candidate is to draw by them.
+    probabilities(*tensors) in the place of reference, the candidate is to draw by them. A Definition and a Solution of
+    FlashInfer-Bench, two files of JSON, are judged by their values.
 
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved, or fewer than half of the variants that
     were planned were tried in --seconds; with --accept-partial that is 0.
     """
     from opproof.core.system import keep_what_is_freed
+    from opproof.harness.check.call.definitions import unpack_definition
     from opproof.harness.check.call.isolated import load_pair
     from opproof.harness.check.options import CheckOptions
     from opproof.harness.check.run import check_candidate
     from opproof.harness.run.finish import Exit, status_of
 
     keep_what_is_freed()
+    given_files = (reference,) if candidate is None else (reference, candidate)
+    if reference.suffix == ".json" and candidate is not None:
+        reference, candidate = unpack_definition(reference, candidate, workload)
+        values_only = True
     files = (reference,) if candidate is None else (reference, candidate)
     sides = load_pair(reference, files[-1], seed)
     before = reference.read_bytes()
-    given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
-    options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
+    given = {"--workload": workload, "--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
+    options = [f" {k} {quote(str(v))}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
     contract, of_contract = _read_contract(declared, sides.contract)
     options += [of_contract]
     options += [" --reuses-outputs"] * reuses_outputs + [" --beyond"] * beyond
@@ -116,7 +122,7 @@ def check_command(
         contract=contract, reuses_outputs=reuses_outputs, bits=bits, beyond=beyond, advise=advise,
         time=time, only=only, properties=sides.properties, tolerance=sides.tolerance,
         probabilities=sides.probabilities,
-        again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
+        again=f"opproof check {' '.join(quote(str(f)) for f in given_files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
     report = check_candidate(sides.candidate, sides.reference, sides.inputs, wish)
     if not reference.is_file() or reference.read_bytes() != before:
@@ -133,13 +139,11 @@ def check_command(
 
 
 @click.command("capture", context_settings={"ignore_unknown_options": True})
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The file of cases.")
+@click.option("-o", "--out", type=PATH, required=True, metavar="FILE", help="The file of cases.")
 @click.option("--data", is_flag=True, help="Keep the data of each case's first call too, beside FILE, in .safetensors.")
-@click.option(
-    "--from", "model", type=click.Path(path_type=Path), metavar="MODEL", help="An ONNX model, which is not run."
-)
+@click.option("--from", "model", type=PATH, metavar="MODEL", help="An ONNX model, which is not run.")
 @click.option("--dim", "dims", multiple=True, metavar="NAME=N", help="The length of an axis that MODEL names, 1 else.")
-@click.argument("script", type=click.Path(path_type=Path), required=False)
+@click.argument("script", type=PATH, required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def capture_command(
     *, out: Path, data: bool, model: Path | None, dims: tuple[str, ...], script: Path | None, arguments: tuple[str, ...]
@@ -180,3 +184,34 @@ def _tell(calls: CapturedCalls, out: Path) -> None:
     if calls.unmapped:
         rest = ", ".join(f"{name} ({n})" for name, n in calls.unmapped.most_common())
         click.echo(f"not operators of opproof, or not as they were called: {rest}")
+
+
+@click.command("audit")
+@click.option("--kernel", required=True, metavar="MODULE:FUNCTION", help="What the tests test; a class by its name.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at once; all cores by default.")
+@click.option("--for", "seconds", default="10m", show_default=True, callback=parse_duration, metavar="TIME")
+@click.option("--only", multiple=True, metavar="DEFECT", help="Plant this one, by the report's name of it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, with the test that kills each.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- pytest TESTS...")
+def audit_command(
+    *, kernel: str, jobs: int | None, seconds: float, only: tuple[str, ...], as_json: bool, command: tuple[str, ...]
+) -> int:
+    """Run tests of yours with one planted defect after another in the function that they test.
+
+    Says which defects survive, and of each a line of a test that would kill it. Nothing of yours is changed.
+
+    Exit status: 0 all are killed, 1 some survive, 2 the call is wrong, or tests fail without a defect, 3 the time was
+    too short.
+    """
+    from opproof.core.system import count_cores
+    from opproof.harness.audit.run import run_audit
+    from opproof.harness.run.finish import Exit
+    from opproof.reports.audit import Fate
+
+    if not seconds:
+        raise UsageError("--for takes a time, such as 10m.")
+    report = run_audit(kernel, command, jobs or count_cores(), seconds, only)
+    click.echo(report.to_json() if as_json else str(report))
+    if report.select(Fate.SURVIVES):
+        return int(Exit.FAILED)
+    return int(Exit.PASSED if report.select(Fate.KILLED) and not report.select(Fate.NOT_TRIED) else Exit.NO_EVIDENCE)

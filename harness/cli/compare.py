@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-_FILE = click.Path(path_type=Path)
-_FACTOR = click.FloatRange(min=1)
+from opproof.core.errors import UsageError
+from opproof.harness.cli.options import PATH, Finite
 
-
-def _number(_: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    """The value of an option, which nan is not: it is neither below nor above the least that is allowed."""
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is not in the range x>=1.", param=option)
-    return value
+_FACTOR = Finite(min=1)
 
 
 @click.command("compare")
-@click.argument("baseline", type=_FILE)
-@click.argument("new", type=_FILE)
+@click.argument("baseline", type=PATH)
+@click.argument("new", type=PATH)
 @click.option(
-    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X", callback=_number,
+    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X",
     help="An operator whose largest error grows more than this is a regression, though it still passes.",
 )  # fmt: skip
 @click.option(
-    "--max-rms-growth", type=_FACTOR, default=3.0, show_default=True, metavar="X", callback=_number,
+    "--max-rms-growth", type=_FACTOR, default=3.0, show_default=True, metavar="X",
     help="So is one of which the RMS or the bias of an array grows more than this.",
 )  # fmt: skip
-@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the comparison as Markdown.")
-@click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write the HTML report of NEW with its changes.")
+@click.option("--markdown", "markdown_file", type=PATH, metavar="FILE", help="Write the comparison as Markdown.")
+@click.option("--html", "html_file", type=PATH, metavar="FILE", help="Write the HTML report of NEW with its changes.")
 @click.option("--anyway", is_flag=True, help="Compare also runs of other versions or rules.")
 def compare_command(
     *,
@@ -48,9 +42,8 @@ def compare_command(
     Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
     3 they have no record in common, 4 nothing is worse but opproof itself failed on records of NEW.
     """
-    from opproof.core.errors import UsageError
     from opproof.core.system import uncollected
-    from opproof.harness.run.finish import Exit
+    from opproof.harness.run.finish import Exit, render_page
     from opproof.reports import bench
     from opproof.reports._results import Texts
     from opproof.reports.baseline import read_run
@@ -75,12 +68,7 @@ def compare_command(
         if markdown_file is not None:
             write(markdown_file, changes_text.format_markdown(since))
         if html_file is not None:
-            from opproof.harness.repro.script import docs_of, scripts_of
-            from opproof.reports import html
-
-            header, results = after
-            scripts = scripts_of(header, results)
-            write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
+            write(html_file, render_page(*after, changes=since))
         for why in differ:
             click.echo(f"Beware: {why}.")
         click.echo(changes_text.format_text(replace(since, conditions="")))  # which was said first
@@ -110,8 +98,8 @@ def baseline_command() -> None:
 
 
 @baseline_command.command("save")
-@click.argument("run", type=_FILE)
-@click.argument("baseline", type=_FILE)
+@click.argument("run", type=PATH)
+@click.argument("baseline", type=PATH)
 def save(*, run: Path, baseline: Path) -> None:
     """Write what the run in RUN found to the folder BASELINE, whose old contents it replaces."""
     from opproof.reports import read_results
@@ -128,15 +116,14 @@ def save(*, run: Path, baseline: Path) -> None:
 
 
 @baseline_command.command("update")
-@click.argument("run", type=_FILE)
-@click.argument("baseline", type=_FILE)
+@click.argument("run", type=PATH)
+@click.argument("baseline", type=PATH)
 @click.option("--prune", is_flag=True, help="Drop the records that RUN did not try.")
 def update(*, run: Path, baseline: Path, prune: bool) -> None:
     """Take the run in RUN over into BASELINE: only lines of what changed change.
 
     A figure stays as it was while the error is within a factor of 2 of it, and records that RUN did not try stay.
     """
-    from opproof.core.errors import UsageError
     from opproof.reports import read_results
     from opproof.reports.baseline import read_baseline, update_records, write_baseline
     from opproof.reports.changes import compare_runs, explain_incomparable
@@ -151,7 +138,6 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
 
 def _check_whole(run: Path, planned: int, count: int) -> None:
-    from opproof.core.errors import UsageError
 
     if planned > count or not count:
         raise UsageError(
@@ -165,12 +151,11 @@ def history_command() -> None:
 
 
 @history_command.command()
-@click.argument("run", type=_FILE)
-@click.argument("history", type=_FILE)
+@click.argument("run", type=PATH)
+@click.argument("history", type=PATH)
 @click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
 def add(*, run: Path, history: Path, commit: str) -> None:
     """Add the run in RUN to the folder HISTORY, and write its page anew. The same run again replaces itself."""
-    from opproof.core.errors import UsageError
     from opproof.reports import read_results
     from opproof.reports.history import kept
     from opproof.reports.history.page import publish

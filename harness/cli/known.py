@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opproof.core.verdicts import Mode
-from opproof.harness.cli.options import SECONDS, check_finite, split_values
+from opproof.harness.cli.options import PATH, SECONDS, split_values
 from opproof.harness.known_failures.known import Known
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, with_known
 from opproof.harness.run.scheduler import Pool
@@ -18,7 +18,7 @@ from opproof.harness.run.task import Task
 from opproof.reports import Result
 
 if TYPE_CHECKING:
-    from opproof.harness.known_failures.audit import EntryCheck
+    from opproof.harness.known_failures.findings import EntryCheck
 
 
 @click.group("known")
@@ -27,16 +27,14 @@ def known_command() -> None:
 
 
 @known_command.command("check")
-@click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.argument("folder", required=False, type=PATH, metavar="[DIR]")
 @click.option("-b", "--backend", help="As of run, instead of the results in DIR.")
-@click.option(
-    "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Not the backend's own, but this list."
-)
+@click.option("--known", "ledger", type=PATH, metavar="FILE", help="Not the backend's own, but this list.")
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="How many: 0, 1, 2, ...")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only what it says of these operators.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
-@click.option("--timeout", type=SECONDS, callback=check_finite, default=30.0, show_default=True, help="Seconds a case.")
+@click.option("--timeout", type=SECONDS, default=30.0, show_default=True, help="Seconds a case.")
 @click.option("--write", is_flag=True, help="Set units and rms to at most twice what was seen; all else stays.")
 def check(
     *, folder: Path | None, backend: str | None, ledger: Path | None, seeds: int, names: tuple[str, ...],
@@ -62,14 +60,13 @@ def check(
         if write:
             raise UsageError("--write sets limits from several seeds; give -b BACKEND in place of DIR.")
         return _check_results(folder, ledger, set(split_values(names)))
-    return _check_backend(str(backend), ledger, seeds, names, folders, jobs, timeout, write=write)
+    return _check_backend(str(backend), ledger, seeds, set(split_values(names)), folders, jobs, timeout, write=write)
 
 
 def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
-    from opproof.harness.known_failures.audit import check_entries
-    from opproof.harness.known_failures.findings import Extent, of_versions, read_built_in
+    from opproof.harness.known_failures.findings import Extent, check_entries, of_versions, read_built_in
     from opproof.harness.known_failures.known import read_known
-    from opproof.harness.run.merge import selection_of
+    from opproof.harness.run.finish import selection_of
     from opproof.harness.run.plan import scope_of
     from opproof.reports import read_results
 
@@ -84,26 +81,22 @@ def _check_results(folder: Path, ledger: Path | None, ops: set[str]) -> int:
 
 
 def _check_backend(
-    backend: str, ledger: Path | None, seeds: int, names: tuple[str, ...], folders: tuple[str, ...],
+    backend: str, ledger: Path | None, seeds: int, ops: set[str], folders: tuple[str, ...],
     jobs: int | None, timeout: float, *, write: bool,
 ) -> int:  # fmt: skip
     """Run what a list covers, with several seeds, and check it by that."""
     from opproof.core.system import count_cores
-    from opproof.harness.known_failures.audit import check_entries, rewrite
-    from opproof.harness.known_failures.findings import find_entries, of_versions
-    from opproof.harness.run.scheduler import Pool
+    from opproof.harness.known_failures.findings import check_entries, find_entries, of_versions, rewrite
     from opproof.harness.run.task import HostLimits, op_name_of
 
-    ops = set(split_values(names))
     with Pool(HostLimits(count_cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:
         about = [pool.describe(backend)]
         path, entries = find_entries(backend, ledger)
         _, silent = of_versions((entry for _, entry in entries), about)
         speaking = [(n, e) for n, e in entries if of_versions([e], about)[0] and (not ops or e.ops & ops)]
         known = [entry for _, entry in speaking]
-        results = run_planned(
-            pool, [t for t in plan_tasks(backend, known, seeds, folders) if not ops or op_name_of(t) in ops]
-        )
+        planned = plan_tasks(backend, known, seeds, folders)
+        results = run_planned(pool, [t for t in planned if not ops or op_name_of(t) in ops])
     found = check_entries(known, results)
     changes = {place: c.changes for (place, _), c in zip(speaking, found, strict=True) if c.changes}
     if write and changes:
@@ -115,7 +108,7 @@ def _check_backend(
 
 
 def _print_checks(found: Sequence[EntryCheck], silent: Sequence[str], seeds: int) -> int:
-    from opproof.harness.known_failures.audit import format_summary, format_table
+    from opproof.harness.known_failures.findings import format_summary, format_table
 
     click.echo(format_table(found))
     for sentence in [*(said for c in found for said in c.sentences), *silent, format_summary(found, seeds)]:

@@ -27,10 +27,8 @@ def list_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="All that is known of each: names elsewhere, parameters, dtypes.")
 def list_ops(*, as_json: bool) -> None:
     """Operators with their formulas."""
-    if as_json:
-        _print(facts_of_operators(), as_json=True)
-        return
-    _print([{"op": n, "summary": summary(n)} for n in names()], as_json=False)
+    rows = facts_of_operators() if as_json else [{"op": n, "summary": summary(n)} for n in names()]
+    _print(rows, as_json=as_json)
 
 
 @list_command.command("graphs")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +22,29 @@ if TYPE_CHECKING:
 
 #: Up to days, not years: a system's calls take no larger number of seconds.
 MAX_SECONDS = 10**6
-SECONDS = click.FloatRange(min=0, min_open=True, max=MAX_SECONDS)
+
+
+class Finite(click.FloatRange):
+    """A number of a range, which nan is not: it is neither below nor above the ends."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number. Raises BadParameter."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"nan is not in the range x{'>' if self.min_open else '>='}{self.min:g}.", param, ctx)
+        return number
+
+
+SECONDS = Finite(min=0, min_open=True, max=MAX_SECONDS)
+PATH = click.Path(path_type=Path)
 
 #: Up to what no machine has, and a system's calls still take.
 MEBIBYTES = click.IntRange(min=64, max=2**30)
 
 _RANDOM = "random"
+#: Where words lie that complete an option: a module, and what it has under a name, or gives when that is called.
+OPERATORS = "opproof.reference_ops._op:names"
+DTYPES = "opproof.core.dtypes:DTYPES"
 _OWN = "Operators of your own: a folder or a file."
 
 
@@ -37,13 +56,6 @@ class Choice(click.Choice[str]):
         del ctx
         words = [str(w) for w in self.choices]
         return f"{value!r} is not one of {', '.join(map(repr, words))}{suggest(str(value), words)}"
-
-
-def check_finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """The value, unless it is not a number, which is inside every range."""
-    if math.isnan(value):
-        raise click.BadParameter("nan is not in the range x>0: give seconds, such as 30.", ctx, param)
-    return value
 
 
 #: Seconds of a unit of time, by its letter.
@@ -140,8 +152,8 @@ def choose_cases(first: str, levels: Sequence[str] = LEVELS, **told: str) -> Cal
     `first` is the level where none is named.
     """
     modes = click.Choice(["forward", "gradient", *(["refusal"] if EXHAUSTIVE in levels else [])])
-    ops: dict[str, Any] = {"multiple": True, "metavar": "OP[,OP...]", "shell_complete": complete_operators}
-    dtypes: dict[str, Any] = {"multiple": True, "metavar": "f32,f16,...", "shell_complete": complete_dtypes}
+    ops: dict[str, Any] = {"multiple": True, "metavar": "OP[,OP...]", "shell_complete": complete_words(OPERATORS)}
+    dtypes: dict[str, Any] = {"multiple": True, "metavar": "f32,f16,...", "shell_complete": complete_words(DTYPES)}
     files: dict[str, Any] = {"multiple": True, "help": "The cases of a file, or of a model: opproof list models."}
     options = (
         click.option("-o", "--op", "names", help="Only these operators.", **ops),
@@ -189,21 +201,14 @@ def complete_backends(ctx: click.Context, param: click.Parameter, incomplete: st
     return [CompletionItem(name) for name in list_built_in() if name.startswith(incomplete)]
 
 
-def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from opproof.reference_ops._op import names
+def complete_words(place: str) -> Callable[..., list[CompletionItem]]:
+    """What completes the part behind the last comma."""
 
-    del ctx, param
-    return _complete_last(names(), incomplete)
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        del ctx, param
+        found = pkgutil.resolve_name(place)
+        words = found() if callable(found) else found
+        head, comma, part = incomplete.rpartition(",")
+        return [CompletionItem(f"{head}{comma}{word}") for word in words if word.startswith(part)]
 
-
-def complete_dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    del ctx, param
-    from opproof.core.dtypes import DTYPES
-
-    return _complete_last(tuple(DTYPES), incomplete)
-
-
-def _complete_last(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The words that the part behind the last comma begins."""
-    head, comma, part = incomplete.rpartition(",")
-    return [CompletionItem(f"{head}{comma}{word}") for word in words if word.startswith(part)]
+    return complete

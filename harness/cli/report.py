@@ -1,4 +1,4 @@
-"""Commands on the results of a run: report renders them again, merge makes one run of shards."""
+"""Commands on what runs leave behind: report renders their results again, merge joins shards, cache looks after it."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from pathlib import Path
 
 import click
 
+from opproof.core.errors import UsageError
+from opproof.harness.cli.options import PATH
+from opproof.harness.run.cache.store import CacheStore, locate_folder, place
 from opproof.reports import Header, Result
 from opproof.reports.remarks import Remarks
 
-_REPORT_FILE = click.Path(path_type=Path)
-
 
 @click.command("report")
-@click.argument("folder", type=_REPORT_FILE, metavar="DIR")
-@click.option("--html", type=_REPORT_FILE, metavar="FILE", help="Write the HTML report.")
-@click.option(
-    "--markdown", type=_REPORT_FILE, metavar="FILE", help="Write the Markdown report, for a pull-request comment."
-)
-@click.option("--junit", type=_REPORT_FILE, metavar="FILE", help="Write JUnit XML, which CI servers show.")
-@click.option("--csv", type=_REPORT_FILE, metavar="FILE", help="Write a table of the records as CSV.")
+@click.argument("folder", type=PATH, metavar="DIR")
+@click.option("--html", type=PATH, metavar="FILE", help="Write the HTML report.")
+@click.option("--markdown", type=PATH, metavar="FILE", help="Write the Markdown report, for a pull-request comment.")
+@click.option("--junit", type=PATH, metavar="FILE", help="Write JUnit XML, which CI servers show.")
+@click.option("--csv", type=PATH, metavar="FILE", help="Write a table of the records as CSV.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations, and append to $GITHUB_STEP_SUMMARY.")
 @click.option("--all", "everything", is_flag=True, help="Print every cause of failures, not the first few.")
-@click.option("--baseline", type=_REPORT_FILE, metavar="DIR", help="An earlier run that the HTML report compares with.")
+@click.option("--baseline", type=PATH, metavar="DIR", help="An earlier run that the HTML report compares with.")
 def report_command(*, folder: Path, github: bool, everything: bool, baseline: Path | None, **files: Path | None) -> int:
     """Print the summary of the results in DIR, and write the reports asked for.
 
     Exit status: as of run; 1 also where planned records did not run.
     """
-    from opproof.core.errors import UsageError
     from opproof.harness.run.finish import status_of
     from opproof.reports import read_results, terminal
     from opproof.reports._text import format_line
@@ -57,11 +55,15 @@ def report_command(*, folder: Path, github: bool, everything: bool, baseline: Pa
 def _write(
     kind: str, file: Path, header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None
 ) -> None:
+    from opproof.harness.run.finish import render_page
     from opproof.reports import junit, markdown, tables
+    from opproof.reports.baseline import read_run
+    from opproof.reports.changes import compare_runs
     from opproof.reports.files import replacing, write
 
     if kind == "html":
-        write(file, _render_page(header, results, remarks, baseline))
+        since = None if baseline is None else compare_runs(read_run(baseline), (header, results))
+        write(file, render_page(header, results, changes=since, remarks=remarks.every))
     elif kind == "markdown":
         write(file, markdown.render(header, results, remarks=remarks.every))
     elif kind == "junit":
@@ -69,17 +71,6 @@ def _write(
     else:
         with replacing(file) as fresh, fresh.open("w", encoding="utf-8", newline="") as opened:
             tables.write_csv(results, opened)
-
-
-def _render_page(header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None) -> str:
-    from opproof.harness.repro.script import docs_of, scripts_of
-    from opproof.reports import html
-    from opproof.reports.baseline import read_run
-    from opproof.reports.changes import compare_runs
-
-    since = None if baseline is None else compare_runs(read_run(baseline), (header, results))
-    scripts = scripts_of(header, results)
-    return html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since, remarks=remarks.every)
 
 
 def _print_annotations(header: Header, results: Sequence[Result], remarks: Remarks) -> None:
@@ -94,15 +85,10 @@ def _print_annotations(header: Header, results: Sequence[Result], remarks: Remar
             opened.write(github.format_job_summary(header, results, remarks.every))
 
 
-_FILE_MERGE = click.Path(path_type=Path)
-
-
 @click.command("merge")
-@click.argument("folders", nargs=-1, required=True, type=_FILE_MERGE, metavar="DIR...")
-@click.option("--out", type=_FILE_MERGE, required=True, metavar="DIR", help="Where the whole run goes.")
-@click.option(
-    "--known", "ledger", type=_FILE_MERGE, metavar="FILE", help="Ledger that the parts were run with, to check."
-)
+@click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="Where the whole run goes.")
+@click.option("--known", "ledger", type=PATH, metavar="FILE", help="Ledger that the parts were run with, to check.")
 @click.option("--quiet", is_flag=True, help="No table; the failures and the last line only.")
 def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet: bool) -> int:
     """Join the results in DIR..., the shards of a run or runs of several backends, and report on the whole.
@@ -110,10 +96,44 @@ def merge_command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, 
     A folder that holds another run is left as it is; the next free name is used then, and said.
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
-    from opproof.harness.run.finish import Exit
-    from opproof.harness.run.merge import merge_folders
+    from opproof.harness.run.finish import Exit, merge_folders
 
     missing, status = merge_folders(folders, out, ledger, quiet=quiet)
     for sentence in missing:
         click.echo(f"missing: {sentence}")
     return Exit.FAILED if missing else status
+
+
+@click.group("cache")
+def cache_command() -> None:
+    """What is known of cases from earlier runs: data, expected values, bounds.
+
+    It lies in OPPROOF_CACHE, or in the folder of the user's caches. What an operator or opproof itself made before a
+    change of it is not used any more.
+    """
+
+
+@cache_command.command("info")
+def show_info() -> int:
+    """Say where it is and how much it holds."""
+    store = _store()
+    held = store.info()
+    store.close()
+    click.echo(f"{held.path}\n{held.entries:,} entries, {held.bytes / 2**20:,.1f} MiB")
+    if held.foreign:
+        click.echo(f"{held.foreign:,} entries were not believed: this user's opproof had not written them, or not so")
+    return 0
+
+
+@cache_command.command("clear")
+def clear() -> int:
+    """Remove all of it."""
+    _store().clear()
+    return 0
+
+
+def _store() -> CacheStore:
+    here = place()
+    if here is None:
+        raise UsageError(f"there is no cache: {locate_folder()}, or the key beside it, can be neither read nor made.")
+    return CacheStore(here)

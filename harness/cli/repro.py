@@ -1,4 +1,4 @@
-"""Commands on one case: show what it holds and what is expected, shrink it to the smallest that fails alike."""
+"""Commands on cases: show one, shrink one that fails; export them as files, judge the answers that come back."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 import click
 
 from opproof.cases import Case
-from opproof.cases._data import is_unconstrained
-from opproof.cases._every import is_every
+from opproof.cases._fills.exhaustive import is_every
+from opproof.cases._fills.tensors import is_unconstrained
 from opproof.core.arrays import Array, Closed, Whole
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import UsageError
 from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import FAILED, MODES, Mode
-from opproof.harness.cli.options import MEBIBYTES, SECONDS, check_finite
+from opproof.harness.cli.options import MEBIBYTES, PATH, SECONDS, choose_cases, selection_of
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.reference import kinks
 from opproof.harness.reference.expected import expect_forward, expect_vjp
 from opproof.harness.reference.question import make_question, name_outputs
-from opproof.harness.reference.valid_case import check_case
+from opproof.harness.reference.valid_case import check_case, op_of
 from opproof.harness.reference.wrong_call import make_wrong_call
-from opproof.harness.run.plan import Selection, has_gradient, is_asked, select_operators
+from opproof.harness.run.plan import has_gradient, is_asked
 from opproof.reference_ops import Op
 from opproof.reports import Result
 
@@ -32,7 +32,7 @@ from opproof.reports import Result
 @click.command("show")
 @click.argument("case")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Whose data: the gradient's where it has one.")
-@click.option("--npz", type=click.Path(path_type=Path), metavar="FILE", help="Write all arrays to FILE.")
+@click.option("--npz", type=PATH, metavar="FILE", help="Write all arrays to FILE.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tuple[str, ...]) -> None:
     """Show CASE: inputs, expected values and gradients, and the bound of every element.
@@ -62,7 +62,7 @@ def show_command(*, case: str, mode: str | None, npz: Path | None, folders: tupl
 @click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="The first that fails by default.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option("--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds.")
+@click.option("--timeout", type=SECONDS, default=TIMEOUT, show_default=True, help="Seconds.")
 @click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
@@ -81,7 +81,7 @@ def shrink_command(
     given = check_case(Case.parse(case), folders)
     if given.wrong:
         raise UsageError(f"{given} is a wrong call, which has no smaller one; give a case without wrong=.")
-    op = select_operators(Selection(ops=(given.op,), folders=folders))[0]
+    op = op_of(given.op, folders)
     options: dict[str, Any] = {
         "strict_subnormals": strict_subnormals,
         "convention": convention,
@@ -129,7 +129,7 @@ def _render_text(first: Result, last: Result, tried: int, invalid: int) -> str:
 
 def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:
     """A line for each tensor whose numbers the operator's `domain` confines: what is done to what is drawn."""
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = op_of(case.op, tuple(folders))
     constraints = op.domain(case.shapes, **case.kwargs) if op.domain else {}
     within = {name: c.within if isinstance(c, Closed) else c for name, c in constraints.items() if name in case.shapes}
     return [
@@ -160,7 +160,7 @@ def mode_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -
 
     Raises UsageError where a gradient is asked for of a case that has none.
     """
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = op_of(case.op, tuple(folders))
     differentiated = has_gradient(case, op) and not case.wrong
     if asked == Mode.GRADIENT and not differentiated:
         raise UsageError(f"{case} has no gradient: give --mode forward, or none.")
@@ -173,7 +173,7 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
     `asked`: the mode; in some operators each has data of its own, as a gradient is drawn where there is one. See
     `mode_of`.
     """
-    op = select_operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    op = op_of(case.op, tuple(folders))
     dtype = DTYPES[case.dtype]
     mode = mode_of(case, folders, asked)
     posed = make_question(replace(case, wrong=""), op, mode).case_data
@@ -199,3 +199,92 @@ def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None)
             kind = DTYPES[case.dtype_of(argument)]
             arrays[f"gradient {argument}"], arrays[f"gradient bound {argument}"] = e2.values, bound_of(e2, kind)
     return arrays
+
+
+_SIZE = click.IntRange(min=1, max=2**40)
+
+
+@click.command("export")
+@click.argument("folder", type=PATH, metavar="DIR")
+@choose_cases("standard")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draws all data anew.")
+@click.option("--largest", type=_SIZE, default=1024, show_default=True, metavar="KIB", help="KiB that a file may have.")
+@click.option("--total", type=_SIZE, default=256, show_default=True, metavar="MIB", help="MiB that all may have.")
+def export_command(folder: Path, **options: Any) -> int:
+    """Write golden vectors to DIR: a safetensors file for every case, and manifest.json, which says how to read them.
+
+    For simulators, boards and languages that opproof does not start. What they answer, `opproof judge` judges.
+    Exit status: 3 where nothing was written.
+    """
+    from opproof.harness.run.finish import Exit
+    from opproof.harness.run.plan import make_tasks, select_cases
+    from opproof.harness.vectors.export import export
+
+    selection = selection_of(options, seed=options["seed"])
+    planned = make_tasks(("",), select_cases(selection), selection)
+    if not planned:
+        click.echo(
+            "opproof: no case matches; `opproof list cases` with the same options shows what there is.", err=True
+        )
+        return Exit.NO_EVIDENCE
+    made = export(folder, planned, options["largest"] * 2**10, options["total"] * 2**20)
+    files = len({r.file for r in made.records})
+    click.echo(f"{len(made.records)} records in {files} files: {folder / 'manifest.json'}")
+    for reason in dict.fromkeys(r.reason for r in made.left_out):
+        click.echo(f"left out: {sum(r.reason == reason for r in made.left_out)} records, since {reason}")
+    return Exit.PASSED if made.records else Exit.NO_EVIDENCE
+
+
+@click.command("judge")
+@click.argument("folder", type=PATH, metavar="DIR")
+@click.option("--answers", type=PATH, required=True, metavar="ANSWERS", help="The folder of the answers.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
+@click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
+@click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
+@click.option("--known", "ledger", type=PATH, metavar="FILE", help="Ledger of known failures (TOML).")
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("opproof-report"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report goes; to DIR-2 and so on where DIR holds anything but an earlier run of the same call.",
+)
+@click.option("--quiet", is_flag=True, help="No progress, no table; the failures and the last line only.")
+def judge_command(folder: Path, answers: Path, **options: Any) -> int:
+    """Judge the ANSWERS to the cases that `opproof export` wrote to DIR, as if a backend had just given them.
+
+    Exit status: as of run.
+    """
+    import os
+
+    from opproof.core.errors import UsageError
+    from opproof.core.system import count_cores
+    from opproof.harness.run import runner
+    from opproof.harness.run.hosts import answer_files
+    from opproof.harness.run.hosts.answer_files import KIND
+    from opproof.harness.run.plan import Selection
+    from opproof.harness.run.results.resume import Settings
+
+    exported = answer_files.read(folder)
+    if not exported.records:
+        raise UsageError(f"{folder} holds no case: export some, with opproof export -o OP DIR.")
+    if not answers.is_dir():
+        raise UsageError(f"there is no folder {answers}: give --answers the folder that holds the answers.")
+    if not any((answers / r.answer).exists() for r in exported.records):
+        wanted = exported.records[0].answer
+        raise UsageError(f"{answers} holds no answer to {folder}: expected files such as {answers / wanted}.")
+    if os.pathsep in str(folder):
+        raise UsageError(f"{folder} has {os.pathsep!r} in its name; give the folder another.")
+    modes = tuple(dict.fromkeys(r.mode for r in exported.records))
+    settings = Settings(
+        backends=(f"{KIND}:{folder}{os.pathsep}{answers}",),
+        selection=Selection(modes=modes, case_files=(str(folder / answer_files.CASES),), folders=exported.folders),
+        jobs=options["jobs"] if options["jobs"] is not None else count_cores(),
+        convention=options["convention"],
+        strict_subnormals=options["strict_subnormals"],
+        ledger=options["ledger"],
+        out=options["out"],
+        quiet=options["quiet"],
+    )
+    return runner.run(settings)

@@ -14,8 +14,8 @@ from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import RUN_LEVELS
 from opproof.harness.cli.options import (
     MEBIBYTES,
+    PATH,
     SECONDS,
-    check_finite,
     choose_cases,
     complete_backends,
     draw_seed,
@@ -28,7 +28,7 @@ from opproof.harness.cli.options import (
     seed,
     selection_of,
 )
-from opproof.harness.run.cache.location import SIZE
+from opproof.harness.run.cache.store import SIZE
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
@@ -47,9 +47,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 )
 @click.option("--wrong-calls", is_flag=True, help="Make calls that PyTorch refuses, too: they are to be refused.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
-@click.option(
-    "--timeout", type=SECONDS, callback=check_finite, default=TIMEOUT, show_default=True, help="Seconds a case."
-)
+@click.option("--timeout", type=SECONDS, default=TIMEOUT, show_default=True, help="Seconds a case.")
 @click.option(
     "--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB a worker process may use."
 )
@@ -94,11 +92,9 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="A variable that the backend's library reads its vector capability from, and the values to run under: for a C "
     "library, or a command.",
 )  # fmt: skip
+@click.option("--known", "ledger", type=PATH, metavar="FILE", help="Ledger of known failures (TOML).")
 @click.option(
-    "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
-)
-@click.option(
-    "--update-known", "proposals", type=click.Path(path_type=Path), metavar="FILE",
+    "--update-known", "proposals", type=PATH, metavar="FILE",
     help="Append entries for unexpected failures to the ledger FILE, their reasons left for you to give.",
 )  # fmt: skip
 @click.option(
@@ -106,16 +102,18 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="Draw cases from the operators' spaces for so long, such as 10m, in place of those of a level.",
 )  # fmt: skip
 @click.option(
-    "--keep", type=click.Path(path_type=Path), metavar="FILE",
+    "--keep", type=PATH, metavar="FILE",
     help="Add the smallest failing cases of a run with --for to FILE, which --cases FILE runs again.",
 )  # fmt: skip
 @click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first failure that is not known.")
+@click.option("--certify", type=PATH, metavar="FILE", help="Write a signed certificate of what was found; needs --key.")
+@click.option("--key", type=PATH, metavar="FILE", help="An Ed25519 key in PEM, which signs the certificate.")
 @click.option("--shard", default="", metavar="K/N", help="The K-th of N parts of the run; see opproof merge.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("opproof-report"), show_default=True, metavar="DIR",
+    "--out", type=PATH, default=Path("opproof-report"), show_default=True, metavar="DIR",
     help="Where the report goes; to DIR-2 and so on where DIR holds anything but an earlier run of the same call.",
 )  # fmt: skip
-@click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the interrupted run in DIR.")
+@click.option("--resume", type=PATH, metavar="DIR", help="Go on with the interrupted run in DIR.")
 @click.option(
     "--in-process", is_flag=True,
     help="The backend in the judge's own process: a debugger works, and nothing keeps the backend from the judge.",
@@ -154,6 +152,10 @@ def run_command(context: click.Context, /, **options: Any) -> int:
         raise UsageError(
             "--keep takes the failures of a run that draws its cases; give --for as well, such as --for 10m."
         )
+    if (options["certify"] is None) != (options["key"] is None):
+        raise UsageError("--certify FILE and --key FILE go together: what is written, and what signs it; give both.")
+    if options["certify"] is not None and (len(set(options["backends"])) != 1 or options["shard"] or options["isa"]):
+        raise UsageError("a certificate is of one backend's whole run: give one -b, and neither --shard nor --isa.")
     if options["wrong_calls"] and (options["cases"] or options["case_files"]):
         raise UsageError("--wrong-calls adds the wrong calls of operators; leave out --case and --cases, or name one.")
     number = options["seed"] if options["resume"] is not None else draw_seed(options["seed"])

@@ -105,38 +105,48 @@ def _multiples(got: Array, of: float, u: float, wrong: NDArray[np.bool_]) -> boo
     return bool(np.log2(np.maximum(of / spacing, 1)[got[wrong] != 0]).sum() >= MIN_EVIDENCE_BITS)
 
 
-#: Units of the rounding of x² that errors have: at most, and the median of the wrong ones at least; how much smaller
-#: than x² what is expected is, and how many elements there are at least.
-_MAX_SQUARE_UNITS = 8.0
-_MIN_MEDIAN_SQUARE_UNITS = 0.02
-_MAX_RELATIVE_VARIANCE = 2.0**-6
-_MIN_CANCELLED_ELEMENTS = 4
+#: Squares of means over variances of what is far from 0, and of what is not.
+_MIN_FAR_RATIO = 1e3
+_MIN_OFF_RATIO = 16.0
+_MAX_NEAR_RATIO = 4.0
+#: Errors of the whole, in roundoffs of the square of the mean over the variance, where a variance is such a difference.
+_SQUARE_ERRORS = (2.0**-7, 64.0)
 
 
 def find_cancelled_squares(w: WrongTensor) -> str | None:
-    """Of a variance, or of its root, of numbers far from 0: sums are those of float32 where the dtype has 16 bits."""
-    x = w.inputs[0]
-    if w.mode is not Mode.FORWARD or Trait.STATISTIC not in w.op.traits or x is None or x.size <= w.got.size:
+    """Of a variance, or what is divided by a deviation: errors as large as the square of a mean over a variance.
+
+    Of an operator that takes a statistic, or of a function that is right where numbers are about 0, and wrong where
+    they are far from it alone. Sums are those of float32 where the dtype has 16 bits.
+    """
+    forward = [v for v in (w, *w.others) if v.mode is Mode.FORWARD and v.which == w.which]
+    far, wrong = _measure_offset(w), [v for v in forward if v.failing.any()]
+    near = [v for v in forward if not v.failing.any() and _measure_offset(v) <= _MAX_NEAR_RATIO]
+    if w.mode is not Mode.FORWARD or far < _MIN_FAR_RATIO or not (near or Trait.STATISTIC in w.op.traits):
         return None
-    if "correction" not in w.params or not np.isfinite(x).all() or w.failing.sum() < _MIN_CANCELLED_ELEMENTS:
+    if any(_measure_offset(v) < _MIN_OFF_RATIO for v in wrong):
         return None
-    kind = DTYPES[w.dtype]
+    kind, size = DTYPES[w.dtype], np.abs(w.expected)
     u, stored = (DTYPES["f32"].u, 2 * kind.u) if kind.narrow else (kind.u, 0.0)
-    square = float(np.max(np.abs(x))) ** 2
-    for power in (1, 2):  # a variance, and a deviation
-        expected, got = w.expected**power, np.sign(w.got) * np.abs(w.got) ** power
-        error = np.abs(got - expected) - stored * power * np.abs(expected)
-        small = np.median(expected) < _MAX_RELATIVE_VARIANCE * square
-        near = (error <= _MAX_SQUARE_UNITS * u * square).all() and np.median(
-            error[w.failing]
-        ) >= _MIN_MEDIAN_SQUARE_UNITS * u * square
-        if small and near:
-            units = error.max() / (u * square)
-            return (
-                f"{w.what} has errors of the size that x² is rounded by (at most {units:.2g} units), however small it "
-                "is: as where it is the difference of E[x²] and E[x]²"
-            )
-    return None
+    error = np.maximum(np.abs(w.got - w.expected) - stored * size, 0)
+    least, most = (share * u * far * np.sqrt(np.mean(np.square(size))) for share in _SQUARE_ERRORS)
+    if not least <= np.sqrt(np.mean(np.square(error))) <= most:
+        return None
+    return (
+        f"{w.what} is wrong where numbers are far from 0 beside their spread, by what rounding makes of x²: as where a "
+        "variance is the difference of E[x²] and E[x]²"
+    )
+
+
+def _measure_offset(w: WrongTensor) -> float:
+    """The square of the mean over the variance, of the first input that has one: of all, or of the middle row."""
+    x = next((x for x in w.inputs if x is not None and x.dtype.kind == "f" and x.size > 1 and np.ptp(x) > 0), None)
+    if x is None or not np.isfinite(x).all():
+        return 0.0
+    rows = x.reshape(-1, x.shape[-1])
+    spreads = rows.var(-1)
+    by_row = np.square(rows.mean(-1))[spreads > 0] / spreads[spreads > 0]
+    return max(float(np.mean(x) ** 2 / np.var(x)), float(np.median(by_row)) if by_row.size else 0.0)
 
 
 _ENDLESS_EPS = 1e300

@@ -9,8 +9,8 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
-from opproof.harness.diagnose import inputs
-from opproof.harness.diagnose.inputs import MIN_DISTINCT_VALUES
+from opproof.harness.diagnose import other_call
+from opproof.harness.diagnose.other_call import MIN_DISTINCT_VALUES
 from opproof.harness.diagnose.wrong import WrongTensor
 from opproof.harness.judge.bound import C, floor_of
 from opproof.reference_ops import Trait
@@ -162,7 +162,7 @@ def find_sign(w: WrongTensor) -> str | None:
     if w.expected.dtype.kind == "b":
         return f"every element of {w.what} is negated" if w.fits(~w.expected) else None
     if w.fits(-w.expected):
-        reason = next((swap.as_if for swap in inputs.iter_swaps(w) if swap.as_if), "")
+        reason = next((swap.as_if for swap in other_call.iter_swaps(w) if swap.as_if), "")
         return f"every element of {w.what} has the wrong sign{reason and f', as if {reason}'}"
     if w.fits(np.abs(w.expected)):
         return f"{w.what} has lost its sign: it is the absolute value of what is expected"

@@ -43,7 +43,8 @@ def find_swapped_parameters(w: WrongTensor) -> str | None:
     for a, b in combinations(params, 2):
         x, y = params[a], params[b]
         alike = (is_number(x) and is_number(y)) or (type(x) is type(y) and x is not None)
-        if is_same(x, y) or not (_has_one_none(x, y) or ({a, b} <= {*given} and alike)):
+        has_one_none = (x is None and is_number(y)) or (y is None and is_number(x))
+        if is_same(x, y) or not (has_one_none or ({a, b} <= {*given} and alike)):
             continue
         if w.explained(params={**params, a: params[b], b: params[a]}):
             return f"the parameters {a} and {b} are swapped"
@@ -111,10 +112,6 @@ def iter_replacements(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
         yield (math.inf if isinstance(now, float) else now), ""
 
 
-def _has_one_none(a: Any, b: Any) -> bool:
-    return (a is None and is_number(b)) or (b is None and is_number(a))
-
-
 def is_same(a: Param, b: Param) -> bool:
     """Equality of parameters in which nan equals itself."""
     return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
@@ -127,7 +124,8 @@ _NEIGHBOUR_FRACTION = 1 / 16
 
 def find_other_value(w: WrongTensor) -> str | None:
     """Another value that the operator's own cases use, the opposite, or a neighbour."""
-    if name := next((n for n, now in w.params.items() if is_explained_by_smaller(w, n, now) and _is_none(w, n)), None):
+    smaller = (n for n, now in w.params.items() if is_explained_by_smaller(w, n, now))
+    if name := next((n for n in smaller if w.explained(params={**w.params, n: 0.0})), None):  # no such number at all
         return f"{w.what} is that of a smaller {name} than {format_param(w.params[name])}"
     found = _find_value(w)
     if found is None or not _is_blurred(w, *found):
@@ -135,11 +133,6 @@ def find_other_value(w: WrongTensor) -> str | None:
     name, value = found
     than = f"another {name} than {format_param(w.params[name])}"
     return f"{w.what} is that of {than}: {format_param(value)} explains it, and so do its neighbours"
-
-
-def _is_none(w: WrongTensor, name: str) -> bool:
-    """Whether no such number at all explains it too."""
-    return w.explained(params={**w.params, name: 0.0})
 
 
 def suggest_other_value(w: WrongTensor) -> str | None:

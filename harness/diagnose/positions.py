@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
 from opproof.core.arrays import Array
 from opproof.core.verdicts import Mode
-from opproof.harness.diagnose.inputs import TensorRef, find_changed_tensor
+from opproof.harness.diagnose.other_call import TensorRef, find_changed_tensor
 from opproof.harness.diagnose.wrong import WrongTensor
 
 

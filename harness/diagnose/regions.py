@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._every import is_every
-from opproof.cases._uneven import TRUTHS
+from opproof.cases._fills.by_tensor import TRUTHS
+from opproof.cases._fills.exhaustive import is_every
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.harness.diagnose.wrong import WrongTensor

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._data import bits_of
-from opproof.cases._fills import PIECEWISE
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import WRONG, Mode, Verdict
@@ -43,10 +42,7 @@ from opproof.harness.reference.roundoff import RUNS
 #: The most slices that are drawn, and the most of suspects' that are judged by noise of their own.
 MAX_DRAWN_SLICES = 8
 MAX_JUDGED_SUSPECTS = 256
-#: Slices that are drawn for the scale at a place of each to tell that of the others: a softmax that is nearly 1 there
-#: has a scale of a thousandth.
-MIN_SETTLING_SLICES = 4
-#: Beyond so many bounds by the largest scale of the drawn slices an element of ordinary data is wrong in any case.
+#: Beyond so many bounds by the largest scale of the drawn slices an element is hardly right.
 MIN_FAR_BOUNDS = 8.0
 
 
@@ -59,8 +55,7 @@ def judge_in_slices(posed: Question, answer: Outputs, rules: Rules, room: ChunkP
     drawn = _draw_slices(asked)
     narrow, wide = ({n: _find_scales(asked, drawn[n], n, largest=largest) for n in arrays} for largest in (False, True))
     screens = _check_elements(asked, narrow, wide)
-    settled = frozenset(name for name, slices in drawn.items() if len(slices) >= MIN_SETTLING_SLICES)
-    suspected, unsettled = _judge_suspects(asked, screens, wide, settled)
+    suspected, unsettled = _judge_suspects(asked, screens)
     first = [*{id(s): s for slices in drawn.values() for s in slices}.values()]
     summed = _sum_up(answer, first, suspected, screens, unsettled)
     return replace(summed, left_out=find_missing(posed, answer))
@@ -160,13 +155,11 @@ def _count_covered(asked: LargeAnswer, name: str) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _judge_suspects(
-    asked: LargeAnswer, screens: Mapping[str, Screen], wide: Mapping[str, Scales], settled: frozenset[str]
-) -> tuple[list[JudgedSlice], int]:
-    """Slices of suspects, judged, the farthest out first; and how many others are far beyond any scale that was seen.
+def _judge_suspects(asked: LargeAnswer, screens: Mapping[str, Screen]) -> tuple[list[JudgedSlice], int]:
+    """Slices of suspects, judged until one is wrong, the farthest out first; and how many others are far beyond any
+    scale that was seen.
 
-    Where slices are small, also those of the elements that are the closest to the narrow bound. What is far beyond the
-    scales of the results `settled`, of which enough slices were drawn, is wrong; of others noise of their own tells.
+    Where slices are small, also those of the elements that are the closest to the narrow bound.
     """
     axes, slices = asked.room.axes, count(make_whole_block(asked.room.axes))
     most = MAX_DRAWN_SLICES if slices <= MAX_DRAWN_SLICES else max(1, min(MAX_JUDGED_SUSPECTS, slices // 64))
@@ -184,11 +177,10 @@ def _judge_suspects(
             continue
         if len(judged) >= most:
             unsettled += suspect.out > MIN_FAR_BOUNDS
-        elif suspect.out > MIN_FAR_BOUNDS and name in settled and asked.posed.case.fill in PIECEWISE:
-            judged[block, name] = by_other_scales(asked, block, name, wide[name])
+            continue
+        judged[block, name] = by_its_noise(asked, block, name, suspect=True)
+        if judged[block, name].judgement.verdict in WRONG:
             break  # that settles it
-        else:
-            judged[block, name] = by_its_noise(asked, block, name, suspect=True)
     return list(judged.values()), unsettled
 
 
@@ -337,15 +329,6 @@ def _complete(asked: LargeAnswer, block: Block, name: str) -> set[str]:
     if sum(sizes.values()) * SUMMED_BYTES_PER_ELEMENT <= asked.room.memory / 2:
         return set(complete)
     return {n for n, size in sizes.items() if n == name or size <= sizes[name]}
-
-
-def by_other_scales(asked: LargeAnswer, block: Block, name: str, scale: Scales) -> JudgedSlice:
-    """The result `name` of `block` judged by what other slices have: for what is wrong by far."""
-    shape = asked.shapes[name]
-    values = evaluate_in_block(asked.posed, asked.room, block, name, shape)
-    place = region_of(asked.room.axes, block, name, shape)
-    expected = [asked.expected(name, values, scale, place) if n == name else None for n in asked.names]
-    return _judge_block(asked, block, expected)
 
 
 def _judge_block(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._every import is_part
+from opproof.cases._fills.exhaustive import is_part
 from opproof.cases._layouts import cotangent_layout, layouts_of
 from opproof.core.arrays import Array, has_same_bits
 from opproof.core.dtypes import DTYPES, round_to

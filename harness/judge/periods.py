@@ -14,7 +14,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._data import bits_of
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.arrays import Array, bytes_of
 from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import WRONG, Mode, Verdict

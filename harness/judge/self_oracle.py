@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._data import bits_of
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict

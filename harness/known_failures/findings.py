@@ -1,4 +1,4 @@
-"""What a run says of entries: which of them speak of it, what fails the run, and what is only news."""
+"""What a run says of entries, and several seeds of the cases that they cover: what fails the run, what is only news."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import opproof.backends
 from opproof.core.capabilities import library_of
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import FAILED, OPEN, Verdict
-from opproof.harness.known_failures.known import Known, read_known
-from opproof.harness.known_failures.limits import measure_finite_size
+from opproof.harness.known_failures.known import Known, read_known, strip_seed
+from opproof.harness.known_failures.limits import (
+    calculate_limit,
+    find_largest_figures,
+    is_high,
+    limits_of,
+    measure_finite_size,
+)
 from opproof.reports import Result
-from opproof.reports._text import format_count
+from opproof.reports._text import format_count, format_line, number
+from opproof.reports.files import write
 
 
 class Extent(IntEnum):
@@ -163,14 +171,12 @@ def find_shown(found: Iterable[Finding]) -> set[tuple[frozenset[str], str]]:
 
 
 def _describe_news(f: Finding) -> str:
-    if f.entry.operators or not f.explained or not f.passing:
+    passing = f.passing
+    if f.entry.operators or not f.explained or not passing:
         return ""
-    return f"is mended in part: {_describe_some(f.passing)} of {len(f.covered):,} pass; leave them out of its patterns."
-
-
-def _describe_some(passing: Sequence[Result]) -> str:
     names = ", ".join(f"{r.case} {r.mode}" for r in passing[:3])
-    return f"{len(passing):,} ({names}{', …' if len(passing) > 3 else ''})"
+    some = f"{len(passing):,} ({names}{', …' if len(passing) > 3 else ''})"
+    return f"is mended in part: {some} of {len(f.covered):,} pass; leave them out of its patterns."
 
 
 #: Ledgers of the built-in backends, applied to their runs unasked.
@@ -189,32 +195,22 @@ def read_built_in(spec: str) -> list[Known]:
     A variant or another build, such as torch:cuda or ggml:PATH, inherits every cause that is executed: it explains
     nothing where it does not hold. Patterns with a size speak of the default alone, unless they name backends.
     """
-    path = ledger_of(spec)
-    if path is None:
+    if ledger_of(spec) is None:
         return []
-    return [replace(entry, backend=spec, backends=(), built_in=True) for _, entry in read_own_entries(path, spec)]
-
-
-def read_own_entries(path: Path, spec: str) -> list[tuple[int, Known]]:
-    """The entries for `spec` in a ledger that comes with a library, each with its place in the file."""
-    library = path.parent.name
-    entries = (e if e.specs else replace(e, backends=_speaks_of(e, library)) for e in read_known(path))
-    return [(place, entry) for place, entry in enumerate(entries) if entry.covers_backend(spec)]
-
-
-def _speaks_of(entry: Known, library: str) -> tuple[str, ...]:
-    """The backends that an entry of the library's list means where it names none."""
-    return (library, f"{library}:*", f"{library}@*") if entry.operators else (library,)
+    return [replace(entry, backend=spec, backends=(), built_in=True) for _, entry in find_entries(spec, None)[1]]
 
 
 def find_entries(spec: str, ledger: Path | None) -> tuple[Path, list[tuple[int, Known]]]:
-    """`ledger`, or that which comes with the library, and what it says of `spec`. Raises UsageError."""
+    """`ledger`, or that which comes with the library, and what it says of `spec`, with places. Raises UsageError."""
     path = ledger_of(spec) if ledger is None else ledger
     if path is None:
         raise UsageError(f"{spec} comes without a ledger; give one with --known FILE.")
-    if ledger is None:
-        return path, read_own_entries(path, spec)
-    return path, [(place, e) for place, e in enumerate(read_known(path)) if e.covers_backend(spec)]
+    entries = read_known(path)
+    if ledger is None:  # the library's own, whose entries mean the library where they name no backend
+        own = path.parent.name
+        every = (own, f"{own}:*", f"{own}@*")
+        entries = [e if e.specs else replace(e, backends=every if e.operators else (own,)) for e in entries]
+    return path, [(place, e) for place, e in enumerate(entries) if e.covers_backend(spec)]
 
 
 def of_versions(known: Iterable[Known], backends: Sequence[Mapping[str, str]]) -> tuple[list[Known], list[str]]:
@@ -247,3 +243,129 @@ def _begins(version: str, beginning: str) -> bool:
     """Whether 2.13 begins 2.13 and 2.13.1, not 2.130."""
     rest = version.removeprefix(beginning)
     return version.startswith(beginning) and not (beginning[-1:].isdigit() and rest[:1].isdigit())
+
+
+@dataclass(frozen=True)
+class EntryCheck:
+    """An entry, what its cases did, and the limits that follow from it."""
+
+    finding: Finding
+    own: tuple[Result, ...]  # failures that are this entry's to explain
+    unexplained: tuple[Result, ...]  # failures of its cases that no entry explains
+    shown_beside: bool = False  # another entry of the same operators and reason explained something
+
+    @property
+    def objections(self) -> list[str]:
+        """What is wrong with the entry, a few words each."""
+        entry, now = self.finding.entry, limits_of(self.own)  # what it would say if it were written today
+        if not self.finding.covered:
+            return ["not seen: it covers no case"] if entry.is_expected else []
+        said: list[str] = []
+        if entry.operators:
+            causes = {c for r in self.finding.failing for c in r.causes}  # followed by what their functions raised
+            said = [f"raised: {cause}" for cause in sorted(causes) if cause.startswith(f"{entry.cause}: ")]
+            missed = entry.is_expected and not self.own and not self.shown_beside
+            return [*said, *(["not seen: it explained nothing"] if missed else []), *self._unexplained]
+        failing = {(strip_seed(r.case), r.mode) for r in self.finding.failing}
+        passing = {(strip_seed(r.case), r.mode) for r in self.finding.passing} - failing
+        if entry.is_expected and len(passing) > len(failing) > 0:
+            said.append(
+                f"too wide: {format_count(len(passing), 'case')} of {len(passing) + len(failing):,} never failed"
+            )
+        for name, old, largest in self._figures:
+            if is_high(old, largest):
+                said.append(f"too high: {name} = {old:g}, at most {largest:.3g} was seen")
+        if not self.own:
+            said += ["not seen: nothing failed so"] if entry.is_expected else []
+        else:
+            unseen = [n for n in ("nonfinite", "zeros") if getattr(entry, n) and not getattr(now, n)]
+            said += [f"not seen: {name} = true" for name in unseen]
+        return [*said, *self._unexplained]
+
+    @property
+    def _unexplained(self) -> list[str]:
+        if not self.unexplained:
+            return []
+        r, count = self.unexplained[0], format_count(len(self.unexplained), "failure")
+        limits = "" if self.finding.entry.operators else " outside the limits"
+        return [f"unexplained: {count}{limits}, such as {r.case} {r.mode} {r.verdict}"]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The objections, each with the entry's name."""
+        return [f"{self.finding.entry.name}: {format_line(said)}" for said in self.objections]
+
+    @property
+    def _figures(self) -> list[tuple[str, float, float]]:
+        """The limits that are numbers: name, what the entry has, and the largest that was seen."""
+        entry, largest = self.finding.entry, find_largest_figures(self.own)
+        pairs = (("units", entry.units, largest.units), ("rms", entry.rms, largest.rms))
+        return [(name, old, new) for name, old, new in pairs if old is not None and new is not None]
+
+    @property
+    def changes(self) -> dict[str, float]:
+        """The limits to write instead of those that are too high, or lower than what was seen."""
+        return {
+            name: calculate_limit(largest)
+            for name, old, largest in self._figures
+            if old < largest or is_high(old, largest)
+        }
+
+
+def check_entries(known: Iterable[Known], results: Sequence[Result]) -> list[EntryCheck]:
+    """A check for every entry, from records over some seeds."""
+    found = make_findings(known, results)
+    explained, shown = {id(r) for f in found for r in f.explained}, find_shown(found)
+    return [
+        EntryCheck(
+            f,
+            tuple(r for r in f.named if f.entry.explains(r) or (id(r) not in explained and not f.entry.operators)),
+            tuple(r for r in f.failing if id(r) not in explained),
+            key_of(f.entry) in shown,
+        )
+        for f in found
+    ]
+
+
+def rewrite(path: Path, changes: Mapping[int, Mapping[str, float]]) -> None:
+    """Change numbers of the ledger's entries, by their place; comments and order stay. Raises UsageError."""
+    import tomlkit
+
+    document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
+    for place, numbers in changes.items():
+        for name, value in numbers.items():
+            document["known"][place][name] = int(value) if value == int(value) else value
+    write(path, tomlkit.dumps(document))
+
+
+_HEAD = ("entry", "covered", "failed", "passed", "largest units", "units allowed")
+
+
+def format_table(checks: Sequence[EntryCheck]) -> str:
+    """A row for each entry: how many records it covers, fail, pass, and the largest error beside its limit."""
+    from tabulate import tabulate
+
+    rows = [_format_row(c) for c in checks]
+    return str(tabulate(rows, _HEAD, disable_numparse=True, colalign=("left", *["right"] * 5)))
+
+
+def format_summary(checks: Sequence[EntryCheck], seeds: int) -> str:
+    """The last line."""
+    objections = sum(len(c.objections) for c in checks)
+    entries = "1 entry" if len(checks) == 1 else f"{len(checks):,} entries"
+    records = format_count(sum(len(c.finding.covered) for c in checks), "record")
+    return f"{entries}, {records} over {format_count(seeds, 'seed')}: {format_count(objections, 'objection')}"
+
+
+def _format_row(c: EntryCheck) -> tuple[str, ...]:
+    f = c.finding
+    more = len(f.entry.globs) - 1
+    limit = ", ".join(f.entry.failures) if f.entry.is_fault else number(f.entry.units, 3)
+    what = f"{', '.join(f.entry.operators)} ({f.entry.cause})" if f.entry.operators else format_line(f.entry.globs[0])
+    counts = (f"{len(some):,}" for some in (f.covered, f.failing, f.passing))
+    return (
+        what + (f" and {more} more" if more > 0 else ""),
+        *counts,
+        number(find_largest_figures(c.own).units, 3),
+        limit,
+    )

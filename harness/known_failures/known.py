@@ -2,52 +2,10 @@
 
     [[known]]
     operators = ["cosh", "sinh"]
-    modes = ["gradient"]                  # optional, like all down to where: any, if unstated
-    dtypes = ["f16"]
-    backends = ["ggml", "ggml:*"]
-    versions = ["2.13", "2.14"]           # of the backend, beginnings; in others the entry explains nothing
-    where = { machine = "x86_64", features = ["avx512f"] }
-    seen_on = { without = ["fma"] }       # machines on which it shows; on others nobody misses it
+    vjp = "multiply_stored_factor"        # a function of causes.py beside the file: see causes.py
     reason = "g sinh(x) stores sinh(x) in f16, which overflows where the product with g does not"
-    link = "https://..."                  # optional
-    until = 2027-01-01                    # optional; from that day on the entry fails the run
 
-and one cause, which is executed (harness/known_failures/causes.py): the answer is explained where it is right, within
-the ordinary bound, under the changed reference, in every element that fails.
-
-    vjp = "multiply_stored_factor"        # a function of causes.py beside the file, in place of the operator's own,
-    forward = "look_up_in_f16_table"      # of values; or a table of functions by operator
-    arithmetic = "storage"                # in which either is computed, or the operator's own formula: see ARITHMETICS
-    rounding = "truncate"                 # of that arithmetic, where it is not to nearest
-    undefined = "rows_with_nan"           # a function that gives a mask of the elements where anything may stand
-    when = "is_permuted"                  # a predicate on the question; only where it holds does the entry speak
-
-A fault has no number. It is explained by what the library says, or where it happens:
-
-    verdict = "ERROR"                     # or verdicts, a list: CRASH, OUT_OF_BOUNDS, WRONG_SHAPE, NOT_REPEATABLE ...
-    message = "grad_input must be contiguous"   # words of the record's message
-    when = "is_permuted"
-
-Where no cause can be executed, an entry has patterns of case ids and a size:
-
-    patterns = ["gelu[*f16;fill=wide*"]   # * matches anything, all else is literal, any seed is meant
-    verdict = "WRONG_VALUE"
-    units = 210                           # the limit: what is farther off is another failure
-    without_cause = "why no cause can be executed"
-
-`pattern`, `backend` and `mode` say the same of one. Limits are:
-
-    units      largest error in units of honest rounding
-    rms        beside units: the largest RMS of an array's units
-    nonfinite  true: NaN and infinity where numbers belong, or numbers for these; finite elements stay within units
-    zeros      true: nothing but zeros comes, which is never this failure otherwise
-    share      largest share of a tensor's finite elements that fail; all of them may never, unless it is 1. Without
-               units it is the limit of errors that no number measures: wrong indices, anything where 0 is exact
-    verdict    a fault, which needs no number
-
-Patterns of case ids: * matches anything, all else is literal. One that names no seed means every seed.
-
-Ledgers are TOML files of entries, tables of one name, decoded into their type.
+docs/explanation/known-failures.md says what else an entry may hold, and when it explains a failure.
 """
 
 from __future__ import annotations
@@ -58,7 +16,7 @@ import functools
 import re
 import tomllib
 import typing
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -133,37 +91,29 @@ def read_tables(path: Path, name: str) -> Sequence[Any]:
 
 def decode_entries(path: Path, name: str, kind: type[T], entries: Sequence[Any]) -> list[T]:
     """`entries` of the file as `kind`, as in read_entries."""
-    return [
-        _decode_entry(f"{path}, entry {number}", name, kind, entry) for number, entry in enumerate(entries, start=1)
-    ]
-
-
-def _decode_entry(where: str, name: str, kind: type[T], entry: Any) -> T:
-    if not isinstance(entry, dict):
-        raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
-    fields = _find_fields(typing.cast("Hashable", kind))
-    needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]  # type: ignore[arg-type]
-    if missing := [field for field in needed if field not in entry]:
-        raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
-    for key, value in entry.items():
-        if key not in fields:
-            raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(fields)}.")
-        try:
-            msgspec.convert(value, fields[key])
-        except msgspec.ValidationError:
-            raise UsageError(f"{where}: {key} is {value!r}; expected {_describe_type(fields[key])}.") from None
-    try:
-        return msgspec.convert(entry, kind)
-    except msgspec.ValidationError as error:  # what the type itself refuses
-        raise UsageError(f"{where}: {error}.") from None
-
-
-@functools.cache
-def _find_fields(kind: Hashable) -> dict[str, Any]:
-    """The types of the fields of a dataclass: slow to find out, and asked for every entry."""
-    hints = typing.get_type_hints(kind)
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
-    return {f.name: hints[f.name] for f in fields if f.metadata != NOT_OF_THE_FILE}
+    hints = typing.get_type_hints(kind)
+    types = {f.name: hints[f.name] for f in fields if f.metadata != NOT_OF_THE_FILE}
+    needed = [f.name for f in fields if f.default is dataclasses.MISSING]
+    decoded = []
+    for number, entry in enumerate(entries, start=1):
+        where = f"{path}, entry {number}"
+        if not isinstance(entry, dict):
+            raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
+        if missing := [field for field in needed if field not in entry]:
+            raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
+        for key, value in entry.items():
+            if key not in types:
+                raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(types)}.")
+            try:
+                msgspec.convert(value, types[key])
+            except msgspec.ValidationError:
+                raise UsageError(f"{where}: {key} is {value!r}; expected {_describe_type(types[key])}.") from None
+        try:
+            decoded.append(msgspec.convert(entry, kind))
+        except msgspec.ValidationError as error:  # what the type itself refuses
+            raise UsageError(f"{where}: {error}.") from None
+    return decoded
 
 
 def _describe_type(hint: Any) -> str:

@@ -19,7 +19,7 @@ LIMIT_FACTOR = 2.0
 
 @dataclass(frozen=True)
 class ErrorLimits:
-    """Those of an entry, as harness/known_failures/known.py says them; None and False where it has none."""
+    """Those of an entry, see docs/explanation/known-failures.md; None and False where it has none."""
 
     units: float | None = None
     rms: float | None = None
@@ -59,19 +59,11 @@ def measure_finite_size(result: Result) -> float:
     return severity_of(result.finite_units if result.nonfinite else result.units)
 
 
-@dataclass(frozen=True)
-class LargestFigures:
-    """The largest figures of some failures; None where none has one."""
-
-    units: float | None
-    rms: float | None
-
-
-def find_largest_figures(failures: Iterable[Result]) -> LargestFigures:
-    """The largest units and RMS. Of zeros they say nothing, and infinite units are no figure."""
+def find_largest_figures(failures: Iterable[Result]) -> ErrorLimits:
+    """The largest units and RMS, None where there are none. Of zeros they say nothing; infinite units are no figure."""
     numbers = [r for r in failures if r.verdict in SIZED and not r.zeros]
     sizes = [size for r in numbers if math.isfinite(size := measure_finite_size(r)) and (size > 0 or not r.nonfinite)]
-    return LargestFigures(max(sizes, default=None), max((r.rms for r in numbers if r.rms), default=None))
+    return ErrorLimits(max(sizes, default=None), max((r.rms for r in numbers if r.rms), default=None))
 
 
 def limits_of(failures: Iterable[Result]) -> ErrorLimits:

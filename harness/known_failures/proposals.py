@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from opproof.core.dtypes import DTYPES
 from opproof.core.text import escape_unprintable
@@ -55,12 +54,11 @@ def read(path: Path) -> list[Known]:
     """The entries that the ledger has already, also those whose reason nobody has given yet. Raises UsageError."""
     if not path.exists():
         return []
-    entries = [_with_reason(entry) if isinstance(entry, dict) else entry for entry in read_tables(path, "known")]
+    entries = read_tables(path, "known")
+    for entry in entries:
+        if isinstance(entry, dict) and not str(entry.get("reason", "")).strip():
+            entry["reason"] = "to be given"
     return decode_entries(path, "known", Known, entries)
-
-
-def _with_reason(entry: dict[str, Any]) -> dict[str, Any]:
-    return entry if str(entry.get("reason", "")).strip() else {**entry, "reason": "to be given"}
 
 
 def add(path: Path, entries: Sequence[Known], results: Sequence[Result]) -> str:
@@ -96,16 +94,15 @@ def propose(results: Sequence[Result]) -> list[Proposal]:
         records: dict[str, list[Result]] = {}
         for r in failing:
             records.setdefault(strip_seed(r.case), []).append(r)
-        by_size: dict[int, list[Proposal]] = {}
+        by_size: dict[int, tuple[list[str], list[Result]]] = {}  # by the decade of the limit
         for pattern, cases in cover(kind.op, list(records), others - set(records), wide=kind.verdict not in SIZED):
-            proposal = Proposal((pattern,), tuple(r for case in cases for r in records[case]))
-            by_size.setdefault(_find_decade(proposal.results), []).append(proposal)
-        proposals += map(_join_proposals, by_size.values())
+            covered = [r for case in cases for r in records[case]]
+            units = limits_of(covered).units
+            patterns, some = by_size.setdefault(0 if units is None else math.floor(math.log10(units)), ([], []))
+            patterns.append(pattern)
+            some += covered
+        proposals += [Proposal(tuple(patterns), tuple(some)) for patterns, some in by_size.values()]
     return proposals
-
-
-def _join_proposals(some: Sequence[Proposal]) -> Proposal:
-    return Proposal(tuple(p for one in some for p in one.patterns), tuple(r for one in some for r in one.results))
 
 
 def _classify(r: Result) -> _Kind:
@@ -113,11 +110,6 @@ def _classify(r: Result) -> _Kind:
     without = sized and r.nonfinite > 0 and (r.share is None or r.share == 1)
     immeasurable = sized and math.isinf(measure_finite_size(r))
     return _Kind(r.op, r.backend, r.mode, r.verdict, r.zeros, r.nonfinite > 0, without, immeasurable)
-
-
-def _find_decade(results: Sequence[Result]) -> int:
-    units = limits_of(results).units
-    return 0 if units is None else math.floor(math.log10(units))
 
 
 #: Parts of an id that a pattern may name at once.
@@ -178,8 +170,8 @@ _BLANK = "  # say why this fails, and whose defect it is; opproof refuses an ent
 _PLACE = re.compile(r"(?<=\()/\S*?/(?:site-packages/|(?=opproof/))")
 
 
-def format_entry(patterns: Sequence[str], failures: Sequence[Result], reason: str = "", **more: str) -> str:
-    """The entry for failures of one backend, mode and verdict, with `more` keys; in a comment, what it is made of."""
+def format_entry(patterns: Sequence[str], failures: Sequence[Result]) -> str:
+    """The entry for failures of one backend, mode and verdict, its reason blank; in a comment, what it is made of."""
     first = failures[0]
     why = next((t for r in failures for t in (r.diagnosis, r.message) if t), "")
     example = " ".join(escape_unprintable(first.repro or first.case).split())
@@ -188,8 +180,7 @@ def format_entry(patterns: Sequence[str], failures: Sequence[Result], reason: st
     rows += ["[[known]]", f"patterns = {_format_list(patterns)}", f"backends = {_format_list([first.backend])}"]
     rows += [f'modes = ["{first.mode}"]', f'verdict = "{first.verdict}"']
     rows += [f"{name} = {_format_value(value)}" for name, value in asdict(limits_of(failures)).items() if value]
-    rows += [f"{name} = {value}" for name, value in more.items()]
-    rows.append(f"reason = {_quote_text(reason)}{'' if reason else _BLANK}")
+    rows.append(f'reason = ""{_BLANK}')
     return "\n".join(rows) + "\n"
 
 

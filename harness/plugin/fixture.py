@@ -41,19 +41,6 @@ def _join_texts(texts: Sequence[str]) -> list[str]:
     return ["; ".join([*texts[:SHOWN], *more])] if texts else []
 
 
-def note_not_judged(request: pytest.FixtureRequest, name: str, reasons: Sequence[str]) -> None:
-    """Have the summary say what of the function `name` was not judged."""
-    request.node.user_properties.extend((PROPERTY, f"{name}: {reason}") for reason in reasons)
-
-
-def subtests_of(request: pytest.FixtureRequest) -> Any:
-    """The fixture `subtests` of pytest 9, or of pytest-subtests; None where there is neither."""
-    try:
-        return request.getfixturevalue("subtests")
-    except pytest.FixtureLookupError:
-        return None
-
-
 def report_subtests(subtests: Any, results: Sequence[Any]) -> None:
     """Every record as a subtest by the id of its case: failed with its explanation, skipped where it proves nothing."""
     from opproof.core.verdicts import FAILED, Verdict
@@ -79,9 +66,10 @@ class Found:
 
     def told(self, request: pytest.FixtureRequest) -> str:
         """Report it to pytest; returns why the test fails, in one sentence where subtests have explained it."""
-        note_not_judged(request, self.name, self.not_judged)
-        subtests = subtests_of(request)
-        if subtests is None:
+        request.node.user_properties.extend((PROPERTY, f"{self.name}: {reason}") for reason in self.not_judged)
+        try:
+            subtests = request.getfixturevalue("subtests")  # of pytest 9, or of pytest-subtests
+        except pytest.FixtureLookupError:
             return self.objection
         report_subtests(subtests, self.results)
         return self.objection.partition("\n")[0]
@@ -96,7 +84,7 @@ def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) ->
 
         wishes = [f.name for of in (CheckOptions, Contract) for f in fields(of) if f.name not in ("again", "contract")]
         _check_names(options, ("like", "inputs", "vjp", "isolate", *wishes))
-        given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
+        given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": None, **options}
         report = judge_candidate(fn, op, **given)
         objection = "" if report.ok else repr(report)
         return Found(report.candidate, report.results, (*report.not_judged, *report.said_advisories), objection, report)

@@ -131,7 +131,8 @@ class Registry:
         """Add the registry's items, or those that were named, before -k and --lf select among them."""
         for spec, name in self._names().items():
             checks = Checks.from_parent(session, name=name, planned=self.planned[spec], registry=self)
-            chosen: list[Any] = [i for i in checks.collect() if not self.chosen or _is_chosen(i.nodeid, self.chosen)]
+            begun = tuple(f"{c.removesuffix('::')}::" for c in self.chosen)
+            chosen: list[Any] = [i for i in checks.collect() if not begun or f"{i.nodeid}::".startswith(begun)]
             # So that they are counted among the collected.
             session.config.hook.pytest_collectreport(report=pytest.CollectReport(name, "passed", None, chosen))
             items += chosen
@@ -212,7 +213,3 @@ def _number(config: pytest.Config, name: str) -> float:
 
 def _split_values(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _is_chosen(nodeid: str, chosen: list[str]) -> bool:
-    return any(nodeid == c or nodeid.startswith(f"{c.removesuffix('::')}::") for c in chosen)

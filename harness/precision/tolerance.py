@@ -76,17 +76,15 @@ def measure_tolerances(
 
     Raises UsageError where nothing is rounded, or the kernel that is asked does not answer.
     """
-    found: dict[str, list[ToleranceDraw]] = {}
-    kinds: dict[str, Dtype] = {}
+    found: dict[tuple[str, str], list[ToleranceDraw]] = {}
     for result in drawn:
         want = result.expected
         if want is None or want.values.dtype.kind != "f" or want.exact or not want.values.size:
             continue
-        kinds[result.name] = DTYPES[result.dtype]
-        found.setdefault(result.name, []).append(_measure_draw(want, result, kinds[result.name]))
+        found.setdefault((result.name, result.dtype), []).append(_measure_draw(want, result, DTYPES[result.dtype]))
     if not found:
         raise UsageError("no result holds floats that are rounded: compare with torch.equal.")
-    return [_report(name, some, kinds[name], given) for name, some in found.items()]
+    return [_report(name, some, DTYPES[dtype], given) for (name, dtype), some in found.items()]
 
 
 def draw_results(
@@ -158,6 +156,7 @@ def _report(
         error = stored + KERNEL_MARGIN * np.maximum(_accumulate_largest(usual, size) - stored, 0)
     tolerance = given or find_least(size, error)
     allowed = usual if isinstance(tolerance, NmseLimit) else error
+    times = tolerance.excess_of(allowed, values) if values.size else np.zeros(1)
     with np.errstate(all="ignore"):
         relative = np.where(error > 0, error / size, 0.0)
     excess = {
@@ -166,7 +165,8 @@ def _report(
     return ToleranceReport(
         name=name,
         tolerance=tolerance,
-        rejected=float(np.mean(tolerance.excess_of(allowed, values) > 1)) if values.size else 0.0,
+        rejected=float(np.mean(times > 1)),
+        honest=(float(np.median(times)), float(np.max(times))),
         rtol_alone=float(np.max(relative, initial=0.0)),
         ulp=float(np.max(error / spacing_of(size, kind), initial=0.0)),
         nmse=nmse_of(usual, values),

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import bits_of
-from opproof.cases._every import is_every
-from opproof.cases._fills import GROWING, REPORTS
-from opproof.cases._stored import is_stored
-from opproof.cases._uneven import SPREAD
+from opproof.cases._fills.by_tensor import SPREAD
+from opproof.cases._fills.exhaustive import is_every
+from opproof.cases._fills.fills import GROWING, REPORTS
+from opproof.cases._fills.random_bits import bits_of
+from opproof.cases._fills.stored import is_stored
 from opproof.core.arrays import Array, allocate_tensor
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import OpError

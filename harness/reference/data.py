@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import bits_of, draw, draw_cotangent, draw_tensor
-from opproof.cases._fills import HIDDEN, is_on_kinks
+from opproof.cases._fills.fills import HIDDEN, is_on_kinks
+from opproof.cases._fills.integers import confine
+from opproof.cases._fills.random_bits import bits_of
+from opproof.cases._fills.stored import is_stored
+from opproof.cases._fills.tensors import draw, draw_cotangent, draw_tensor
 from opproof.cases._layouts import LAYOUTS, cotangent_layout, layouts_of
-from opproof.cases._stored import is_stored
-from opproof.cases._whole import confined
 from opproof.core.arrays import Array, Closed
 from opproof.core.dtypes import DTYPES, FLOATS, round_to
 from opproof.core.errors import CaseError
@@ -83,7 +84,7 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
         near = find_near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
         if not near.any():
             break
-        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), name_redraw(variant, attempt))
+        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), f"{variant}, again {attempt}")
         moved = np.where(near, fresh, values[first])
         values = {name: moved if v is values[first] else v for name, v in values.items()}
         repeat_slices(case, values)
@@ -163,11 +164,6 @@ def _fill_hidden(case: Case, op: Op, values: dict[str, Array], variant: int) -> 
 def _hide_whole_columns(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Where a mask hides an element in all slices of a tensor, which are one in memory."""
     return np.broadcast_to(np.all(mask, axis=0), mask.shape) if mask.ndim else mask
-
-
-def name_redraw(variant: int, attempt: int) -> str:
-    """What the data are drawn by that take the place of those near a kink."""
-    return f"{variant}, again {attempt}"
 
 
 def find_near_kinks(case: Case, op: Op, values: dict[str, Array], largest: float) -> NDArray[np.bool_]:
@@ -280,7 +276,7 @@ def reduce_to_dtype_range(
                 salt = f"{case}|smaller {name} {step}|variant={variant}"
                 chosen = _choose_reduced(op, v, beyond, salt, repeated=layouts_of(case)[name] == "broadcast")
                 less = _reduce_chosen(v, chosen, at_once=case.fill == "ends", to_zero=2 * step > _MAX_REDUCTION_STEPS)
-                smaller[id(v)] = confined(less, constraints.get(name), DTYPES[case.dtype])
+                smaller[id(v)] = confine(less, constraints.get(name), DTYPES[case.dtype])
         found = {name: smaller.get(id(v), v) for name, v in found.items()}
     raise CaseError(f"{case}: its results fit {case.dtype} for no data; expected fewer terms, or a wider dtype.")
 

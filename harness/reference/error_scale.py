@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from opproof.cases._every import is_every
+from opproof.cases._fills.exhaustive import is_every
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of

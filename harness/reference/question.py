@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._every import is_every
+from opproof.cases._fills.exhaustive import is_every
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.tuples import tuple_of
@@ -31,8 +31,8 @@ from opproof.harness.reference.data import (
     repeat_slices,
     replace_uncomputable,
     replace_undefined,
-    to_dtype,
 )
+from opproof.harness.reference.rounded_arithmetic import RoundedArithmetic, flush, unwrap, wrap
 from opproof.harness.reference.roundoff import RUNS, ignore_fp_warnings, least_normal_of
 from opproof.reference_ops import Op, gradients_of
 
@@ -162,12 +162,12 @@ class Question:
 
     @cached_property
     def passed(self) -> dict[bytes, Any]:
-        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/judgements.py)."""
+        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/entry.py)."""
         return {}
 
     @cached_property
     def told(self) -> dict[bytes, Any]:
-        """How wrong answers look, by the answer (harness/run/cache/judgements.py)."""
+        """How wrong answers look, by the answer (harness/run/cache/entry.py)."""
         return {}
 
     @cached_property
@@ -213,8 +213,8 @@ def make_question(case: Case, op: Op, mode: Mode, other_mode: QuestionPair | Non
         return QuestionPair(asked, other)
     needs = tuple(needs_of(case, op, others, other.outputs))
     return QuestionPair(
-        _keep_evaluated(asked, asked.given(cotangents=_draw_cotangents(case, op, other.outputs, 0), needs=needs)),
-        _keep_evaluated(other, other.given(cotangents=_draw_cotangents(case, op, other.outputs, 1), needs=needs)),
+        _keep_evaluated(asked, asked.given(cotangents=draw_cotangents(case, op, other.outputs, 0), needs=needs)),
+        _keep_evaluated(other, other.given(cotangents=draw_cotangents(case, op, other.outputs, 1), needs=needs)),
     )
 
 
@@ -238,21 +238,13 @@ def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Arra
     return values
 
 
-def _draw_cotangents(case: Case, op: Op, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
-    return repeat_one_period(case, op, outputs, variant) or tuple(cotangents_of(case, outputs, variant))
-
-
-def repeat_one_period(
-    case: Case, op: Op, outputs: Sequence[Array], variant: int, *, stored: bool = False
-) -> tuple[Array | None, ...] | None:
-    """The cotangents of a case that repeats, `stored` in its dtype; None of one that does not."""
+def draw_cotangents(case: Case, op: Op, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
+    """The cotangents of a case; of one that repeats, those of one period."""
     periods = find_periods(case, op)
     few = None if periods is None else _shrink_outputs(periods, op, outputs)
     if periods is None or few is None:
-        return None
-    drawn = cotangents_of(periods.case, few, variant)
-    drawn = [to_dtype(g, case.dtype) if stored and g is not None else g for g in drawn]
-    return repeat_cotangents(periods, op, drawn, [y.shape for y in outputs])
+        return tuple(cotangents_of(case, outputs, variant))
+    return repeat_cotangents(periods, op, cotangents_of(periods.case, few, variant), [y.shape for y in outputs])
 
 
 def _shrink_outputs(periods: Periods, op: Op, outputs: Sequence[Array]) -> list[Array] | None:
@@ -286,61 +278,13 @@ def name_outputs(op: Op, count: int) -> list[str]:
     return list(op.outputs) if len(op.outputs) == count else [f"y{i}" for i in range(count)]
 
 
-class FlushingArray(np.ndarray):
-    """A float64 array of which every result smaller than `tiny` is zero."""
-
-    tiny: float
-
-    def __array_finalize__(self, origin: Any) -> None:
-        self.tiny = getattr(origin, "tiny", 0.0)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        out = kwargs.get("out")
-        if out is not None:
-            kwargs["out"] = tuple(_strip_flushing(x) for x in out)
-        results = getattr(ufunc, method)(*map(_strip_flushing, inputs), **kwargs)
-        if out is not None:
-            for array in out:
-                _strip_flushing(array)[...] = _flush(_strip_flushing(array), self.tiny)
-            return out[0] if len(out) == 1 else out
-        if isinstance(results, tuple):
-            return tuple(self._of(r) for r in results)
-        return None if results is None else self._of(results)
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        result = super().__array_function__(func, types, args, kwargs)
-        if isinstance(result, tuple | list):
-            made = map(self._of, result)
-            return result._make(made) if hasattr(result, "_make") else type(result)(made)
-        return self._of(result)  # np.where and its kin give plain arrays, which would flush no more
-
-    def _of(self, result: Any) -> Any:
-        return wrap_flushing(result, self.tiny) if np.asarray(result).dtype.kind == "f" else result
-
-
-def wrap_flushing(values: Any, tiny: float) -> FlushingArray:
-    """`values`, those smaller than `tiny` zero, as an array whose results are treated alike."""
-    array = _flush(np.asarray(values), tiny).view(FlushingArray)
-    array.tiny = tiny
-    return array
-
-
-def _strip_flushing(x: Any) -> Any:
-    return x.view(np.ndarray) if isinstance(x, FlushingArray) else x
-
-
-def _flush(values: Array, tiny: float) -> Array:
-    """With zeros of the numbers' own signs, as processors make them: 1 / -1e-39 is -inf."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
-
-
 def evaluate_flushed(posed: Question) -> Iterator[Sequence[Array | None]]:
     """Outputs, or gradients, with subnormals taken for zero: read, computed, or both."""
     kind = DTYPES[posed.case.dtype]
     interior = least_normal_of(kind)
     own = [DTYPES[posed.case.dtype_of(name)].tiny for name in posed.names] if posed.case.mixed else repeat(kind.tiny)
-    read = posed.given(inputs=tuple(None if x is None else _read(x, tiny) for x, tiny in zip(posed.inputs, own)))  # noqa: B905
+    given = zip(posed.inputs, own, strict=False)
+    read = posed.given(inputs=tuple(x if x is None or x.dtype.kind != "f" else flush(x, tiny) for x, tiny in given))
     pairs = zip(read.inputs, posed.inputs, strict=True)
     if any(x is not None and y is not None and np.any(x != y) for x, y in pairs if x is not y):
         yield _evaluate_flushing(read, 0.0)
@@ -348,21 +292,18 @@ def evaluate_flushed(posed: Question) -> Iterator[Sequence[Array | None]]:
     yield _evaluate_flushing(posed, interior)
 
 
-def _read(x: Array, tiny: float) -> Array:
-    return _flush(x, tiny) if x.dtype.kind == "f" else x
-
-
 def _evaluate_flushing(posed: Question, tiny: float) -> Sequence[Array | None]:
     """What the operator gives where everything smaller than `tiny` is zero."""
+    how = RoundedArithmetic(DTYPES["f64"], DTYPES["f64"], tiny=tiny)
 
-    def wrap(x: Array | None) -> Array | None:
-        return x if x is None or x.dtype.kind != "f" else wrap_flushing(x, tiny)
+    def wrapped(x: Array | None) -> Array | None:
+        return x if x is None or x.dtype.kind != "f" else wrap(flush(x, tiny), how)
 
-    inputs = [wrap(x) for x in posed.inputs]
-    outputs = evaluate_forward(posed.op, inputs, posed.params)
+    inputs = [wrapped(x) for x in posed.inputs]
+    outputs = list(map(unwrap, evaluate_forward(posed.op, inputs, posed.params)))
     if posed.mode is Mode.FORWARD:
-        return [_strip_flushing(y) for y in outputs]
+        return outputs
     kind = DTYPES[posed.case.dtype]
-    stored = [wrap(round_to(_strip_flushing(y), kind)) if y.dtype.kind == "f" else y for y in outputs]
-    gradients = evaluate_vjp(posed.op, inputs, posed.params, [wrap(g) for g in posed.cotangents], stored)
-    return [_strip_flushing(np.asarray(d)) if n else None for d, n in zip(gradients, posed.needs, strict=True)]
+    stored = [wrapped(round_to(y, kind)) if y.dtype.kind == "f" else y for y in outputs]
+    gradients = evaluate_vjp(posed.op, inputs, posed.params, [wrapped(g) for g in posed.cotangents], stored)
+    return [unwrap(d) if n else None for d, n in zip(gradients, posed.needs, strict=True)]

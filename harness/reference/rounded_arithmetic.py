@@ -50,20 +50,30 @@ class RoundedArithmetic:
     lanes: int = 1
     truncates: bool = False
     chance: np.random.Generator | None = None
+    tiny: float = 0.0  # every result that is smaller is zero
 
     def rounded(self, values: Any) -> Array:
         """Float64 values as numbers of the format of operations."""
-        return self._to(np.asarray(values, dtype=np.float64), self.operations)
+        return flush(self._to(np.asarray(values, dtype=np.float64), self.operations), self.tiny)
 
     def summed(self, values: Any) -> Array:
         """Float64 values as numbers of the format of sums, to nearest or truncated."""
-        return _to_format(np.asarray(values, dtype=np.float64), self.sums, _choose_rounding(self.truncates))
+        found = _to_format(np.asarray(values, dtype=np.float64), self.sums, _choose_rounding(self.truncates))
+        return flush(found, self.tiny)
 
     def _to(self, values: Array, kind: Dtype) -> Array:
         if self.chance is None:
             return _to_format(values, kind, _choose_rounding(self.truncates))
         low, high = (_to_format(values, kind, mode) for mode in (np.floor, np.ceil))
         return np.where(self.chance.random(values.shape) < 0.5, low, high)
+
+
+def flush(values: Array, tiny: float) -> Array:
+    """With zeros of the numbers' own signs for those below `tiny`, as processors make them: 1 / -1e-39 is -inf."""
+    if not tiny:
+        return values
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
 
 
 def _choose_rounding(truncates: bool) -> Callable[[Array], Array]:
@@ -162,10 +172,11 @@ def _strip_nested(values: Any) -> Any:
 
 def _wrap_result(result: Any, how: RoundedArithmetic) -> Any:
     if isinstance(result, list | tuple):
-        return type(result)([_wrap_result(r, how) for r in result])
+        made = [_wrap_result(r, how) for r in result]
+        return result._make(made) if hasattr(result, "_make") else type(result)(made)
     if not isinstance(result, np.ndarray | np.floating) or np.asarray(result).dtype.kind != "f":
         return unwrap(result) if isinstance(result, RoundedArray) else result
-    return wrap(unwrap(result), how)
+    return wrap(flush(unwrap(result), how.tiny), how)
 
 
 def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, Any], how: RoundedArithmetic) -> Any:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
+from opproof.cases._fills.stored import check_stored, is_stored
 from opproof.cases._layouts import LAYOUTS, layouts_of
-from opproof.cases._stored import check_stored, is_stored
 from opproof.core.arrays import Array
 from opproof.core.errors import CaseError, UsageError, suggest
 from opproof.core.verdicts import Mode

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,9 +62,9 @@ def summarise_inputs(posed: Question) -> tuple[Input, ...]:
 
 def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) -> Input:
     flat = values.reshape(-1)
-    pieces = [_measure_piece(flat[start : start + _PIECE_ELEMENTS]) for start in range(0, flat.size, _PIECE_ELEMENTS)]
-    counted = [p for p in pieces if p.count]
-    count = sum(p.count for p in counted)
+    pieces = (flat[start : start + _PIECE_ELEMENTS] for start in range(0, max(flat.size, 1), _PIECE_ELEMENTS))
+    counts, lows, highs, totals, nans, infs = zip(*map(_measure_piece, pieces), strict=True)
+    some = bool(sum(counts))
     return Input(
         name=name,
         shape=values.shape,
@@ -74,33 +72,21 @@ def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) ->
         layout=layout,
         strides=storage_of(values.shape, layout).strides,
         fill=fill,
-        low=_round_to_six_digits(min(p.low for p in counted)) if counted else None,
-        high=_round_to_six_digits(max(p.high for p in counted)) if counted else None,
-        size=_round_to_six_digits(sum(p.total for p in counted) / count) if counted else None,
-        nans=sum(p.nans for p in pieces),
-        infs=sum(p.infs for p in pieces),
+        low=_round_to_six_digits(min(lows)) if some else None,
+        high=_round_to_six_digits(max(highs)) if some else None,
+        size=_round_to_six_digits(sum(totals) / sum(counts)) if some else None,
+        nans=sum(nans),
+        infs=sum(infs),
         first=tuple(number(v) for v in flat[:FIRST_VALUES]),
     )
 
 
-@dataclass(frozen=True)
-class _Numbers:
-    """What the finite numbers of a piece of a tensor are, and how many others there are."""
-
-    count: int
-    low: float
-    high: float
-    total: float  # of absolute values
-    nans: int
-    infs: int
-
-
-def _measure_piece(values: Array) -> _Numbers:
+def _measure_piece(values: Array) -> tuple[int, float, float, float, int, int]:
+    """Of the finite numbers how many, the least, the largest, the sum of sizes; and how many NaN and infinities."""
     wide = values.astype(np.float64)
     finite = wide[np.isfinite(wide)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    odd = (int(np.isnan(wide).sum()), int(np.isinf(wide).sum()))
-    return _Numbers(finite.size, low, high, float(np.abs(finite).sum()), *odd)
+    ends = float(finite.min(initial=np.inf)), float(finite.max(initial=-np.inf))
+    return finite.size, *ends, float(np.abs(finite).sum()), int(np.isnan(wide).sum()), int(np.isinf(wide).sum())
 
 
 def _round_to_six_digits(value: float) -> float:

@@ -11,6 +11,7 @@ import functools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from opproof.core.verdicts import FAILED, Mode
 from opproof.harness.reference.data import fill_parameters
 from opproof.harness.reference.question import make_question, name_outputs
 from opproof.harness.reference.valid_case import check_case, op_of
-from opproof.reference_ops import Op
+from opproof.reference_ops import Op, load
 from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header, Result
 from opproof.reports._text import format_line
@@ -65,24 +66,11 @@ def write_script(case: Case, results: Sequence[Result], folders: Sequence[str] =
     """The program of one case, whose records are `results`. Raises CaseError or OpError for an unknown one."""
     op = op_of(check_case(case, folders).op, tuple(folders))
     mode = _mode_of(case, op, results)
-    try:
+    body = None
+    with suppress(Exception):  # NotStandalone, or a user's own reference cannot take the case, as its record says
         body = _write_standalone(case, op, mode)
-    except NotStandalone:
-        body = None
-    except Exception:  # a user's own reference that cannot take the case, which is what its record says
-        body = None
-    if body is None:
-        body = _with_opproof(case, folders, mode)
-    return (
-        "\n\n".join(
-            [
-                _write_title(case, results),
-                body,
-                _write_comparison([r for r in results if mode is Mode.GRADIENT or r.mode == mode]),
-            ]
-        )
-        + "\n"
-    )
+    comparison = _write_comparison([r for r in results if mode is Mode.GRADIENT or r.mode == mode])
+    return "\n\n".join([_write_title(case, results), body or _with_opproof(case, folders, mode), f"{comparison}\n"])
 
 
 def _mode_of(case: Case, op: Op, results: Sequence[Result]) -> Mode:
@@ -127,7 +115,8 @@ def _write_standalone(case: Case, op: Op, mode: Mode) -> str | None:
     rows = ["", "# What the backend was given.", "inputs = {"]
     for i, (name, v) in enumerate(zip(posed.names, posed.inputs, strict=True)):
         rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_format_array(v, case.dtype_of(name))},")
-    rows += ["}", f"params = {_format_params(case, op)}", ""]
+    params = ", ".join(f"{name!r}: {_format_value(value)}" for name, value in fill_parameters(case, op).items())
+    rows += ["}", f"params = {{{params}}}", ""]
     rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
     rows += [f"outputs = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
     if mode is Mode.GRADIENT:
@@ -183,11 +172,6 @@ def _write_comparison(results: Sequence[Result]) -> str:
         "          f'off by {off:.3g}, allowed {bound:.3g}')",
     ]
     return "\n".join([*rows, *loop])
-
-
-def _format_params(case: Case, op: Op) -> str:
-    items = ", ".join(f"{name!r}: {_format_value(value)}" for name, value in fill_parameters(case, op).items())
-    return f"{{{items}}}"
 
 
 def _format_value(value: Any) -> str:
@@ -331,9 +315,4 @@ def _extract_text(text: str, node: ast.stmt) -> str:
 
 def docs_of(results: Iterable[Result]) -> dict[str, str]:
     """Docstring of every built-in operator among the results."""
-    docs = {}
-    for name in sorted({r.op for r in results}):
-        path = FOLDER / f"{name}.py"
-        if path.is_file():
-            docs[name] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return docs
+    return {name: load(name).doc for name in sorted({r.op for r in results}) if (FOLDER / f"{name}.py").is_file()}

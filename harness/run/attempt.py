@@ -4,13 +4,16 @@ The calls: other data, the case's data, the other data again. The middle one is 
 for bit. Buffers of the one data end at a guard, those of the other begin at one; in an eighth of the cases the case's
 data come first of all, in another they come once more where the other data have lain: a backend cannot tell which is
 judged.
+
+Of a wrong call the right one that it was made of comes first: who declines that is not asked for what is wrong with it,
+and who dies of it has said nothing of the wrong one.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -28,31 +31,30 @@ from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.outputs import EarlyVerdict, Outputs
 from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.reference.chunks.memory_budget import TooLarge, with_memory_limit
-from opproof.harness.reference.chunks.question import LargeQuestionPair, Posing, make_fitting_question
+from opproof.harness.reference.chunks.question import Posing, make_fitting_question
 from opproof.harness.reference.expected import values_of
 from opproof.harness.reference.question import Question
 from opproof.harness.reference.roundoff import COMPUTE_U
+from opproof.harness.reference.wrong_call import make_wrong_call
 from opproof.harness.run.calls import (
     ON_END,
     STALE,
+    UNTOLD,
+    Answered,
     are_same_answers,
     arrange_calls,
     by_reference,
-    find_wrong_answer,
-    has_differences,
-    is_held,
-    judge_repeatability,
-    judge_unrepeatable,
-)
-from opproof.harness.run.determinism import (
-    UNTOLD,
-    Answered,
     call_in_reused_memory,
     call_with_halves,
     find_dependent_rows,
     find_partial_key,
     find_stale_bits,
     find_unrepeated,
+    find_wrong_answer,
+    has_differences,
+    is_held,
+    judge_repeatability,
+    judge_unrepeatable,
     on_end,
     with_each,
 )
@@ -69,8 +71,7 @@ from opproof.harness.run.memory_limits import (
     explain_outgrown,
     limit_of,
 )
-from opproof.harness.run.refusal import judge_refusal, make_requests
-from opproof.harness.run.request import Request, Wanted, wanted_of
+from opproof.harness.run.request import Request, Tensors, wanted_of
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
 
@@ -123,18 +124,6 @@ def _is_one_number(array: Array) -> bool:
     return all(bool((numbers(part) == first).all()) for part in parts)
 
 
-@dataclass
-class _Clock:
-    """Seconds in the backend, by the judge's clock, and what they were spent on."""
-
-    seconds: float = 0.0
-    posed: Question | None = None
-    answer: Outputs | None = None
-    rules: Rules | None = None
-    declared: str = ""
-    needs: int = 0  # bytes of the tensors, or of the inputs while no more is known
-
-
 def run_task(
     host: Host,
     task: Task,
@@ -151,86 +140,24 @@ def run_task(
 
     Raises nothing for what the backend does, and nothing for what goes wrong in the judge: that is a HARNESS_ERROR.
     """
-    clock, fault, started = _Clock(), None, time.perf_counter()
+    asked = _AskedTask(host, task, op, timeout, posing, readable_guards, single_call)
+    fault, started = None, time.perf_counter()
     host.impls = frozenset()
     try:
         with with_memory_limit(limit_of(host, task)):
-            judgement = _judge_task(
-                host, task, op, timeout, clock, posing, readable_guards=readable_guards, single_call=single_call
-            )
+            judgement = asked.judge()
     except EarlyVerdict as settled:
         judgement = Judgement(settled.verdict, settled.message)
     except HostFault as error:
-        verdict, message = explain_limit(error, task, clock.needs, whole=clock.posed is not None)
+        verdict, message = explain_limit(error, task, asked.needs, whole=asked.posed is not None)
         judgement, fault = Judgement(verdict, make_plain(message)), error
-    except TooLarge as error:
-        judgement = Judgement(Verdict.HARNESS_ERROR, make_plain(str(error)))
-    except MemoryError as error:
-        within = limit_of(host, task) < sys.maxsize
-        told = (
-            explain_outgrown(Case.parse(task.case), task.judge_memory, error) if within else _describe_error(error, op)
-        )
-        judgement = Judgement(Verdict.HARNESS_ERROR, make_plain(told))
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
-        judgement = Judgement(Verdict.HARNESS_ERROR, _describe_error(error, op))
-    judging = time.perf_counter() - started - clock.seconds
-    of = clock.posed, clock.answer, fault, clock.rules
-    return Attempt(judgement, *of, clock.seconds, judging, clock.declared, tuple(sorted(host.impls - {""})))
-
-
-def _judge_task(
-    host: Host,
-    task: Task,
-    op: Op,
-    timeout: float,
-    clock: _Clock,
-    posing: Posing,
-    *,
-    readable_guards: bool,
-    single_call: bool,
-) -> Judgement:
-    """Pose a task, ask for its answers and judge them. Raises Settled, HostFault, TooLarge."""
-    case, mode = Case.parse(task.case), Mode(task.mode)
-    if mode is Mode.REFUSAL:
-        return _judge_wrong_call(host, task, case, op, timeout, clock, readable_guards=readable_guards)
-    clock.needs = bytes_of_inputs(case, op)
-    support = support_of(host, case, op, mode)
-    rules = rules_of(task, support)
-    plan = arrange_calls(task)
-    copies = RESULT_COPIES + (0 if single_call else plan.leads + plan.stays)
-    if host.shares_memory:
-        check_fits(task, clock.needs)
-        check_foreseen(case, op, mode, task, copies=copies)
-    check_free(case, task.judge_memory)
-    pair = posing(case, op, mode, sys.maxsize if task.is_by_itself else task.judge_memory)
-    clock.posed, clock.rules, clock.declared = pair.case_data, rules, str(support.declared)
-    if mode is Mode.GRADIENT and not any(pair.case_data.needs):
-        raise EarlyVerdict(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
-    if task.threads and not host.about.threads:
-        raise EarlyVerdict(Verdict.UNSUPPORTED, UNTOLD)
-    wanted = wanted_of(pair.case_data, pair.outputs)
-    clock.needs = bytes_of(Request(pair.case_data, wanted))
-    if host.shares_memory:
-        check_fits(task, clock.needs)
-    check_free(case, task.judge_memory, wanted, copies=copies)
-    varies = support.declared.bits is not None
-    posed = _PosedTask(
-        host, task, op, timeout, clock, case, mode, pair, wanted, rules, varies, readable_guards, single_call
-    )
-    return with_each(task.threads, posed.judge, wanted) if task.threads else posed.judge(0)[0]
-
-
-def _judge_wrong_call(
-    host: Host, task: Task, case: Case, op: Op, timeout: float, clock: _Clock, *, readable_guards: bool
-) -> Judgement:
-    """Judge whether a wrong call is refused. Raises as `_judge_task`."""
-    support_of(host, replace(case, wrong=""), op, Mode.FORWARD)
-    right, wrong = make_requests(case, op, task.judge_memory, readable_guards=readable_guards)
-    started = time.perf_counter()
-    try:
-        return judge_refusal(host, right, wrong, timeout)
-    finally:
-        clock.seconds += time.perf_counter() - started
+        within = isinstance(error, MemoryError) and limit_of(host, task) < sys.maxsize
+        told = explain_outgrown(task.case, task.judge_memory, error) if within else _describe_error(error, op)
+        judgement = Judgement(Verdict.HARNESS_ERROR, make_plain(told))
+    judging = time.perf_counter() - started - asked.seconds
+    of = asked.posed, asked.answer, fault, asked.rules
+    return Attempt(judgement, *of, asked.seconds, judging, asked.declared, tuple(sorted(host.impls - {""})))
 
 
 @dataclass(frozen=True)
@@ -240,45 +167,88 @@ class _Answers:
     request: Request
     decoy: Request
     answer: Outputs  # to the judged call, with those to the calls before it
-    last: Sequence[Array | None]  # to the last call: of other data, unless the judged one is alone
-    leading: Sequence[Array | None] | None  # to the judged question, where it was asked first of all
+    last: Tensors  # to the last call: of other data, unless the judged one is alone
+    leading: Tensors | None  # to the judged question, where it was asked first of all
     by_halves: Sequence[Answered]  # to questions that share half of their elements with the judged one
-    again: Sequence[Array | None] | None  # to the judged question, where other data have just lain in its memory
+    again: Tensors | None  # to the judged question, where other data have just lain in its memory
 
 
-@dataclass(frozen=True)
-class _PosedTask:
-    """A task whose question is drawn, the host that is asked, and by what its answers are judged."""
+@dataclass
+class _AskedTask:
+    """A task and the host that is asked: what is known of its question and answer, and seconds in the backend."""
 
     host: Host
     task: Task
     op: Op
     timeout: float
-    clock: _Clock
-    case: Case
-    mode: Mode
-    pair: LargeQuestionPair
-    wanted: tuple[Wanted | None, ...]
-    rules: Rules
-    varies: bool  # the bits of its answers, as is declared
+    posing: Posing
     readable_guards: bool
     single_call: bool
+    seconds: float = 0.0  # by the judge's clock
+    needs: int = 0  # bytes of the tensors, or of the inputs while no more is known
+    posed: Question | None = None
+    answer: Outputs | None = None
+    rules: Rules = field(default_factory=Rules)
+    declared: str = ""
+    varies: bool = False  # the bits of its answers, as is declared
+
+    def judge(self) -> Judgement:
+        """Pose the task, ask for its answers and judge them. Raises EarlyVerdict, HostFault, TooLarge."""
+        self.case, self.mode = Case.parse(self.task.case), Mode(self.task.mode)
+        if self.mode is Mode.REFUSAL:
+            return self._judge_wrong_call()
+        self._pose()
+        if self.task.threads:
+            return with_each(self.task.threads, self._judge_with, self.wanted)
+        return self._judge_with(0)[0]
+
+    def _judge_wrong_call(self) -> Judgement:
+        """Judge whether a wrong call is refused. Raises as `judge`."""
+        support_of(self.host, replace(self.case, wrong=""), self.op, Mode.FORWARD)
+        memory, soft = self.task.judge_memory, self.readable_guards
+        right, wrong = make_requests(self.case, self.op, memory, readable_guards=soft)
+        started = time.perf_counter()
+        try:
+            return judge_refusal(self.host, right, wrong, self.timeout)
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    def _pose(self) -> None:
+        """Draw the question, unless it is declined or has no room. Raises EarlyVerdict, TooLarge."""
+        host, task, op, case, mode = self.host, self.task, self.op, self.case, self.mode
+        self.needs = bytes_of_inputs(case, op)
+        support = support_of(host, case, op, mode)
+        plan = arrange_calls(task)
+        copies = RESULT_COPIES + (0 if self.single_call else plan.leads + plan.stays)
+        if host.shares_memory:
+            check_fits(task, self.needs)
+            check_foreseen(case, op, mode, task, copies=copies)
+        check_free(case, task.judge_memory)
+        self.pair = self.posing(case, op, mode, sys.maxsize if task.is_by_itself else task.judge_memory)
+        self.posed, self.rules = self.pair.case_data, rules_of(task, support)
+        self.declared, self.varies = str(support.declared), support.declared.bits is not None
+        if mode is Mode.GRADIENT and not any(self.posed.needs):
+            raise EarlyVerdict(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
+        if task.threads and not host.about.threads:
+            raise EarlyVerdict(Verdict.UNSUPPORTED, UNTOLD)
+        self.wanted = wanted_of(self.posed, self.pair.outputs)
+        self.needs = bytes_of(Request(self.posed, self.wanted))
+        if host.shares_memory:
+            check_fits(task, self.needs)
+        check_free(case, task.judge_memory, self.wanted, copies=copies)
 
     @property
     def is_same(self) -> bool:
         """Whether the same call is to give the same bits."""
         return self.op.deterministic and not self.varies
 
-    def judge(self, threads: int) -> tuple[Judgement, Outputs]:
+    def _judge_with(self, threads: int) -> tuple[Judgement, Outputs]:
         """Ask with a number of threads, 0 for that of the host, and judge the answers."""
         given = self._ask(threads)
         if not self.single_call and self.is_same and not are_same_answers(given.answer.before, given.last):
-            unlike = [given.answer.before, given.last]
-            on_end_of_other, room = self._repeat(given.decoy), self.pair.room
-            return judge_unrepeatable(
-                self.pair.decoy_data, unlike, on_end_of_other, "after", self.rules, room
-            ), given.answer
-        self.clock.answer = given.answer
+            of = self.pair.decoy_data, [given.answer.before, given.last], self._repeat(given.decoy)
+            return judge_unrepeatable(*of, "after", self.rules, self.pair.room), given.answer
+        self.answer = given.answer
         judgement = self._compare(given, threads)
         judgement = self._check_repeatability(judgement, given)
         self.host.late()
@@ -310,38 +280,29 @@ class _PosedTask:
             try:
                 answer = next(answers)
             finally:
-                self.clock.seconds += time.perf_counter() - started
+                self.seconds += time.perf_counter() - started
             yield answer
 
     def _call(self, question: Request) -> list[Array | None]:
         return next(self._generate_answers(question))
 
-    def _repeat(self, question: Request) -> Sequence[Sequence[Array | None]]:
+    def _repeat(self, question: Request) -> Sequence[Tensors]:
         """Ask a question many times on end, of a host that can be asked again."""
         return [] if self.host.about.once else on_end(self._call, question)
 
     def _compare(self, given: _Answers, threads: int) -> Judgement:
         """Judge the answer by itself, as the task says, or by the reference."""
         if self.task.is_by_itself:
-            forward = _forward_of(self.host, self.case, self.op, self.timeout, threads)
-            return judge_by_self(forward, self.pair.case_data, given.answer)
+            return judge_by_self(self._make_function(threads), self.pair.case_data, given.answer)
         return by_reference(self.pair.case_data, given.answer, self.rules, self.pair.room)
 
     def _check_repeatability(self, judgement: Judgement, given: _Answers) -> Judgement:
         """Make a judgement that nothing is wrong NOT_REPEATABLE where other calls show that the answer is not."""
-        answer, request, leading = given.answer, given.request, given.leading
+        leading = given.leading
         if judgement.verdict is Verdict.PASS and leading is not None and self.is_same:
-            repeated = partial(self._repeat, request)
-            judgement = judge_repeatability(judgement, self.pair, leading, answer, self.rules, repeated)
-        if (
-            judgement.verdict is Verdict.PASS
-            and self.single_call
-            and self.is_same
-            and has_differences(self._repeat(request))
-        ):
-            message = f"the same call gave other bits {ON_END}"
-            judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=message)
-        if judgement.verdict is not Verdict.PASS or not self.op.deterministic or self.single_call:
+            repeated = partial(self._repeat, given.request)
+            judgement = judge_repeatability(judgement, self.pair, leading, given.answer, self.rules, repeated)
+        if judgement.verdict is not Verdict.PASS or not self.op.deterministic:
             return judgement
         changed = self._find_changed(given)
         return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed) if changed else judgement
@@ -349,6 +310,9 @@ class _PosedTask:
     def _find_changed(self, given: _Answers) -> str:
         """Find what shows in further calls that an answer is kept or varies, in words; empty where nothing does."""
         request, decoy, arrays, repeat = given.request, given.decoy, given.answer.arrays, self.task.repeat
+        if self.single_call:
+            differs = self.is_same and has_differences(self._repeat(request))
+            return f"the same call gave other bits {ON_END}" if differs else ""
         if self.varies:
             more = chain(filter(None, [given.leading]), (self._call(request) for _ in range(1, repeat)))
             changed = find_wrong_answer(self.pair, more, [given.answer.before, given.last], self.rules)
@@ -366,6 +330,18 @@ class _PosedTask:
         if self.pair.case_data.periods is not None and _has_same_values(posed, self.pair.case_data):
             return False  # of the judged data it is right
         return by_reference(posed, answer, self.rules, self.pair.room, self.pair.case_data).verdict in WRONG
+
+    def _make_function(self, threads: int) -> Callable[[Tensors], list[Array | None]]:
+        """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
+        case = replace(self.case.apart, layout="contiguous")
+        pair = make_fitting_question(case, self.op, Mode.FORWARD, sys.maxsize)
+        wanted = wanted_of(pair.case_data, pair.outputs)
+
+        def forward(inputs: Tensors) -> list[Array | None]:
+            given = pair.case_data.given(inputs=tuple(inputs))
+            return self.host.call(Request(given, wanted, threads=threads), self.timeout)
+
+        return forward
 
 
 def _has_same_values(a: Question, b: Question) -> bool:
@@ -418,26 +394,58 @@ def _check_declared(declared: Declaration) -> None:
             raise EarlyVerdict(Verdict.ERROR, f"it declares the {what} {said!r}; expected None or {str(word)!r}")
 
 
-def _forward_of(host: Host, case: Case, op: Op, timeout: float, threads: int):  # type: ignore[no-untyped-def] # noqa: ANN202
-    """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
-    pair = make_fitting_question(replace(case.apart, layout="contiguous"), op, Mode.FORWARD, sys.maxsize)
-    wanted = wanted_of(pair.case_data, pair.outputs)
-
-    def forward(inputs: Sequence[Array | None]) -> list[Array | None]:
-        return host.call(Request(pair.case_data.given(inputs=tuple(inputs)), wanted, threads=threads), timeout)
-
-    return forward
-
-
 def _describe_error(error: BaseException, op: Op) -> str:
     """What went wrong on our side, with the function and the file."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"the reference of {op.name} needs {error.name}, which is not installed: pip install {error.name}"
+    if isinstance(error, TooLarge):
+        return str(error)
     if isinstance(error, OpError):  # what the reference does has no rule
-        return make_plain(f"the reference of {op.name}: {' '.join(str(error).split())}")
+        return f"the reference of {op.name}: {' '.join(str(error).split())}"
     frame, where = error.__traceback__, ""
     while frame is not None:
         code = frame.tb_frame.f_code
         where = f"{code.co_name} ({code.co_filename}:{frame.tb_lineno})"
         frame = frame.tb_next
-    return make_plain(f"{type(error).__name__} in {where}: {' '.join(str(error).split())}")
+    return f"{type(error).__name__} in {where}: {' '.join(str(error).split())}"
+
+
+#: What an error of a backend comes as; all else is an answer, or harm.
+_REFUSED = frozenset({Verdict.ERROR, Verdict.UNSUPPORTED, Verdict.OUT_OF_MEMORY})
+#: What an answer comes as whose form is not that of the right call.
+_ANSWERED = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.NOT_WRITTEN, Verdict.WRONG_VALUE})
+
+
+def make_requests(case: Case, op: Op, memory: int, *, readable_guards: bool = False) -> tuple[Request, Request]:
+    """The right call and the wrong one, whose results have memory as those of the right one."""
+    pair = make_fitting_question(replace(case, wrong=""), op, Mode.FORWARD, memory)
+    wanted = wanted_of(pair.case_data, pair.outputs)
+    right = Request(pair.case_data, wanted, readable_guards=readable_guards)
+    return right, replace(right, posed=make_wrong_call(pair.case_data, case.wrong), wrong=True)
+
+
+def judge_refusal(host: Host, right: Request, wrong: Request, timeout: float) -> Judgement:
+    """Judge the wrong call, after the right one. Raises EarlyVerdict, and HostFault where the process ends."""
+    dtype = wrong.posed.case.dtype
+    if dtype not in FLOATS and dtype not in host.about.dtypes:
+        raise EarlyVerdict(Verdict.UNSUPPORTED, f"the backend does not declare the dtype {dtype}")
+    try:
+        host.call(right, timeout)
+    except EarlyVerdict as settled:
+        if settled.verdict is Verdict.UNSUPPORTED:
+            raise
+    except HostFault as fault:
+        said = f"the right call, without what is wrong, ends so already: {fault.message}"
+        raise HostFault(Verdict.INCONCLUSIVE, said) from None
+    try:
+        host.call(wrong, timeout)
+    except EarlyVerdict as settled:
+        if settled.verdict in _REFUSED:
+            host.late()
+            return Judgement(Verdict.PASS, f"refused: {settled.message}")
+        if settled.verdict not in _ANSWERED:
+            raise
+        how = f": {settled.message}"
+    else:
+        how = ", in the form of the right call"
+    return Judgement(Verdict.NOT_REFUSED, f"it was answered{how}")

@@ -1,14 +1,29 @@
-"""What every run ends with: reports beside results.jsonl, a coloured summary, complaints, an exit status."""
+"""What every run ends with: reports beside results.jsonl, a summary, complaints, an exit status; shards as one run.
+
+A run of level exhaustive tries every number of a dtype in chunks, of one sign and one binade each, so that a record's
+worst element is the worst of that stretch: which inputs were worst, by range, is said too.
+"""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from opproof.cases import Case
+from opproof.cases._fills.exhaustive import EVERY, draw_every, is_part, part_of, width_of
+from opproof.core.dtypes import DTYPES
+from opproof.core.errors import UsageError
 from opproof.core.system import uncollected
-from opproof.core.verdicts import OPEN, Verdict
+from opproof.core.verdicts import FAILED, OPEN, Mode, Verdict
+from opproof.harness import __version__
 from opproof.harness.known_failures.findings import (
     Extent,
     Finding,
@@ -16,16 +31,23 @@ from opproof.harness.known_failures.findings import (
     find_ledger_errors,
     list_news,
     make_findings,
+    of_versions,
+    read_built_in,
 )
-from opproof.harness.known_failures.known import Known
-from opproof.harness.run.exhaustive import rank_ranges, render_lines, render_table
-from opproof.harness.run.results.signatures import clear_path
-from opproof.reports import Header, Result
+from opproof.harness.known_failures.known import Known, read_known
+from opproof.harness.reference.question import make_question
+from opproof.harness.reference.valid_case import op_of
+from opproof.harness.run.plan import Selection, make_tasks, parse, scope_of, select_cases, shard_of
+from opproof.harness.run.results.file import clear_path, key_of, open_results_file
+from opproof.harness.run.results.resume import with_locked_folder
+from opproof.harness.space.coverage import count_coverage_of_run
+from opproof.reports import Header, Result, read_results
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import FILE
+from opproof.reports._text import format_line
 from opproof.reports.colour import paint_text
 from opproof.reports.remarks import FILE as REMARKS
-from opproof.reports.remarks import Remarks, write_remarks
+from opproof.reports.remarks import Remarks, of_parts, read_remarks, write_remarks
 
 #: The file with the worst input of every range, of runs of level exhaustive.
 RANGES = "ranges.csv"
@@ -54,7 +76,7 @@ def finish(
     today = datetime.datetime.now(datetime.UTC).date()
     found = make_findings(known, results)
     remarks = Remarks(tuple(complaints), tuple(find_ledger_errors(found, results, today, extent=extent)), tuple(notes))
-    worst = rank_ranges(results, _folders_of(header))
+    worst = rank_ranges(results, tuple(header.options.get("selection", {}).get("folders", ())))
     text = terminal.format_summary(header, results, folder=folder)
     try:
         _write_reports(folder, header, results, remarks)
@@ -77,20 +99,19 @@ def _of_idle(found: Sequence[Finding], extent: Extent, folder: Path) -> list[str
     return [f"{count:,} {noun} explained nothing here: `opproof known check {folder}` names them."]
 
 
-def _folders_of(header: Header) -> tuple[str, ...]:
-    """The user's folders of operators, as the run was given them."""
-    selection = header.options.get("selection", {})
-    return tuple(selection.get("folders", ()))
+def render_page(header: Header, results: Sequence[Result], **more: Any) -> str:
+    """The HTML report of a run, with the operators' descriptions and programs of failing cases; see html.render."""
+    from opproof.harness.repro.script import docs_of, scripts_of
+    from opproof.reports import html
+
+    return html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results), **more)
 
 
 def _write_reports(folder: Path, header: Header, results: Sequence[Result], remarks: Remarks) -> None:
-    from opproof.harness.repro.script import docs_of, scripts_of
-    from opproof.reports import html, markdown
+    from opproof.reports import markdown
     from opproof.reports.files import write
 
-    page = html.render(
-        header, results, docs=docs_of(results), scripts=scripts_of(header, results), remarks=remarks.every
-    )
+    page = render_page(header, results, remarks=remarks.every)
     texts = {"report.html": page, "report.md": markdown.render(header, results, remarks=remarks.every)}
     clear_path(folder / REMARKS)
     try:
@@ -120,3 +141,228 @@ def status_of(results: Sequence[Result], complaints: Sequence[str] = (), *, miss
     if Verdict.HARNESS_ERROR in verdicts:
         return Exit.HARNESS_ERROR
     return Exit.NO_EVIDENCE if verdicts <= {Verdict.UNSUPPORTED, *OPEN} else Exit.PASSED
+
+
+#: One run: its folder, header and records.
+Run = tuple[Path, Header, Sequence[Result]]
+
+
+def merge_folders(
+    folders: Sequence[Path], out: Path, ledger: Path | None, *, quiet: bool
+) -> tuple[Sequence[str], Exit]:
+    """Join the results in some folders, and report on the whole in `out`; what is missing, and the exit status.
+
+    Raises UsageError.
+    """
+    if out.resolve() in [folder.resolve() for folder in folders]:
+        raise UsageError(f"--out {out} is one of the parts; give another folder.")
+    known = read_known(ledger) if ledger is not None else []
+    header, results, missing = merge([(folder, *read_results(folder)) for folder in folders])
+    known += [entry for spec in header.options.get("backends", []) for entry in read_built_in(spec)]
+    known, notes = of_versions(known, header.backends)
+    told = of_parts(map(read_remarks, folders))
+    notes = list(dict.fromkeys([*told.notes, *notes]))
+    whole = Extent.PART if missing else scope_of(selection_of(header))
+    with with_locked_folder(out, header) as folder, open_results_file(folder, header, results):
+        said = {"complaints": told.complaints, "notes": notes}
+        return missing, finish(folder, header, results, known, quiet=quiet, extent=whole, **said)
+
+
+def merge(runs: Sequence[Run]) -> tuple[Header, list[Result], list[str]]:
+    """One run of many: header, all records in the order given, and what is missing, a sentence a shard or run.
+
+    Raises UsageError where they were not made alike, or hold the same record twice.
+    """
+    given = Counter(folder.resolve() for folder, _, _ in runs)
+    if twice := [folder for folder, _, _ in runs if given[folder.resolve()] > 1]:
+        raise UsageError(f"{twice[0]} is given twice; give each part once.")
+    folder, first, _ = runs[0]
+    for other, header, _ in runs[1:]:
+        if differ := _compare_headers(first, header):
+            raise UsageError(f"{folder} and {other} are not parts of one run: {'; '.join(differ)}.")
+    homes: dict[tuple[str, str, str], Path] = {}
+    for folder, _, results in runs:
+        for r in results:
+            home = homes.get(key_of(r))
+            if home is None:
+                homes[key_of(r)] = folder
+                continue
+            record = format_line(f"{r.case} {r.mode} on {r.backend}")
+            if home is folder:
+                raise UsageError(f"{folder} holds {record} twice; remove one of its two lines from {folder / FILE}.")
+            raise UsageError(f"{home} and {folder} both hold {record}; give each part once.")
+    header = _merge_headers([h for _, h, _ in runs])
+    expected = _plan_records(header)
+    if expected is None:
+        missing = [f"{f}: {h.cases - len(r):,} of {h.cases:,} records" for f, h, r in runs if h.cases > len(r)]
+        shards = _shards_of([h for _, h, _ in runs])
+        every = ((k, n) for n in sorted({n for _, n in shards}) for k in range(1, n + 1))
+        missing += [f"shard {k}/{n}: not given" for k, n in every if (k, n) not in shards]
+        count = sum(h.cases for _, h, _ in runs)
+    else:
+        missing = _describe_missing(expected - homes.keys(), [h for _, h, _ in runs])
+        count = len(expected)
+    results = [r for *_, some in runs for r in some]
+    coverage = count_coverage_of_run(results, selection_of(header).folders)
+    return replace(header, cases=count, coverage=coverage), results, missing
+
+
+def _compare_headers(a: Header, b: Header) -> list[str]:
+    """In what two headers disagree that parts of one run share."""
+    differences = [
+        f"{name} is {x!r} and {y!r}"
+        for name, x, y in (("the version of opproof", a.opproof, b.opproof), ("the bound", a.bound, b.bound))
+        if x != y
+    ]
+    old, new = _options_of(a), _options_of(b)
+    differences += [
+        f"{n} is {old.get(n)!r} and {new.get(n)!r}" for n in sorted(old.keys() | new.keys()) if old.get(n) != new.get(n)
+    ]
+    about = {x.get("spec"): x for x in a.backends}
+    for backend in b.backends:
+        same = about.get(backend.get("spec"), backend)
+        differences += [
+            f"{backend.get('spec')} has {n} {same.get(n)!r} and {backend[n]!r}"
+            for n in backend
+            if same.get(n) != backend[n]
+        ]
+    return differences
+
+
+def _options_of(header: Header) -> dict[str, Any]:
+    names = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "in_process")
+    options = {n: header.options.get(n) for n in names}
+    return options | {n: v for n, v in header.options.get("selection", {}).items() if n != "shard"}
+
+
+def _merge_headers(headers: Sequence[Header]) -> Header:
+    first = headers[0]
+    backends = {b.get("spec", ""): b for h in headers for b in h.backends}
+    names = dict.fromkeys(name for h in headers for name in h.host)
+    hosts = {n: dict.fromkeys(h.host[n] for h in headers if n in h.host) for n in names}
+    options = dict(first.options)
+    options["backends"] = list(dict.fromkeys(b for h in headers for b in h.options.get("backends", [])))
+    options["selection"] = dict(first.options.get("selection", {})) | {"shard": ""}
+    return replace(
+        first,
+        backends=list(backends.values()),
+        host={n: ", ".join(values) for n, values in hosts.items()},
+        options=options,
+        started=min(h.started for h in headers),
+    )
+
+
+def selection_of(header: Header) -> Selection:
+    """What the run was asked, read back from its header."""
+    return msgspec.convert(header.options.get("selection", {}), Selection)
+
+
+def _plan_records(header: Header) -> set[tuple[str, str, str]] | None:
+    """Every record of the whole run; None where this opproof cannot know: another version, no folder of operators."""
+    selection = selection_of(header)
+    if header.opproof != __version__ or not all(Path(f).exists() for f in selection.folders):
+        return None
+    planned = make_tasks(header.options.get("backends", []), select_cases(selection), selection)
+    return {key_of(t) for t in planned}
+
+
+def _describe_missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]) -> list[str]:
+    count = max((n for _, n in _shards_of(headers)), default=1)
+    by_shard = Counter((shard_of(case, mode, count), backend) for backend, case, mode in keys)
+    part = "" if count == 1 else "shard {}/{} "
+    return [f"{part.format(k, count)}on {backend}: {n:,} records" for (k, backend), n in sorted(by_shard.items())]
+
+
+def _shards_of(headers: Sequence[Header]) -> list[tuple[int, int]]:
+    texts = [h.options.get("selection", {}).get("shard", "") for h in headers]
+    return [parse(text) for text in texts if text]
+
+
+#: Ranges that the summary names, the worst ones.
+SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Range:
+    """Of the numbers of one sign and binade the one with the largest error."""
+
+    op: str
+    backend: str
+    mode: str
+    dtype: str
+    low: float  # the number of the range that is nearest to zero; infinity where it holds infinities and NaN
+    parts: int  # chunks of it that were tried
+    of: int  # chunks that it has
+    units: float
+    x: float  # the input
+    failed: bool
+
+
+def rank_ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> list[Range]:
+    """The worst input of every range that records of chunks tell of, the worst range first."""
+    worst: dict[tuple[str, ...], tuple[Result, int, int]] = {}
+    for result in results:
+        if f"fill={EVERY}:" not in result.case:  # sooner told than read
+            continue
+        case = Case.parse(result.case)
+        if not is_part(case.fill) or result.units is None:
+            continue
+        part, parts = part_of(case.fill)
+        each = 2 ** width_of(DTYPES[case.dtype]) // parts  # numbers of a chunk
+        number = (part - 1) * each // 2 ** (DTYPES[case.dtype].digits - 1)
+        unpart = str(replace(case, fill=EVERY))
+        key = (unpart, result.backend, result.mode, str(number))
+        before, tried, _ = worst.get(key, (result, 0, 0))
+        farther = result if _error_size_of(result) > _error_size_of(before) else before
+        worst[key] = (farther, tried + 1, max(1, 2 ** (DTYPES[case.dtype].digits - 1) // each))
+    found = [_range_of(result, tried, of, folders) for result, tried, of in worst.values()]
+    return sorted(found, key=lambda r: (not r.failed, -r.units))
+
+
+def render_lines(found: Sequence[Range]) -> list[str]:
+    """The worst ranges in words, one a line; none where no chunk was tried."""
+    if not found:
+        return []
+    shown = [r for r in found[:SHOWN] if r.units > 0]
+    head = f"worst inputs by sign and binade, the worst {len(shown)} of {len(found)} ranges:"
+    return [head, *(f"  {_render_line(r)}" for r in shown)] if shown else ["no input of any range has an error"]
+
+
+def render_table(found: Sequence[Range]) -> str:
+    """All ranges as comma-separated values."""
+    rows = ["op,backend,mode,dtype,from,chunks,of,largest_units,input,failed"]
+    rows += [
+        f"{r.op},{r.backend},{r.mode},{r.dtype},{r.low!r},{r.parts},{r.of},{r.units!r},{r.x!r},{str(r.failed).lower()}"
+        for r in found
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _render_line(r: Range) -> str:
+    where = f"{r.low:.6g} and beyond" if math.isfinite(r.low) else "infinity and NaN"
+    failed = "FAILS" if r.failed else "passes"
+    return f"{r.op} {r.mode} {r.dtype} {r.backend}, {where}: {r.units:.3g} units at x = {r.x!r}, {failed}"
+
+
+def _error_size_of(result: Result) -> tuple[bool, float]:
+    return result.verdict in FAILED, float(result.units) if result.units is not None else 0.0
+
+
+def _range_of(result: Result, tried: int, of: int, folders: tuple[str, ...]) -> Range:
+    case = Case.parse(result.case)
+    op, x, low = op_of(result.op, folders), math.nan, _low_of(case)
+    if result.worst is not None:
+        given = make_question(case, op, Mode(result.mode)).case_data.inputs[0]
+        assert given is not None
+        x = float(given[tuple(result.worst.index)])
+    failed, units = _error_size_of(result)
+    return Range(result.op, result.backend, result.mode, case.dtype, low, tried, of, units, x, failed)
+
+
+def _low_of(case: Case) -> float:
+    """The smallest number of the chunk's range: that of the range's first chunk."""
+    dtype = DTYPES[case.dtype]
+    part, parts = part_of(case.fill)
+    each = 2 ** width_of(dtype) // parts
+    first = (part - 1) * each // 2 ** (dtype.digits - 1) * 2 ** (dtype.digits - 1) // each
+    return float(draw_every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])

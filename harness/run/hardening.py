@@ -24,7 +24,6 @@ from multiprocessing.context import BaseContext
 from typing import Any
 
 from opproof.backends.worker.sandbox import supervisor
-from opproof.core.errors import UsageError
 
 # <sys/prctl.h>
 _PR_GET_DUMPABLE = 3
@@ -72,23 +71,21 @@ _ACCEPT = socket.socket.accept
 _CREDENTIALS = struct.Struct("3i")  # <sys/socket.h>: process, user, group
 
 
-def make_context(preloaded: str) -> BaseContext:
-    """For processes that come from a server with this module imported, and so in milliseconds; spawned elsewhere."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
+def make_context() -> BaseContext:
+    """For judges, which come from a server with their modules imported, and so in milliseconds."""
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload([preloaded])
+    made.set_forkserver_preload(["opproof.harness.run.preload"])
     server = forkserver._forkserver  # noqa: SLF001 - Python has no other name for it
     if "ensure_running" not in vars(server):
         server.ensure_running = _ensure_started  # type: ignore[method-assign]
     return made
 
 
-def start_server(preloaded: str) -> None:
-    """Have the server import this module already, while the run has other things to do; it ends with this process."""
-    if make_context(preloaded).get_start_method() == "forkserver":
-        with suppress(OSError, EOFError):  # whoever needs it tries again, and says so
-            forkserver.ensure_running()
+def start_server() -> None:
+    """Have the server import these already, while the run has other things to do; it ends with this process."""
+    make_context()
+    with suppress(OSError, EOFError):  # whoever needs it tries again, and says so
+        forkserver.ensure_running()
 
 
 def _ensure_started() -> None:
@@ -127,22 +124,6 @@ def restrict_connections(process: int) -> None:
 
     listening: Any = socket.socket
     listening.accept = accept
-
-
-def make_temporary_keys(distributed: Any) -> Any:
-    """Keys for one run, in memory. Raises UsageError where they cannot be made."""
-    try:
-        return distributed.Security.temporary()
-    except ImportError:
-        raise UsageError(
-            "--dask local needs the package cryptography, which is not installed; pip install cryptography."
-        ) from None
-
-
-def clear_key_env() -> None:
-    """Leave no key in this process's environment, which its hosts inherit."""
-    for name in [n for n in os.environ if n.startswith("DASK_")]:
-        del os.environ[name]
 
 
 def warn_unguarded(address: str) -> list[str]:

@@ -26,7 +26,7 @@ from opproof.harness.reference.chunks.memory_budget import TooLarge, round_up_me
 from opproof.harness.reference.chunks.question import find_templates
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.memory.layout import find_shared_result
+from opproof.harness.run.memory import find_shared_result
 from opproof.harness.run.request import Request, Wanted
 from opproof.harness.run.task import Task
 from opproof.reference_ops import Op
@@ -102,7 +102,7 @@ def limit_of(host: Host, task: Task) -> int:
     return task.judge_memory if host.shares_memory and not task.is_by_itself else sys.maxsize
 
 
-def explain_outgrown(case: Case, memory: int, error: MemoryError) -> str:
+def explain_outgrown(case: str, memory: int, error: BaseException) -> str:
     """That judging `case` needs more than its limit, and which to give, in words."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     wanted = math.prod(shape) * dtype.itemsize if shape is not None and dtype is not None else 0

@@ -1,7 +1,8 @@
-"""Which (case, mode) pairs a run tries: levels, operators, dtypes, expressions, single ids, and its shard of them.
+"""Which (case, mode) pairs a run tries: of a level, its shard of them, or drawn from spaces until time is up.
 
 Each case and mode belongs to one shard, by a hash of its id: shards are disjoint and complete, and a case stays in its
-shard whatever other cases come or go.
+shard whatever other cases come or go. The draws of a seed are the same on every machine, however many there is time
+for.
 """
 
 from __future__ import annotations
@@ -10,27 +11,34 @@ import ast
 import functools
 import hashlib
 import itertools
+import math
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
-from opproof.cases._derived import of_cotangents
-from opproof.cases._fills import FORWARD_ALONE, NOT_FINITE
+from opproof.cases._fills.exhaustive import EVERY, width_of
+from opproof.cases._fills.fills import FORWARD_ALONE, NOT_FINITE
+from opproof.cases._rows.derived import of_cotangents
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import UsageError, suggest
-from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode
+from opproof.core.verdicts import EXHAUSTIVE, MODES, Mode, Verdict
 from opproof.harness.known_failures.findings import Extent
 from opproof.harness.known_failures.known import Known
 from opproof.harness.reference.valid_case import check_case, load_own
 from opproof.harness.reference.wrong_call import wrong_calls_of
-from opproof.harness.run.exhaustive import make_chunks
 from opproof.harness.run.task import Task, op_name_of
+from opproof.harness.space.stream import draw_on
 from opproof.reference_ops import Op, graph_names, load, names
 from opproof.reference_ops._op import FOLDER
+from opproof.reports import Result
 
+#: Numbers in a chunk, where a binade has so many: a judge's memory and a backend's seconds stay small.
+CHUNK = 2**18
 #: Backends that take turns at a case.
 _IN_TURN = 8
 #: Cases of an operator in its first turns; in the last it has all others.
@@ -88,6 +96,25 @@ def select_cases(selection: Selection) -> list[Case]:
         chosen = [c if selection.cases and c.seed else c.with_seed(selection.seed) for c in chosen]
     matches = make_keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
+
+
+def make_chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
+    """The chunks of an operator of one tensor, of `dtypes` or of all that its rows have. Raises UsageError."""
+    if "f64" in dtypes:
+        raise UsageError(
+            "f64 has 2^64 numbers, more than can be tried: give --level exhaustive --dtype f32, f16, bf16."
+        )
+    for case in cases_of(op.name, "standard", op.rows):
+        if case.fill != EVERY or len(case.tensors) != 1 or (dtypes and case.dtype not in dtypes):
+            continue
+        dtype = DTYPES[case.dtype]
+        size = min(CHUNK, 2 ** (dtype.digits - 1))
+        parts = 2 ** width_of(dtype) // size
+        (name, shape), *_ = case.tensors
+        rows = 2 ** (int(math.log2(size)) // 2)
+        chunk = (*(1 for _ in shape[2:]), rows, size // rows)
+        for k in range(1, parts + 1):
+            yield replace(case, tensors=((name, chunk),), fill=f"{EVERY}:{k}/{parts}")
 
 
 def _take_turns(cases: Iterable[Sequence[Case]]) -> list[Case]:
@@ -171,6 +198,10 @@ def has_gradient(case: Case, op: Op) -> bool:
     return op.vjp is not None or op.source.parent != FOLDER  # a user's op without vjp: finite differences
 
 
+#: What joins words of -k.
+_OPERATORS = frozenset({"and", "or", "not", "(", ")"})
+
+
 def make_keyword_filter(expression: str) -> Callable[[str], bool]:
     """A predicate on case ids from words joined by `and`, `or`, `not` and parentheses, as pytest's -k.
 
@@ -179,14 +210,9 @@ def make_keyword_filter(expression: str) -> Callable[[str], bool]:
     if not expression.strip():
         return lambda _: True
     tokens = re.findall(r"\(|\)|[^\s()]+", expression)
-    program: list[str] = []
-    words: list[str] = []
-    for token in tokens:
-        if token in ("and", "or", "not", "(", ")"):
-            program.append(token)
-        else:
-            program.append(f"w[{len(words)}]")
-            words.append(token.lower())
+    words = [token.lower() for token in tokens if token not in _OPERATORS]
+    numbers = itertools.count()
+    program = [token if token in _OPERATORS else f"w[{next(numbers)}]" for token in tokens]
     malformed = UsageError(f"malformed -k {expression!r}: expected words joined by and, or, not, parentheses.")
     try:
         tree = ast.parse(" ".join(program), "-k", "eval")
@@ -215,13 +241,74 @@ def shard_of(case: str, mode: str, count: int) -> int:
 
 
 def scope_of(selection: Selection) -> Extent:
-    if (
-        selection.keyword
-        or selection.dtypes
-        or selection.cases
-        or selection.case_files
-        or selection.shard
-        or selection.level in ("smoke", EXHAUSTIVE)
-    ):
+    narrow = (selection.keyword, selection.dtypes, selection.cases, selection.case_files, selection.shard)
+    if any(narrow) or selection.level in ("smoke", EXHAUSTIVE):
         return Extent.PART
     return Extent.OPERATORS if selection.ops or selection.modes != MODES else Extent.ALL
+
+
+#: Cases that are drawn while those before them run; the first of them run whatever the time.
+CASES_AT_ONCE = 64
+#: Records of an operator that are all declined, after which no more of its cases are drawn.
+MAX_DECLINED = 6
+
+
+def draw_cases(selection: Selection, declined: Collection[str]) -> Iterator[Case]:
+    """Cases of the operators asked for, but for those `declined`, in the order of seed and shard. Raises UsageError."""
+    if selection.cases or selection.case_files or selection.level != "standard" or selection.wrong_calls:
+        raise UsageError("--for draws cases of its own; leave out --case, --cases, --level and --wrong-calls.")
+    matches = make_keyword_filter(selection.keyword)
+
+    def accepts(case: Case) -> bool:
+        return (not selection.dtypes or case.dtype in selection.dtypes) and matches(str(case))
+
+    drawn = draw_on(select_operators(selection), f"{selection.seed} {selection.shard}", accepts, declined)
+    return (case.with_seed(selection.seed) if selection.seed else case for case in drawn)
+
+
+def draw_task_lists(
+    backends: Sequence[str], selection: Selection, rules: dict[str, object], declined: Collection[str]
+) -> Iterator[list[Task]]:
+    """The tasks of the cases drawn, some at a time, without end."""
+    cases, whole = draw_cases(selection, declined), replace(selection, shard="")
+    while some := list(itertools.islice(cases, CASES_AT_ONCE)):
+        yield make_tasks(backends, some, whole, **rules)
+
+
+def iterate_ahead(lists: Iterator[list[Task]], deadline: float) -> Iterator[list[Task]]:
+    """The lists until the deadline, each drawn while the one before it runs."""
+    with ThreadPoolExecutor(1) as executor:
+        following = executor.submit(next, lists, None)
+        while time.monotonic() < deadline and (some := following.result()) is not None:
+            following = executor.submit(next, lists, None)
+            yield some
+
+
+@dataclass
+class DeclinedOperators:
+    """Which operators no backend takes on, by the records so far."""
+
+    names: set[str] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def note(self, result: Result) -> None:
+        """Count a record: one that is answered says that its operator is taken on."""
+        if result.verdict != Verdict.UNSUPPORTED:
+            self.answered.add(result.op)
+        self.counts[result.op] += 1
+        if result.op not in self.answered and self.counts[result.op] >= MAX_DECLINED:
+            self.names.add(result.op)
+
+
+def keep_cases(path: Path, cases: Iterable[str]) -> int:
+    """Add the cases to a file of ids that has them not yet, and return how many these are. Raises UsageError."""
+    try:
+        known = set(path.read_text(encoding="utf-8").split("\n")) if path.exists() else set()
+        fresh = [case for case in dict.fromkeys(cases) if case not in known]
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{case}\n" for case in fresh)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"cannot add cases to {path}: {reason}; give another file with --keep.") from None
+    return len(fresh)

@@ -11,18 +11,21 @@ from opproof.harness.judge.judgement import Judgement, Rules, number
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.attempt import Attempt
-from opproof.harness.run.cache import judgements
-from opproof.harness.run.cache.judgements import CachedDiagnosis
+from opproof.harness.run.cache.entry import CachedDiagnosis, explain_or_recall
 from opproof.harness.run.task import Task, repro_command_of
-from opproof.reports import Evidence, Result
+from opproof.reports import Result
 
 
 def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
     """The record of a task after its last look."""
     notes = [attempt.judgement.message]
-    said: dict[str, Any] = {"evidence": None}
+    said: dict[str, Any] = {}
     try:
-        said = {**_diagnose(attempt), "evidence": _collect_evidence(attempt)}
+        said = _diagnose(attempt)
+        if attempt.judgement.verdict in FAILED and attempt.posed is not None:
+            from opproof.harness.repro.evidence import collect_evidence
+
+            said["evidence"] = collect_evidence(attempt.posed, attempt.judgement)
     except Exception as error:  # the verdict stands without them
         notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
     return make_record(task, attempt, message="; ".join(filter(None, notes)), in_process=in_process, **said)
@@ -108,13 +111,5 @@ def _diagnose(attempt: Attempt) -> dict[str, Any]:
         label, said = explain(posed, answer, judgement, attempt.rules)
         return CachedDiagnosis(label, said, find_other_patterns(posed, answer, judgement, said))
 
-    known = judgements.explain_or_recall(posed, answer, attempt.rules, explain)
+    known = explain_or_recall(posed, answer, attempt.rules, explain)
     return fields_of_diagnosis(known.label, known.said, known.also)
-
-
-def _collect_evidence(attempt: Attempt) -> Evidence | None:
-    if attempt.judgement.verdict not in FAILED or attempt.posed is None:
-        return None
-    from opproof.harness.repro.evidence import collect_evidence
-
-    return collect_evidence(attempt.posed, attempt.judgement)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.question import Question, name_outputs
+
+#: Tensors of a call, inputs or results; None for one that is not there, or not asked for.
+Tensors: TypeAlias = Sequence[Array | None]
+#: The parameters of a call, and the shapes of its tensors.
+Params: TypeAlias = Mapping[str, Any]
+Shapes: TypeAlias = Sequence[Sequence[int] | None]
 
 
 @dataclass(frozen=True, slots=True)

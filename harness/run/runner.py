@@ -1,4 +1,7 @@
-"""One run from start to report: plan, try operators of the user's own, execute, write each record, report."""
+"""One run from start to report: plan, try operators of the user's own, execute, write each record, report.
+
+After it neighbours of failing cases are called: the smallest that fails alike, and what a case needs to fail.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
+from opproof.backends.load import hash_files
 from opproof.cases import Case
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, Stopped, UsageError
 from opproof.core.system import describe_host, uncollected
-from opproof.core.verdicts import Mode
+from opproof.core.verdicts import FAILED, Mode, Verdict
 from opproof.harness import __version__
 from opproof.harness.judge.array_statistics import CONSTANTS
 from opproof.harness.known_failures import proposals
@@ -28,27 +32,37 @@ from opproof.harness.known_failures.known import Known, mark, read_known
 from opproof.harness.reference.expected import evaluate_expected
 from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
-from opproof.harness.run.cache.location import CacheLocation, find_key, place
-from opproof.harness.run.cache.store import CacheStore
-from opproof.harness.run.capabilities import apply_capabilities
-from opproof.harness.run.drawing import DeclinedOperators, draw_task_lists, iterate_ahead, keep_cases
+from opproof.harness.run.cache.store import CacheLocation, CacheStore, find_key, place
 from opproof.harness.run.finish import Exit, finish
 from opproof.harness.run.hardening import warn_unguarded
-from opproof.harness.run.neighbours import Smallest, find_deltas, shrink_failures
-from opproof.harness.run.plan import make_tasks, scope_of, select_cases, with_known
+from opproof.harness.run.hosts.start import apply_capabilities
+from opproof.harness.run.plan import (
+    DeclinedOperators,
+    draw_task_lists,
+    iterate_ahead,
+    keep_cases,
+    make_tasks,
+    scope_of,
+    select_cases,
+    with_known,
+)
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key_of, open_results_file
-from opproof.harness.run.results.folder import with_locked_folder
-from opproof.harness.run.results.resume import Settings, options_of
+from opproof.harness.run.results.resume import Settings, options_of, with_locked_folder
 from opproof.harness.run.scheduler import Judges, Pool, prepare
+from opproof.harness.run.session.worker import Session
 from opproof.harness.run.standalone.rejudge import recheck_backends
-from opproof.harness.run.task import HostLimits, Task, by_case
+from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
+from opproof.harness.space.coverage import count_coverage_of_run
+from opproof.harness.space.delta import OutOfCallsError, find_delta
+from opproof.harness.space.shrink import shrink
 from opproof.reference_ops import Op, load_folder
 from opproof.reference_ops._op import FOLDER
-from opproof.reports import Header, Result
+from opproof.reports import Header, Result, certificate
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import make_legible
 from opproof.reports._text import format_count
+from opproof.reports.causes import find_causes
 from opproof.reports.implementations import require_impl
 from opproof.reports.progress import show_progress
 
@@ -60,13 +74,15 @@ def run(settings: Settings) -> int:
     Stopped where the run was interrupted.
     """
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
+    signing_key = None if settings.key is None else certificate.read_key(settings.key)
     settings, limits = apply_capabilities(settings, _limits_of(settings))
     known = _read_known(settings)
     if not settings.in_process and not settings.dask:
         prepare()
-    drawn, declined = _draw_lists(settings)
+    declined = DeclinedOperators()
+    lists = _plan_lists(settings, declined.names)
     with uncollected():
-        planned = _plan_tasks(settings) if drawn is None else next(drawn, None)
+        planned = next(lists, None)
     if planned is None:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
@@ -76,19 +92,21 @@ def run(settings: Settings) -> int:
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _count_foreign(cache)
-    with handle_interruption() as resumption, ExitStack() as claims:
+    command = ""  # that goes on with the run, where there is anything to go on with
+    with handle_interruption(lambda: command), ExitStack() as claims:
         with _open_workers(settings, limits, cache) as pool:
-            header = _make_header(settings, [pool.describe(b) for b in backends], 0 if drawn else len(planned))
+            header = _make_header(settings, [pool.describe(b) for b in backends], len(planned))
             folder = claims.enter_context(with_locked_folder(settings.out, header, resume=settings.resume))
             known, silent = of_versions(known, header.backends)
             marking = find_key()
             done = resume.read_done(folder, header, marking) if settings.resume else []
             file = claims.enter_context(open_results_file(folder, header, done, marking))
-            resumption.command = resume.command_to_resume(settings, folder)
+            command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
-            tasks = TaskLists(planned, drawn, known, settings, declined)
+            tasks = TaskLists(planned, lists, known, settings, declined)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
+            header = _write_coverage(file, header, settings.selection.folders)
         judged_here = stop is None and not settings.in_process and not settings.dask
         in_programs = recheck_backends(backends, tasks.given, file, known, limits.environments) if judged_here else []
         file.verify()  # now that no backend is left that could write to it
@@ -100,31 +118,46 @@ def run(settings: Settings) -> int:
             quiet=settings.quiet,
             extent=scope_of(settings.selection),
             complaints=[file.tampering] if file.tampering else [],
-            notes=[
-                *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
-                *silent,
-                *_describe_smallest(smallest, settings.keep),
-                *in_programs,
-                *warn_unguarded(settings.dask),
-            ],
+            notes=[*silent, *in_programs, *_describe_notes(settings, cache, foreign, smallest)],
         )
         if stop is not None:
             raise stop
+    if signing_key is not None:
+        _certify(settings, header, file.results, signing_key)
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
 
 
-def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Smallest]:
+def _write_coverage(file: ResultsFile, header: Header, folders: Sequence[str]) -> Header:
+    """Write the header anew, with the pairs of factor levels that the records have, and return it."""
+    covered = replace(header, coverage=count_coverage_of_run(file.results, folders))
+    file.write_header(covered)
+    return covered
+
+
+def _certify(settings: Settings, header: Header, results: Sequence[Result], key: certificate.SigningKey) -> None:
+    """Write the certificate of a run of one backend, and say how it is checked."""
+    path, backend = settings.certify or Path(), settings.backends[0]
+    certificate.write_certificate(path, certificate.make_certificate(header, results, hash_files(backend)), key)
+    print(f"{path}: `opproof verify {path} -b {backend}` checks it")
+
+
+def _describe_notes(
+    settings: Settings, cache: CacheLocation | None, foreign: int, smallest: Sequence[Task]
+) -> list[str]:
+    """What is to be said of the run, beside its records: `foreign` entries of the cache were there before."""
+    return [
+        *_describe_disbelieved(cache, _count_foreign(cache) - foreign),
+        *_describe_smallest(smallest, settings.keep),
+        *warn_unguarded(settings.dask),
+    ]
+
+
+def _call_neighbours(pool: Judges, tasks: TaskLists, file: ResultsFile) -> list[Task]:
     """Add to records what their cases need to fail; the smallest cases of a run that drew its own."""
-    file.replace(*find_deltas(pool, file.results, tasks.given, tasks.known))
-    return shrink_failures(pool, file.results, tasks.given) if tasks.drawn is not None else []
-
-
-def _limits_of(settings: Settings) -> HostLimits:
-    memory = settings.memory * 2**20
-    private = _private_files_of(settings)
-    return HostLimits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
+    file.replace(*find_deltas(pool.run, file.results, tasks.given, tasks.known))
+    return shrink_failures(pool, file.results, tasks.given) if tasks.settings.seconds else []
 
 
 def _read_known(settings: Settings) -> list[Known]:
@@ -133,19 +166,21 @@ def _read_known(settings: Settings) -> list[Known]:
     return own + [entry for backend in dict.fromkeys(settings.backends) for entry in read_built_in(backend)]
 
 
-def _private_files_of(settings: Settings) -> tuple[str, ...]:
-    """The files of the user's own references, but one that is a backend too."""
+def _limits_of(settings: Settings) -> HostLimits:
+    """What judges may use; private are the files of the user's own references, but one that is a backend too."""
     folders = [path for path in map(Path, settings.selection.folders) if path.exists()]  # planning refuses the others
     own = (op.source for folder in folders for op in load_folder(folder))
     backends = {Path(b).resolve() for b in map(backend_of, settings.backends) if b.endswith(".py")}
-    return tuple(str(source) for source in own if source not in backends)
+    private = tuple(str(source) for source in own if source not in backends)
+    memory = settings.memory * 2**20
+    return HostLimits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
 
 
 def _open_workers(settings: Settings, limits: HostLimits, cache: CacheLocation | None) -> Judges:
     """Those of this machine, or of a cluster. Raises UsageError."""
     if not settings.dask:
-        return Pool(limits, cache)
-    from opproof.harness.run.cluster.client import Cluster
+        return Session(limits) if settings.in_process else Pool(limits, cache)
+    from opproof.harness.run.cluster import Cluster
 
     if settings.in_process:
         raise UsageError("--in-process is the judge's own process, which --dask has on other machines; leave one out.")
@@ -175,33 +210,30 @@ def _describe_disbelieved(cache: CacheLocation | None, count: int) -> list[str]:
     ]
 
 
-def _plan_tasks(settings: Settings) -> list[Task] | None:
-    """All tasks of the run; None where no case matches, though a shard may get none of those that do."""
-    selected = select_cases(settings.selection)
-    planned = make_tasks(tuple(dict.fromkeys(settings.backends)), selected, settings.selection, **_rules_of(settings))
-    return planned if planned or (settings.selection.shard and selected) else None
-
-
 def _rules_of(settings: Settings) -> dict[str, object]:
-    names = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "timeout", "in_process", "repeat")
-    rules = {name: getattr(settings, name) for name in (*names, "invariant", "threads")}
-    return rules | {"judge_memory": settings.judge_memory * 2**20, "memory": settings.memory * 2**20}
+    same = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "timeout", "in_process")
+    rules = {name: getattr(settings, name) for name in (*same, "repeat", "invariant", "threads")}
+    return rules | {name: getattr(settings, name) * 2**20 for name in ("judge_memory", "memory")}
 
 
-def _draw_lists(settings: Settings) -> tuple[Iterator[list[Task]] | None, DeclinedOperators]:
-    """Lists of tasks of drawn cases without end, None where nothing is drawn, and what they pass over.
+def _plan_lists(settings: Settings, declined: Collection[str]) -> Iterator[list[Task]]:
+    """Lists of tasks: of drawn cases without end, but for operators that are `declined`; else one list of all tasks.
 
-    Raises UsageError where the selection names cases of its own.
+    None where no case matches, though a shard may get none of those that do. Raises UsageError.
     """
-    declined, backends = DeclinedOperators(), tuple(dict.fromkeys(settings.backends))
-    if not settings.seconds:
-        return None, declined
-    return draw_task_lists(backends, settings.selection, _rules_of(settings), declined.names), declined
+    backends, selection, rules = tuple(dict.fromkeys(settings.backends)), settings.selection, _rules_of(settings)
+    if settings.seconds:
+        yield from draw_task_lists(backends, selection, rules, declined)
+        return
+    selected = select_cases(selection)
+    planned = make_tasks(backends, selected, selection, **rules)
+    if planned or (selection.shard and selected):
+        yield planned
 
 
-def _describe_smallest(smallest: Sequence[Smallest], keep: Path | None) -> list[str]:
+def _describe_smallest(smallest: Sequence[Task], keep: Path | None) -> list[str]:
     """The smallest failing cases, each with its command, and where they are kept."""
-    said = [f"smallest case that fails so: {one.command}" for one in smallest]
+    said = [f"smallest case that fails so: {repro_command_of(one)}" for one in smallest]
     if keep is not None:
         count = format_count(keep_cases(keep, (one.case for one in smallest)), "case")
         said.append(f"{count} added to {keep}: `--cases {keep}` runs them again.")
@@ -213,7 +245,7 @@ class TaskLists:
     """The tasks of a run, list after list, those drawn until time is up; `given` are all so far."""
 
     first: list[Task]
-    drawn: Iterator[list[Task]] | None
+    following: Iterator[list[Task]]
     known: Sequence[Known]
     settings: Settings
     declined: DeclinedOperators
@@ -221,8 +253,8 @@ class TaskLists:
 
     def __iter__(self) -> Iterator[list[Task]]:
         """Each list, with the known failures that speak of its tasks."""
-        self.deadline = time.monotonic() + self.settings.seconds if self.drawn is not None else math.inf
-        following = () if self.drawn is None else iterate_ahead(self.drawn, self.deadline)
+        self.deadline = time.monotonic() + self.settings.seconds if self.settings.seconds else math.inf
+        following = iterate_ahead(self.following, self.deadline) if self.settings.seconds else ()
         for tasks in itertools.chain([self.first], (with_known(some, self.known) for some in following)):
             self.given += tasks
             yield tasks
@@ -241,7 +273,7 @@ def _run_tasks(
     An interruption is given back, for there are records to report.
     """
     finished = {key_of(r) for r in file.results}
-    count = len(tasks.first) if tasks.drawn is None else 0
+    count = 0 if tasks.settings.seconds else len(tasks.first)
     with show_progress(count, file.results, quiet=quiet, seconds=tasks.settings.seconds) as shown:
         try:
             for some in tasks:
@@ -264,7 +296,7 @@ def _make_header(settings: Settings, backends: list[dict[str, str]], count: int)
             host=describe_host(),
             options=options_of(settings),
             started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            cases=count,
+            cases=0 if settings.seconds else count,
             constants=CONSTANTS,
         )
     )
@@ -282,50 +314,30 @@ def check_own(planned: Sequence[Task]) -> None:
         if op.source.parent != FOLDER and size < smallest.get(op.name, (math.inf,))[0]:
             smallest[op.name] = size, case, op, Mode(task.mode)
     for _, case, op, mode in smallest.values():
-        _check(case, op, mode)
-
-
-def _check(case: Case, op: Op, mode: Mode) -> None:
-    if mode is Mode.GRADIENT and op.vjp is None:
-        return
-    try:
-        evaluate_expected(make_question(case, op, mode).case_data)
-    except OpError as error:
-        raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
-    except Exception:  # noqa: S110 - what else goes wrong is told by the records
-        pass
+        if mode is Mode.GRADIENT and op.vjp is None:
+            continue
+        try:
+            evaluate_expected(make_question(case, op, mode).case_data)
+        except OpError as error:
+            raise OpError(f"{op.source}: the reference of {op.name}: {' '.join(str(error).split())}") from None
+        except Exception:  # noqa: S110 - what else goes wrong is told by the records
+            pass
 
 
 #: Signals that end a process unless it asks for them; SIGINT is a KeyboardInterrupt already.
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-@dataclass
-class Resumption:
-    """How to go on, where there is anything to go on with."""
-
-    command: str = ""
-
-
-class _Signal(KeyboardInterrupt):
-    """A signal that is treated as the keyboard's is."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def handle_interruption() -> Iterator[Resumption]:
-    """Raises Stopped for an interruption of what is inside, which may say meanwhile how to go on."""
-    resumption = Resumption()
+def handle_interruption(find_command: Callable[[], str] = lambda: "") -> Iterator[None]:
+    """Raises Stopped for an interruption of what is inside, with the command that goes on if there is one by then."""
     before = {n: signal.signal(n, _interrupt) for n in _SIGNALS if _is_free(n)}
     try:
-        yield resumption
+        yield
     except KeyboardInterrupt as stop:
-        number = stop.number if isinstance(stop, _Signal) else signal.SIGINT
+        number = stop.args[0] if stop.args else signal.SIGINT
         how = f"stopped by {signal.Signals(number).name}" if number != signal.SIGINT else "interrupted"
-        kept = f"what was measured is kept, `{resumption.command}` goes on" if resumption.command else "nothing was run"
+        kept = f"what was measured is kept, `{command}` goes on" if (command := find_command()) else "nothing was run"
         raise Stopped(f"{how}; {kept}.", 128 + number) from None
     finally:
         for number, handler in before.items():
@@ -340,4 +352,90 @@ def _is_free(number: int) -> bool:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     del frame
     signal.signal(number, signal.SIG_IGN)  # the second must not interrupt the tidying up after the first
-    raise _Signal(number)
+    raise KeyboardInterrupt(number)
+
+
+#: Seconds after which a failing case is not made smaller any more, and causes of which a case is.
+SHRINK_SECONDS = 15.0
+MAX_SHRUNK = 8
+#: Seconds that calls and their judging may take until a cause is narrowed to the levels that it needs, and all causes.
+MAX_DELTA_SECONDS = 5.0
+MAX_SECONDS_OF_DELTAS = 60.0
+#: Failures whose neighbours take a minute, or all memory, each.
+_SLOW = {Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY}
+#: What a record says of its case: whether it fails. Others, as of what is declined or known, say nothing.
+_FAILS = {ResultKind.FAILED: True, ResultKind.PASSED: False}
+
+
+def shrink_failures(pool: Judges, results: Iterable[Result], tasks: Iterable[Task]) -> list[Task]:
+    """The smallest task of each operator, mode and verdict that fails and no list knows, the first ones alone."""
+    by_key = {key_of(task): task for task in tasks}
+    first: dict[tuple[str, ...], Result] = {}
+    for result in results:
+        if _has_neighbours(result) and result.verdict in FAILED:
+            first.setdefault((result.backend, result.op, str(result.mode), str(result.verdict)), result)
+    shown = list(first.values())[:MAX_SHRUNK]
+    return [_shrink_one(pool, r, by_key[key_of(r)]) for r in shown if key_of(r) in by_key]
+
+
+def _has_neighbours(result: Result) -> bool:
+    """Whether it is a failure, of a call that is not wrong itself."""
+    return result_kind_of(result) is ResultKind.FAILED and result.mode is not Mode.REFUSAL
+
+
+def _shrink_one(pool: Judges, result: Result, task: Task) -> Task:
+    deadline = time.monotonic() + SHRINK_SECONDS
+
+    def fails(candidate: Case) -> bool:
+        if time.monotonic() > deadline:
+            return False
+        *_, last = pool.run([replace(task, case=str(candidate))])
+        return last.verdict == result.verdict
+
+    case = Case.parse(result.case)
+    return replace(task, case=str(shrink(case, op_of(case.op, task.ops), fails).case))
+
+
+def find_deltas(
+    run: Callable[[Sequence[Task]], Iterable[Result]],
+    results: Iterable[Result],
+    tasks: Iterable[Task],
+    known: Sequence[Known],
+    seconds: float = MAX_SECONDS_OF_DELTAS,
+) -> Iterator[Result]:
+    """The smallest record of each cause again, with what its case needs to fail; as many as there is time for."""
+    by_key, had = {key_of(task): task for task in tasks}, {key_of(r): r for r in results}
+    spent = 0.0
+    for cause in find_causes(r for r in had.values() if _has_neighbours(r)):
+        result = cause.smallest
+        task = by_key.get(key_of(result))
+        if task is None or result.verdict not in FAILED - _SLOW or spent > seconds:
+            continue
+        neighbours = _CalledNeighbours(run, task, known, had)
+        case = Case.parse(result.case)
+        delta = find_delta(case, op_of(case.op, task.ops), neighbours.fails)
+        spent += neighbours.seconds
+        if delta is not None:
+            yield replace(result, delta=str(delta))
+
+
+@dataclass
+class _CalledNeighbours:
+    """Calls of neighbours of one failing case; what has a record already is not called."""
+
+    run: Callable[[Sequence[Task]], Iterable[Result]]
+    task: Task
+    known: Sequence[Known]
+    had: Mapping[tuple[str, str, str], Result]
+    seconds: float = 0.0
+
+    def fails(self, case: Case) -> bool | None:
+        """Whether the case fails; None where its record says nothing. Raises OutOfCallsError."""
+        task = replace(self.task, case=str(case))
+        record = self.had.get(key_of(task))
+        if record is None:
+            if self.seconds > MAX_DELTA_SECONDS:
+                raise OutOfCallsError
+            *_, record = self.run([task])
+            self.seconds += record.seconds + (record.judging or 0.0)
+        return _FAILS.get(result_kind_of(mark(record, self.known)))

@@ -20,12 +20,11 @@ from typing import Protocol, Self, TypeAlias
 from opproof.backends.worker.sandbox import supervisor
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import Verdict
-from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.cache.store import CacheLocation
 from opproof.harness.run.hardening import end, make_context, start_server, with_hardened_process
 from opproof.harness.run.memory_limits import explain_killed
 from opproof.harness.run.record import make_early_record
 from opproof.harness.run.session import worker
-from opproof.harness.run.session.worker import Session
 from opproof.harness.run.task import HostLimits, Task, by_case
 from opproof.reports import Result
 
@@ -36,8 +35,6 @@ _READY = 2
 _STILL = 10.0
 #: How often judges are started anew where that fails.
 _TRIES = 20
-#: What judges have imported when they begin.
-_PRELOADED = "opproof.harness.run.preload"
 
 
 def limit_threads() -> None:
@@ -66,7 +63,7 @@ class Judges(Protocol):
 def prepare() -> None:
     """Begin to start what judges come from: they are there sooner, when the run has planned what they are to do."""
     limit_threads()
-    start_server(_PRELOADED)
+    start_server()
 
 
 class Pool:
@@ -75,27 +72,19 @@ class Pool:
     def __init__(self, limits: HostLimits, cache: CacheLocation | None = None) -> None:
         limit_threads()
         self.limits, self._cache = limits, cache
-        self._desk = Session(limits) if limits.in_process else None
-        self._executor = None if limits.in_process else self._start_workers(limits.jobs)
+        self._executor = self._start_workers(limits.jobs)
         self._reach = ExitStack()
 
     def __enter__(self) -> Self:
-        if self._executor is not None:
-            self._reach.enter_context(with_hardened_process())
+        self._reach.enter_context(with_hardened_process())
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._desk is not None:
-            self._desk.close()
-        if self._executor is not None:
-            _end(self._executor)
+        _end(self._executor)
         self._reach.close()
 
     def describe(self, backend: str) -> dict[str, str]:
         """Name, version, device. Raises BackendError, also when loading it kills or hangs the process."""
-        if self._executor is None:
-            assert self._desk is not None
-            return self._desk.describe(backend)
         try:  # all judges load it at once: the others are needed as soon as the first has answered
             first, *_ = [self._executor.submit(worker.describe, backend) for _ in range(self.limits.jobs)]
             return first.result()
@@ -105,13 +94,7 @@ class Pool:
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Records as they end, one for every task; a second one of a task replaces the first."""
-        cases = list(by_case(tasks))
-        if self._executor is None:
-            assert self._desk is not None
-            for case in cases:
-                yield from self._desk.results(case)
-            return
-        left = Batches(cases, self.limits.jobs)
+        left = Batches(by_case(tasks), self.limits.jobs)
         while True:
             unfinished = yield from self._shared(left)
             if not unfinished:
@@ -121,7 +104,6 @@ class Pool:
 
     def _shared(self, left: Batches) -> Generator[Result, None, list[Case]]:
         """Records of cases on all judges; returns those without records when one of these died."""
-        assert self._executor is not None
         pending: dict[Future[worker.JudgedBatch], tuple[Case, ...]] = {}
         unfinished: list[Case] = []
         while True:
@@ -134,17 +116,19 @@ class Pool:
             if not pending:
                 return unfinished
             done = wait(pending, _STILL, return_when=FIRST_COMPLETED).done
-            if not done:
-                _continue_children()
+            for process in [] if done else multiprocessing.active_children():
+                if process.pid is not None:
+                    with suppress(OSError):
+                        os.kill(process.pid, signal.SIGCONT)
             for future in [future for future in pending if future in done]:  # a set has no order, and records replace
                 some = pending.pop(future)
                 try:
-                    judged = future.result()
+                    judged, seconds = future.result()
                 except BrokenProcessPool:
                     unfinished += some
                     continue
-                left.judged(some, len(judged.records), judged.seconds)
-                for records in judged.records:
+                left.judged(some, len(judged), seconds)
+                for records in judged:
                     yield from records
 
     def _run_one_by_one(self, cases: Iterable[Case]) -> Iterator[Result]:
@@ -163,16 +147,14 @@ class Pool:
 
     def _try_case(self, case: Case) -> Sequence[Result] | None:
         """Its records; None where it killed the judge, after which there is another."""
-        assert self._executor is not None
         try:
-            (records,) = self._executor.submit(worker.judge_cases, [case]).result().records
+            ((records,), _) = self._executor.submit(worker.judge_cases, [case]).result()
         except BrokenProcessPool:
             self._replace_workers(1)
             return None
         return records
 
     def _replace_workers(self, jobs: int) -> None:
-        assert self._executor is not None
         _end(self._executor)
         self._executor = self._start_workers(jobs)
 
@@ -180,8 +162,7 @@ class Pool:
         """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
         for tries in range(_TRIES):
             given = (self.limits, self._cache)
-            come = make_context(_PRELOADED)
-            some = ProcessPoolExecutor(jobs, mp_context=come, initializer=worker.start, initargs=given)
+            some = ProcessPoolExecutor(jobs, mp_context=make_context(), initializer=worker.start, initargs=given)
             try:
                 some.submit(os.getpid)
             except (OSError, EOFError):  # the fork server was killed, and has not quite ended
@@ -216,13 +197,6 @@ def _end_orphans(server: int) -> None:
         for process in supervisor.list_children(server):
             if os.getsid(process) != session:
                 end(process)
-
-
-def _continue_children() -> None:
-    for process in multiprocessing.active_children():
-        if process.pid is not None and hasattr(signal, "SIGCONT"):
-            with suppress(OSError):
-                os.kill(process.pid, signal.SIGCONT)
 
 
 #: Seconds of a judge's work that are handed over at once: its records come that late, and so does an end.

@@ -70,10 +70,6 @@ def op_name_of(task: Task) -> str:
     return task.case.partition("[")[0]
 
 
-def _quote_words(values: Iterable[object]) -> list[str]:
-    return [shlex.quote(str(value)) for value in values]
-
-
 def _to_mebibytes(size: int) -> str:
     return str(size // 2**20)
 
@@ -87,7 +83,7 @@ def _format_seconds(value: float) -> str:
 #: list where the option is given several times, "" for a flag. A field at its default is not said. The seed is part of
 #: the case's id.
 _OPTIONS: tuple[tuple[str, str, Callable[[Any], str | list[str]]], ...] = (
-    ("--ops", "ops", _quote_words),
+    ("--ops", "ops", lambda folders: [shlex.quote(str(folder)) for folder in folders]),
     ("--strict-subnormals", "strict_subnormals", lambda _: ""),
     ("--signed-zeros", "signed_zeros", lambda _: ""),
     ("--convention", "convention", str),

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import bits_of
-from opproof.cases._fills import NOT_FINITE, ON_KINKS
-from opproof.cases._uneven import OPPOSED
+from opproof.cases._fills.by_tensor import OPPOSED
+from opproof.cases._fills.fills import NOT_FINITE, ON_KINKS
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
 from opproof.core.tuples import tuple_of
@@ -32,7 +32,7 @@ from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import explain_unfair_draw, insert_draw
 from opproof.harness.judge.bound import compare
 from opproof.harness.reference import expected as reference
-from opproof.harness.reference.axes import Axis, axes_of
+from opproof.harness.reference.axes import axes_of
 from opproof.harness.reference.chunks.blocks import make_whole_block, results_of
 from opproof.harness.reference.chunks.expected import evaluate_in_block
 from opproof.harness.reference.chunks.memory_budget import ChunkPlan
@@ -251,12 +251,17 @@ def _mask_direction(posed: Question, which: int, direction: Array, step: float) 
     return np.zeros_like(direction) if near.any() else direction
 
 
+def _list_movable(posed: Question) -> Iterator[tuple[int, Array]]:
+    """The inputs whose gradient is asked for, by number, but one that is given twice."""
+    for which, (x, need) in enumerate(zip(posed.inputs, posed.needs, strict=True)):
+        if need and x is not None and sum(v is x for v in posed.inputs) == 1:
+            yield which, x
+
+
 def _check_finite_differences(posed: Question, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     base = 2.0**-12
     case, inputs = posed.case, posed.inputs
-    for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
-        if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
-            continue
+    for which, x in _list_movable(posed):
         for k in range(_DIRECTIONS):
             d = _mask_direction(posed, which, _make_direction(case, which, k, x.shape), base)
 
@@ -279,9 +284,7 @@ def _check_finite_differences(posed: Question, gradients: Sequence[Any]) -> Iter
 def _check_complex_step(posed: Question, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     step = 2.0**-100
     case, inputs = posed.case, posed.inputs
-    for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
-        if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
-            continue
+    for which, x in _list_movable(posed):
         d = _free(posed, which, _make_direction(case, which, 0, x.shape))
         moved = [*inputs[:which], x + 1j * step * d, *inputs[which + 1 :]]
         got = float(np.imag(_loss_of(posed, moved))) / step
@@ -311,10 +314,11 @@ def find_unlike(posed: Question) -> Iterator[str]:
         if posed.op.independent is not None:
             yield "an axis that it names is no axis of an output, or has another extent there"
         return
-    wholes = dict(zip(_names_of_results(posed), values_of(posed), strict=True))
+    names = posed.names if posed.mode is Mode.GRADIENT else list(results_of(posed, posed.outputs))
+    wholes = dict(zip(names, values_of(posed), strict=True))
     for k, axis in enumerate(axes):
-        sizes = [a.extent for a in axes]
-        sizes[k] = _part_size_of(axis, posed)
+        sizes, parts = [a.extent for a in axes], range(-(-axis.extent // _PARTS), axis.extent + 1)
+        sizes[k] = next(n for n in parts if axis.valid(n, posed.case.shapes))
         room = ChunkPlan(axes, tuple(sizes), {})
         for name, shape in results_of(posed, posed.outputs).items():
             want = wholes[name]
@@ -323,16 +327,6 @@ def find_unlike(posed: Question) -> Iterator[str]:
             if want is not None and not _is_same(got, want):
                 yield f"{name} is another of {sizes[k]} slices of {axis.extent} at a time, joined along {dict(axis.of)}"
                 return
-
-
-def _names_of_results(posed: Question) -> Sequence[str | None]:
-    names = list(results_of(posed, posed.outputs))
-    return posed.names if posed.mode == "gradient" else names
-
-
-def _part_size_of(axis: Axis, posed: Question) -> int:
-    sizes = range(-(-axis.extent // _PARTS), axis.extent + 1)
-    return next(n for n in sizes if axis.valid(n, posed.case.shapes))
 
 
 def _is_same(got: Array, want: Array) -> bool:

@@ -7,9 +7,9 @@ import random
 from dataclasses import dataclass
 
 from opproof.cases import Case, cases_of
-from opproof.cases._fills import NOT_FINITE
-from opproof.cases._quant import BLOCKS
+from opproof.cases._fills.fills import NOT_FINITE
 from opproof.cases._registry import listed_cases
+from opproof.cases._rows.quantised import BLOCKS
 from opproof.core.dtypes import FLOATS
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Mode

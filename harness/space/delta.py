@@ -15,7 +15,7 @@ from opproof.cases import Case
 from opproof.cases._case import format_param
 from opproof.cases._layouts import layouts_of, write_layouts
 from opproof.core.bisection import bisect
-from opproof.harness.space.factors import ELLIPSIS, SignatureForm, forms_of
+from opproof.harness.space.factors import Place, forms_of, name_axes
 from opproof.harness.space.shrink import (
     is_valid,
     list_removable,
@@ -39,8 +39,6 @@ TILE = 16
 WIDEST_TILE = 256
 #: How far apart sizes are that an operator takes beside each other.
 _UNITS = (1, 2, 3, 4, 8, 16, 32, 64)
-#: A place of a size: a tensor's name and an axis counted from its last.
-Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,16 @@ class OutOfCallsError(Exception):
 class _Neighbours:
     """Calls of neighbours, each once, while there are any left: whether they fail, None where they are no cases."""
 
-    def __init__(self, case: Case, op: Op, fails: Callable[[Case], bool | None]) -> None:
+    def __init__(self, case: Case, op: Op | None, fails: Callable[[Case], bool | None]) -> None:
         self.fails, self.op, self.calls = fails, op, 0
         self.known: dict[Case, bool | None] = {case: True}
-        self.allowed = make_allowed_test(case, op)
+        self.allowed = make_allowed_test(case, op) if op else None
 
     def ask(self, case: Case) -> bool | None:
         """Whether the case fails. Raises OutOfCallsError."""
         if case in self.known:
             return self.known[case]
-        if not (self.allowed(case) and is_valid(case, self.op)):
+        if self.op and self.allowed and not (self.allowed(case) and is_valid(case, self.op)):
             return None
         if self.calls >= MAX_CALLS:
             raise OutOfCallsError
@@ -87,10 +85,11 @@ class _Neighbours:
         return all(self.ask(case.with_seed(case.seed + n)) is not True for n in seeds)
 
 
-def find_delta(case: Case, op: Op, fails: Callable[[Case], bool | None]) -> Delta | None:
+def find_delta(case: Case, op: Op | None, fails: Callable[[Case], bool | None]) -> Delta | None:
     """What `case`, which fails, needs to fail; None where that takes too many calls.
 
-    `fails` is called on neighbours. It says None of one of which nothing is known, and may raise OutOfCallsError.
+    Without an operator it stands for a call of any function. `fails` is called on neighbours. It says None of one of
+    which nothing is known, and may raise OutOfCallsError.
     """
     neighbours = _Neighbours(case, op, fails)
     told: list[tuple[str, str]] = []
@@ -111,7 +110,7 @@ def find_delta(case: Case, op: Op, fails: Callable[[Case], bool | None]) -> Delt
     return Delta(tuple(said for said, _ in told), tuple(instead for _, instead in told), case)
 
 
-def _iter_plainer(case: Case, op: Op) -> Iterator[tuple[str, str, Callable[[Case], Case]]]:
+def _iter_plainer(case: Case, op: Op | None) -> Iterator[tuple[str, str, Callable[[Case], Case]]]:
     """For each level that is not the plainest: its words, those of the plainest, and the change to that."""
     if case.dtype != "f32":
         yield f"the dtype is {case.dtype}", "in f32", lambda c: replace(c, dtype="f32")
@@ -133,13 +132,17 @@ def _iter_plainer(case: Case, op: Op) -> Iterator[tuple[str, str, Callable[[Case
     if case.needs is not None:
         said = f"only {', '.join(case.needs)} take{'s' if len(case.needs) == 1 else ''} a gradient"
         yield said, "with all gradients", lambda c: replace(c, needs=None)
+    defaults = op.params if op else {}
     for name, value in case.params:
-        if op.params.get(name, inspect.Parameter.empty) is not inspect.Parameter.empty:
+        default = defaults.get(name, inspect.Parameter.empty)
+        if default is not inspect.Parameter.empty:
             said = f"{name}={format_param(value)}"
-            yield said, f"with {name}={format_param(op.params[name])}", functools.partial(remove_parameter, name=name)
+            yield said, f"with {name}={format_param(default)}", functools.partial(remove_parameter, name=name)
 
 
-def _iter_without_tensors(case: Case, op: Op) -> Iterator[tuple[str, str, Callable[[Case], Case]]]:
+def _iter_without_tensors(case: Case, op: Op | None) -> Iterator[tuple[str, str, Callable[[Case], Case]]]:
+    if op is None:
+        return
     given, layouts = dict(case.tensors), layouts_of(case)
     for name in list_removable(case, op):
         if name in op.optional and not isinstance(given[name], str) and layouts[name] == "contiguous":
@@ -155,9 +158,9 @@ def _with_own_memory(name: str, case: Case) -> Case:
     return replace(case, tensors=tuple((n, case.shapes[n] if n == name else given) for n, given in case.tensors))
 
 
-def list_sizes(case: Case, op: Op) -> list[list[Place]]:
+def list_sizes(case: Case, op: Op | None) -> list[list[Place]]:
     """Places of sizes that change together, the largest first: of one name in the signature, else all of one size."""
-    names = next(filter(None, (_name_axes(case, form) for form in forms_of(op))), {})
+    names = next(filter(None, (name_axes(case, form) for form in (forms_of(op) if op else ()))), {})
     found: dict[object, list[Place]] = {}
     for name, shape in case.shapes.items():
         for axis, size in enumerate(shape):
@@ -165,21 +168,6 @@ def list_sizes(case: Case, op: Op) -> list[list[Place]]:
                 place = (name, axis - len(shape))
                 found.setdefault((names.get(place, ""), size), []).append(place)
     return sorted(found.values(), key=lambda places: -_size_at(case, places))
-
-
-def _name_axes(case: Case, form: SignatureForm) -> dict[Place, str]:
-    """The name of each axis by a form of the signature; none where the case is not of this form."""
-    found: dict[Place, str] = {}
-    operands = {operand.name: operand.axes for operand in form.operands}
-    for name, shape in case.shapes.items():
-        axes = operands.get(name, ())
-        more = len(shape) - len(axes) + (ELLIPSIS in axes)
-        if (more != 0 and ELLIPSIS not in axes) or more < 0:
-            return {}
-        before = axes.index(ELLIPSIS) if ELLIPSIS in axes else len(axes)
-        said = (*axes[:before], *(f"lead{k}" for k in reversed(range(more))), *axes[before + 1 :])
-        found |= {(name, i - len(shape)): text for i, text in enumerate(said)}
-    return found
 
 
 def _size_at(case: Case, places: Iterable[Place]) -> int:

@@ -14,8 +14,18 @@ from dataclasses import dataclass, replace
 from opproof.cases import Case
 from opproof.cases._case import Param, Shape
 from opproof.cases._layouts import layouts_of, write_layouts
-from opproof.cases._quant import BLOCKS
-from opproof.harness.space.factors import ABSENT, DEFAULT, ELLIPSIS, SIZES, Operand, Space, evaluate_size, has_effect
+from opproof.cases._rows.quantised import BLOCKS
+from opproof.harness.space.factors import (
+    ABSENT,
+    DEFAULT,
+    ELLIPSIS,
+    LEADING,
+    SIZES,
+    Operand,
+    Space,
+    evaluate_size,
+    has_effect,
+)
 from opproof.harness.space.pairs import Choice
 from opproof.reference_ops import Op
 
@@ -47,14 +57,16 @@ class Limits:
 
 def is_allowed(choice: Choice, space: Space, limits: Limits) -> bool:
     """Whether these levels, of some factors or of all, go together."""
-    leading = [choice.get(f"size lead{k}") for k in range(4)]
-    if any(a == ABSENT and b not in (ABSENT, None) for a, b in itertools.pairwise(leading)):
-        return False
-    least = {name[5:]: LEAST[level] for name, level in choice.items() if name[:5] == "size " and level in LEAST}
-    if not _fits(least, space, limits):
-        return False
-    if max(least.values(), default=1) >= LARGE and choice.get("fill", "normal") not in LARGE_FILLS:
-        return False
+    sizes = {name[5:]: level for name, level in choice.items() if name[:5] == "size "}
+    if sizes:
+        leading = [sizes.get(name) for name in LEADING]
+        if any(a == ABSENT and b not in (ABSENT, None) for a, b in itertools.pairwise(leading)):
+            return False
+        least = {name: LEAST[level] for name, level in sizes.items() if level != ABSENT}
+        if not _fits(least, space, limits):
+            return False
+        if max(least.values(), default=1) >= LARGE and choice.get("fill", "normal") not in LARGE_FILLS:
+            return False
     return _layouts_apply(choice, space) and _parameters_apply(choice, space)
 
 
@@ -71,7 +83,7 @@ def _rank_of(operand: Operand, choice: Choice) -> int | None:
     rank = len(operand.axes)
     if not operand.has_leading:
         return rank
-    leading = [choice.get(f"size lead{k}") for k in range(4)]
+    leading = [choice.get(f"size {name}") for name in LEADING]
     known = [level for level in leading if level is not None]
     if ABSENT not in known and len(known) < 3:
         return None
@@ -79,13 +91,11 @@ def _rank_of(operand: Operand, choice: Choice) -> int | None:
 
 
 def _layouts_apply(choice: Choice, space: Space) -> bool:
-    for operand in space.form.operands:
-        layout = choice.get(f"layout {operand.name}", "contiguous")
-        if layout == "contiguous":
-            continue
-        if choice.get(f"with {operand.name}") == "no" or choice.get("again") == operand.name:
+    laid = [(name[7:], level) for name, level in choice.items() if name[:7] == "layout " and level != "contiguous"]
+    for name, layout in laid:
+        if choice.get(f"with {name}") == "no" or choice.get("again") == name:
             return False
-        rank = _rank_of(operand, choice)
+        rank = _rank_of(space.operands[name], choice)
         if rank is not None and not has_effect(layout, (1,) * rank):
             return False
     return True
@@ -94,6 +104,8 @@ def _layouts_apply(choice: Choice, space: Space) -> bool:
 def _parameters_apply(choice: Choice, space: Space) -> bool:
     """Whether the axes that a parameter names are there."""
     dim = space.values.get(("dim", choice.get("param dim", DEFAULT)))
+    if dim is None:
+        return True
     rank = _rank_of(space.form.operands[0], choice)
     named = [a for a in (dim if isinstance(dim, tuple) else (dim,)) if isinstance(a, int)]
     return rank is None or all(-rank <= a < rank for a in named)
@@ -115,7 +127,7 @@ def draw_case(choice: Choice, space: Space, rng: random.Random, limits: Limits) 
         return None
     if any(evaluate_size(text, known) >= bound for text, bound in space.form.bounds):
         return None
-    leading = tuple(sizes[f"lead{k}"] for k in reversed(range(4)) if f"lead{k}" in sizes)
+    leading = tuple(sizes[name] for name in reversed(LEADING) if name in sizes)
     tensors = _shape_tensors(choice, space, known, leading)
     if tensors is None or sum(math.prod(s) for _, s in tensors if not isinstance(s, str)) > limits.elements:
         return None
@@ -135,7 +147,7 @@ def draw_case(choice: Choice, space: Space, rng: random.Random, limits: Limits) 
         dtype=dtype,
         mixed=pairs,
         fill=choice["fill"],
-        layout=_write_layouts(choice, tensors),
+        layout=_write_layouts(choice, space, tensors),
         needs=None if needs == "all" else (needs,),
     )
 
@@ -179,14 +191,14 @@ def _shape_tensors(
             shape += leading if axis == ELLIPSIS else [int(evaluate_size(axis, known))]
         if min(shape, default=1) < 1:
             return None
-        tensors.append((operand.name, _broadcast(tuple(shape), choice.get("broadcast", "alike"), k)))
+        tensors.append((operand.name, apply_broadcast(tuple(shape), choice.get("broadcast", "alike"), k)))
     if space.form.variadic:
         _, shape_of_all = tensors[0]
         return [("abcdefghi"[i], shape_of_all) for i in range(int(choice["count"]))]
     return tensors
 
 
-def _broadcast(shape: Shape, how: str, place: int) -> Shape:
+def apply_broadcast(shape: Shape, how: str, place: int) -> Shape:
     """The shape of the tensor in `place` among those that broadcast."""
     who, _, what = how.partition(" ")
     if (who == "first") != (place == 0) or how == "alike" or not shape:
@@ -195,10 +207,13 @@ def _broadcast(shape: Shape, how: str, place: int) -> Shape:
         return ()
     if what == "row":
         return shape[-1:]
+    if what == "channel":
+        return (*shape[1:2], *(1 for _ in shape[2:])) if len(shape) > 1 else shape
     return (*shape[:-1], 1) if what == "last 1" else (1, *shape[1:])
 
 
-def _write_layouts(choice: Choice, tensors: list[tuple[str, Shape | str]]) -> str:
-    """The layouts of the tensors as a case has them, those left out that change nothing."""
-    chosen = [(name, shape, choice.get(f"layout {name}", "contiguous")) for name, shape in tensors]
+def _write_layouts(choice: Choice, space: Space, tensors: list[tuple[str, Shape | str]]) -> str:
+    """The layouts of the tensors as a case has them, those left out that change nothing; of any number all have one."""
+    of_all = choice.get(f"layout {space.form.operands[0].name}", "contiguous") if space.form.variadic else "contiguous"
+    chosen = [(name, shape, choice.get(f"layout {name}", of_all)) for name, shape in tensors]
     return write_layouts({n: y for n, shape, y in chosen if not isinstance(shape, str) and has_effect(y, shape)})

@@ -21,13 +21,15 @@ from typing import Any
 
 from opproof.cases import Case
 from opproof.cases._case import Param, Shape, format_param
-from opproof.cases._fills import ALIKE, HIDDEN, REPORTS
+from opproof.cases._fills.fills import ALIKE, HIDDEN, REPORTS
+from opproof.cases._fills.integers import INTEGER_FILLS
 from opproof.cases._layouts import LAYOUTS
-from opproof.cases._whole import WHOLE_FILLS
 from opproof.core.dtypes import FLOATS
 from opproof.core.errors import OpError
 from opproof.reference_ops import Op
 
+#: A place of a size: a tensor's name and an axis counted from its last.
+Place = tuple[str, int]
 #: What stands for any number of axes.
 ELLIPSIS = "..."
 #: The signature of an operator whose shapes no names describe.
@@ -70,14 +72,17 @@ SIZES: Mapping[str, tuple[int, ...]] = {
 LEADING_SIZES = ("1", "few", "16", "16±", "256", "256±", "64k", "64k±")
 #: The level of an axis that a case does not have.
 ABSENT = "none"
-#: Most axes that an ellipsis stands for.
-MAX_LEADING = 4
+#: Names of the axes that an ellipsis stands for, counted from the last.
+LEADING = ("lead0", "lead1", "lead2", "lead3")
 #: Fills that any operator of floats is tried with.
 BASIC_FILLS = ("normal", "wide", "small", "positive", "negative", "zeros", "huge", "outliers")
 #: Fills whose sums are exact in tensors of few numbers alone: rows have them.
 EXACT_FILLS = ("exact", "signs")
 #: How tensors that broadcast differ in their axes, the last of them against the first.
-BROADCASTS = ("alike", "second scalar", "second row", "second last 1", "second first 1", "first last 1", "first scalar")
+BROADCASTS = (
+    "alike", "second scalar", "second row", "second channel", "second last 1", "second first 1", "first last 1",
+    "first scalar",
+)  # fmt: skip
 #: Numbers of tensors of an operator that takes any.
 COUNTS = ("1", "2", "3", "4", "5", "8", "9")
 #: Pairs of dtypes that are levels beside single ones: backends that take them are few.
@@ -87,7 +92,16 @@ MAX_PARAM_LEVELS = 6
 #: The level of a parameter that is left out.
 DEFAULT = "default"
 #: Axes that a layout needs for it to differ from contiguous.
-AXES_NEEDED = {"contiguous": 0, "offset": 0, "transposed": 2, "exchanged": 3, "channels": 3, "cropped": 3, "middle": 4}
+AXES_NEEDED = {
+    "contiguous": 0,
+    "offset": 0,
+    "transposed": 2,
+    "exchanged": 3,
+    "channels": 3,
+    "cropped": 3,
+    "middle": 4,
+    "planes": 4,
+}
 _PLAIN_FILL = re.compile(r"[a-z0-9-]+")
 
 
@@ -124,6 +138,26 @@ class SignatureForm:
         texts = [axis for operand in self.operands for axis in operand.axes if axis != ELLIPSIS]
         words = [w for text in (*texts, *(e for _, e in self.bindings)) for w in re.findall(r"[A-Za-z_]\w*", text)]
         return [w for w in dict.fromkeys(words) if w not in {*params, *BLOCK_NAMES}]
+
+
+def name_axes(case: Case, form: SignatureForm) -> dict[Place, str] | None:
+    """The name, or the expression, of each axis by a form of the signature; None where the case is not of this form."""
+    operands = {operand.name: operand for operand in form.operands}
+    shapes = case.shapes
+    if form.variadic:
+        operands = dict.fromkeys(shapes, form.operands[0])
+    if not shapes.keys() <= operands.keys() or any(n not in shapes and not o.optional for n, o in operands.items()):
+        return None
+    found: dict[Place, str] = {}
+    for name, shape in shapes.items():
+        axes = operands[name].axes
+        more = len(shape) - len(axes) + (ELLIPSIS in axes)
+        if more < 0 or (more and ELLIPSIS not in axes):
+            return None
+        before = axes.index(ELLIPSIS) if ELLIPSIS in axes else len(axes)
+        said = (*axes[:before], *(f"lead{k}" for k in reversed(range(more))), *axes[before + 1 :])
+        found |= {(name, i - len(shape)): text for i, text in enumerate(said)}
+    return found
 
 
 def evaluate_size(text: str, sizes: Mapping[str, Any]) -> Any:
@@ -201,6 +235,11 @@ class Space:
     values: Mapping[tuple[str, str], Param]  # of a parameter's level
 
     @functools.cached_property
+    def operands(self) -> Mapping[str, Operand]:
+        """Those of its form, by name."""
+        return {operand.name: operand for operand in self.form.operands}
+
+    @functools.cached_property
     def axes(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
         """Of each tensor whether it has leading axes, 1 or 0, and the names of the sizes in its other axes."""
         known = {name.partition(" ")[2] for name in self.factors if name.startswith("size ")}
@@ -248,8 +287,8 @@ def make_space(op: Op, form: SignatureForm, rows: Iterable[Case], others: Iterab
 
 
 def _name_leading_axes(form: SignatureForm) -> list[str]:
-    """Names of the axes that the ellipsis stands for, counted from the last."""
-    return [f"lead{k}" for k in range(MAX_LEADING if _is_bare(form) else MAX_LEADING - 1)] if form.has_leading else []
+    """Those of LEADING that it may have: one less where axes have names."""
+    return [*(LEADING if _is_bare(form) else LEADING[:-1])] if form.has_leading else []
 
 
 def _is_bare(form: SignatureForm) -> bool:
@@ -287,7 +326,7 @@ def _list_fills(rows: Iterable[Case]) -> tuple[str, ...]:
     """The fills of its rows, and the basic ones where any row has floats of its own."""
     known = list(rows)
     seen = dict.fromkeys(case.fill for case in known)
-    basic = BASIC_FILLS if any(case.dtype in FLOATS for case in known) else WHOLE_FILLS
+    basic = BASIC_FILLS if any(case.dtype in FLOATS for case in known) else INTEGER_FILLS
     usual = [f for f in seen if _PLAIN_FILL.fullmatch(f) and f not in REPORTS and not f.startswith("every")]
     usual = [f for f in usual if f not in EXACT_FILLS]
     return tuple(dict.fromkeys([*usual, *(f for f in BASIC_FILLS if f in basic and f not in HIDDEN)]))

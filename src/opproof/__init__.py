@@ -48,7 +48,7 @@ def check(
     vjp: Callable[..., Any] | None = None,
     raises: bool = True,
     seconds: float = 20.0,
-    isolate: bool = False,
+    isolate: bool | None = None,
     gradients: bool = True,
     compute: str | None = None,
     device: str | None = None,
@@ -87,7 +87,8 @@ def check(
     autograd does not see through the candidate; `gradients=False` asks for none. compute: a declared lower precision
     ("storage", "tf32", "f16", "bf16"). neighbours: beside the inputs given, other values, layouts and sizes are tried
     for `seconds` of processors; where most were left then, the report's `complete` is False. `only` tries one of them
-    alone, by the name that the report has. isolate: the candidate, a function of a file, runs in a process of its own.
+    alone, by the name that the report has. isolate: True for a process of the candidate's own, a function of a file;
+    False for this process. By default what calls Triton, C or compiled modules is called in a copy of this process.
     device: where the candidate gets its tensors; by default where its parameters, or the tensors given, are. modes:
     "jvp" (forward mode) and "double" (the gradient of the gradient) are judged too, where they are named.
     reuses_outputs: a declaration that the next call overwrites what this one returned, as where a CUDA graph is

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from opproof.backends import BackendFailed, Unsupported
+from opproof.backends.ggml.graph import Graph
+from opproof.backends.ggml.views import ensure_rows
 from opproof.core.errors import BackendError
 from opproof.core.verdicts import FAILED
 from opproof.harness.known_failures.findings import read_built_in
@@ -47,6 +49,45 @@ def test_values_with_and_without_broadcasting(ggml):
     np.testing.assert_allclose(ggml.forward("mul", [a, b], {})[0], a * b)
     np.testing.assert_allclose(ggml.forward("sub", [b, a], {})[0], b - a)
     np.testing.assert_allclose(ggml.forward("tanh", [a], {})[0], np.tanh(a), rtol=1e-6)
+
+
+def test_what_lacks_the_first_axis_alone_is_repeated_as_a_whole_by_ggml_itself(ggml):
+    """ggml takes a second operand of sizes that divide the first's: two axes as one call that path."""
+    a, b, g = normal(3, 2, 4, 5), normal(2, 4, 5), normal(3, 2, 4, 5)
+    for small in (b, b[None], normal(2, 1, 5), normal(2, 4, 1)):
+        np.testing.assert_array_equal(ggml.forward("add", [a, small], {})[0], a + small)
+    np.testing.assert_array_equal(ggml.forward("sub", [a[..., ::-1], b], {})[0], a[..., ::-1] - b)
+    da, db = ggml.vjp("mul", [a, b], {}, [g], [True, True])
+    np.testing.assert_allclose(da, g * b, rtol=1e-6)
+    np.testing.assert_allclose(db, (g * a).sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_columns_with_gaps_go_to_the_kernels_that_take_them(ggml):
+    """ggml_pad_ext counts columns by their stride: no copy stands before it."""
+    x = normal(5, 4).T
+    with Graph(ggml._device) as g:
+        leaf = g.leaf(x)
+        assert ensure_rows(g, leaf, "ggml_pad_ext") is leaf
+        assert ensure_rows(g, leaf, "ggml_rms_norm") is not leaf
+        g.over = leaf
+        assert ensure_rows(g, leaf, "ggml_pad_ext") is not leaf
+    y = ggml.forward("pad", [x], {"pad": (1, 1), "mode": "constant", "value": None})[0]
+    np.testing.assert_array_equal(y, np.pad(x, ((0, 0), (1, 1))))
+
+
+def test_cross_entropy_without_reduction_is_a_call_for_each_row(ggml):
+    x, target = 90 * normal(5, 7), np.array([0, 6, 3, 3, 1])
+    how = {"ignore_index": -100, "label_smoothing": 0.0, "reduction": "none"}
+    y = ggml.forward("cross_entropy", [x, target, None], how)[0]
+    wide = x.astype(np.float64)
+    top = wide.max(1)
+    expected = np.log(np.exp(wide - top[:, None]).sum(1)) + top - wide[np.arange(5), target]
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
+    with pytest.raises(Unsupported, match="of 33 alone each is a call"):
+        ggml.forward("cross_entropy", [normal(33, 7), np.zeros(33, np.int64), None], how)
+    x[0, 2] = -np.inf
+    with pytest.raises(Unsupported, match="0 times minus infinity"):
+        ggml.forward("cross_entropy", [x, target, None], how)
 
 
 def test_matmul_of_every_rank(ggml):

@@ -13,7 +13,7 @@ from case_rules import operators as on
 from case_rules.predicates import INDICES, Rule, make_parts
 from opproof.cases import Case, short
 from opproof.cases._case import Shape
-from opproof.cases._derived import MANY
+from opproof.cases._rows.derived import MANY
 from opproof.reference_ops import Op, Trait
 
 _SHORT = 64  # no other axis of the tensor is longer

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from opproof.cases import Case, left_out
 from opproof.cases._case import Shape
-from opproof.cases._fills import NOT_FINITE
+from opproof.cases._fills.fills import NOT_FINITE
 from opproof.cases._layouts import layouts_of, storage_of
 from opproof.reference_ops import Op
 

@@ -37,7 +37,7 @@ from case_rules.windows import (
     list_side_parts,
 )
 from opproof.cases import Case
-from opproof.cases._derived import is_plain, of_cotangents
+from opproof.cases._rows.derived import is_plain, of_cotangents
 from opproof.reference_ops import Op, Trait
 
 

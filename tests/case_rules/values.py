@@ -24,10 +24,10 @@ from case_rules.predicates import (
     make_parts,
 )
 from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._every import EVERY
-from opproof.cases._fills import BRINK, EVERY_BYTE, GROWING, PAST_EXP
-from opproof.cases._quant import BLOCKS, BYTES
-from opproof.cases._uneven import AGREED, SPECIAL_PAIRS, SPECIALS
+from opproof.cases._fills.by_tensor import AGREED, SPECIAL_PAIRS, SPECIALS
+from opproof.cases._fills.exhaustive import EVERY
+from opproof.cases._fills.fills import BRINK, EVERY_BYTE, GROWING, PAST_EXP
+from opproof.cases._rows.quantised import BLOCKS, BYTES
 from opproof.reference_ops import Op, Trait
 
 

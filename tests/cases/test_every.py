@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.cases._data import draw_tensor
-from opproof.cases._every import every, part_of
+from opproof.cases._fills.exhaustive import draw_every, part_of
+from opproof.cases._fills.tensors import draw_tensor
 from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
@@ -22,14 +22,14 @@ def patterns(values, dtype):
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 def test_all_patterns_of_16_bits_are_there(dtype):
-    x = every("every", (256, 256), DTYPES[dtype])
+    x = draw_every("every", (256, 256), DTYPES[dtype])
     numbers = ~np.isnan(x).ravel()  # NaN is NaN, whatever its payload
     assert np.array_equal(patterns(x, dtype)[numbers], np.arange(65536)[numbers])
     assert np.count_nonzero(~numbers) == {"f16": 2046, "bf16": 254}[dtype]
 
 
 def test_of_f32_there_is_one_number_of_every_stretch():
-    x = every("every", (256, 256), DTYPES["f32"])
+    x = draw_every("every", (256, 256), DTYPES["f32"])
     numbers = ~np.isnan(x).ravel()
     assert np.array_equal((patterns(x, "f32") >> 16)[numbers], np.arange(65536)[numbers])
     assert {0.0, 1.0, np.inf, -np.inf} <= set(x[~np.isnan(x)])
@@ -37,9 +37,9 @@ def test_of_f32_there_is_one_number_of_every_stretch():
 
 
 def test_parts_make_the_whole():
-    parts = [every(f"every:{k}/16", (4096,), DTYPES["f16"]) for k in range(1, 17)]
-    assert np.array_equal(np.concatenate(parts), every("every", (65536,), DTYPES["f16"]), equal_nan=True)
-    second = every("every:2/4096", (2**20,), DTYPES["f32"])
+    parts = [draw_every(f"every:{k}/16", (4096,), DTYPES["f16"]) for k in range(1, 17)]
+    assert np.array_equal(np.concatenate(parts), draw_every("every", (65536,), DTYPES["f16"]), equal_nan=True)
+    second = draw_every("every:2/4096", (2**20,), DTYPES["f32"])
     assert np.array_equal(patterns(second, "f32"), np.arange(2**20, 2**21))
 
 
@@ -102,7 +102,7 @@ def test_numbers_outside_of_a_domain_are_replaced_unless_they_are_judged_too(tmp
     (tmp_path / "confined.py").write_text(CONFINED, encoding="utf-8")
     op = load_file(tmp_path / "confined.py")
     x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), op, mode).case_data.inputs[0]
-    inside = every("every", (256, 256), DTYPES["f16"])
+    inside = draw_every("every", (256, 256), DTYPES["f16"])
     assert set(x.flat) == set(inside[(inside > 1) & (inside < 9)].flat)
     beyond = replace(op, facts={**op.facts, "BEYOND": True})
     x = make_question(Case.parse("confined[x=256x256;f16;fill=every]"), beyond, mode).case_data.inputs[0]

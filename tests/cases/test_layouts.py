@@ -11,8 +11,7 @@ from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.question import Question
-from opproof.harness.run.memory.buffer import find_unwritten
-from opproof.harness.run.memory.layout import make_layout, write
+from opproof.harness.run.memory import find_unwritten, make_layout, write
 from opproof.harness.run.request import Request
 from opproof.reference_ops import load
 

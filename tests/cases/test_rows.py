@@ -2,11 +2,12 @@
 
 import pytest
 
-from opproof.cases import Case, _backward, _fused_norms, _gated, _losses, _reduce, _ternary
-from opproof.cases._aligned import aligned, aligned_rows
-from opproof.cases._long import LENGTHS, lengths
-from opproof.cases._rows import binary, elementwise
-from opproof.cases._windows import WINDOWS, column_attributes, conv_attributes, pool_attributes
+from opproof.cases import Case
+from opproof.cases._rows import backward, fused_norms, gated, losses, reductions, ternary
+from opproof.cases._rows.aligned import aligned, aligned_rows
+from opproof.cases._rows.elementwise import binary, elementwise
+from opproof.cases._rows.long import LENGTHS, lengths
+from opproof.cases._rows.windows import WINDOWS, column_attributes, conv_attributes, pool_attributes
 from opproof.core.errors import CaseError
 
 
@@ -43,11 +44,11 @@ def test_every_window_fits():
 HELPERS = {
     "elementwise": elementwise,
     "binary": binary,
-    "losses": _losses.losses,
-    "gated": _gated.gated,
-    "ternary": lambda drop: _ternary.ternary(("a", "b", "c"), drop=drop),
-    "backward": lambda drop: _backward.rows("grad", "y", drop=drop),
-    "fused_norms": lambda drop: _fused_norms.rows("x={s};weight={n}", drop=drop),
+    "losses": losses.losses,
+    "gated": gated.gated,
+    "ternary": lambda drop: ternary.ternary(("a", "b", "c"), drop=drop),
+    "backward": lambda drop: backward.rows("grad", "y", drop=drop),
+    "fused_norms": lambda drop: fused_norms.rows("x={s};weight={n}", drop=drop),
 }
 
 
@@ -60,6 +61,6 @@ def test_a_fill_that_is_dropped_is_one_of_the_rows(helper):
 
 
 def test_a_part_that_is_dropped_is_one_of_the_rows():
-    assert _reduce.one_axis(drop=("fill=wide",)) != _reduce.one_axis()
+    assert reductions.one_axis(drop=("fill=wide",)) != reductions.one_axis()
     with pytest.raises(CaseError, match="drop='fill=wdie' is no part of any of these rows"):
-        _reduce.one_axis(drop=("fill=wdie",))
+        reductions.one_axis(drop=("fill=wdie",))

@@ -6,7 +6,7 @@ from arrays import OTHER_CASES
 
 from opproof.cases import Case, cases_of
 from opproof.cases._registry import drawn_cases
-from opproof.cases._typed import typed
+from opproof.cases._rows.typed import typed
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import CaseError
 from opproof.harness.reference.data import inputs_of

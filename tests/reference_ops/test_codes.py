@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.cases._data import bits_of
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.verdicts import Verdict
 from opproof.reference_ops import load
 from opproof.reference_ops._codes import ENDS, PER_BYTE, decode, encode, scales, weights

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _ask import judged
 
-from opproof.cases._data import bits_of
+from opproof.cases._fills.random_bits import bits_of
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Verdict
 from opproof.reference_ops import load

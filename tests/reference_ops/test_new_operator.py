@@ -36,9 +36,9 @@ def vjp(g, y, x):
 
 CASES = '''"""Cases of bent."""
 
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows.laid import laid_rows
+from opproof.cases._rows.long import long_rows
+from opproof.cases._rows.elementwise import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
 STANDARD = [row for row in elementwise() if "transposed" not in row or KEPT]

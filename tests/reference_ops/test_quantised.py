@@ -5,8 +5,8 @@ import pytest
 from _ask import judged
 
 from opproof.cases import cases_of
-from opproof.cases._data import bits_of
-from opproof.cases._quant import BLOCKS, BYTES, ENCODED
+from opproof.cases._fills.random_bits import bits_of
+from opproof.cases._rows.quantised import BLOCKS, BYTES, ENCODED
 from opproof.core.verdicts import Verdict
 from opproof.reference_ops import load
 from opproof.reference_ops._quant import block, blocks, decode, encode

@@ -44,7 +44,9 @@ def capture_model(path: Path, dims: Mapping[str, int]) -> tuple[CapturedCalls, l
     free = _free_axes(model)
     if unknown := [n for n in dims if n not in free]:
         raise UsageError(f"{path} has no axis {unknown[0]!r}: expected one of {', '.join(free) or 'none'}.")
-    _fix(model, dims)
+    for dim in (d for given in model.graph.input for d in given.type.tensor_type.shape.dim):
+        if not dim.HasField("dim_value"):
+            dim.dim_value = dims.get(dim.dim_param, 1)
     walk = _Walk(model)
     for node in model.graph.node:
         walk.visit(node)
@@ -68,13 +70,6 @@ def _free_axes(model: Any) -> list[str]:
     inputs = [i for i in model.graph.input if i.name not in weights and i.type.HasField("tensor_type")]
     named = (d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim if not d.HasField("dim_value"))
     return [*dict.fromkeys(named)]
-
-
-def _fix(model: Any, dims: Mapping[str, int]) -> None:
-    for given in model.graph.input:
-        for dim in given.type.tensor_type.shape.dim:
-            if not dim.HasField("dim_value"):
-                dim.dim_value = dims.get(dim.dim_param, 1)
 
 
 class _Walk:
@@ -205,7 +200,7 @@ def _infer_shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> 
     defaults = {n: d for n, d in op.params.items() if d is not inspect.Parameter.empty}
     made = [None if t is None else _make_meta(torch, t) for t in tensors]
     missing = [] if op.variadic else [None] * (len(op.tensors) - len(made))
-    with FlopCounterMode(display=False) as flops, torch.device("meta"):  # what is made too
+    with FlopCounterMode(display=False) as flops, torch.device("meta"):  # what is made within lies there too
         results = [
             np.broadcast_to(np.zeros((), np.float64 if y.is_floating_point() else np.int64), tuple(y.shape))
             for y in tuple_of(op.torch(torch, *made, *missing, **(defaults | dict(params))))

@@ -138,61 +138,52 @@ def with_tensors(candidate: Any) -> Any:
         leaves, spec = tree_flatten((given, named))
         places = [i for i, v in enumerate(leaves) if isinstance(v, torch.Tensor)]
 
-        def compute(*arrays: Any) -> Any:
-            filled = list(leaves)
-            for place, array in zip(places, arrays, strict=True):
-                filled[place] = array
-            positional, by_name = tree_unflatten(filled, spec)
-            return candidate(*positional, **by_name)
+        def compute(*arrays: Any) -> tuple[list[Any], Any]:
+            """The leaves of what it gives for arrays of the library, and their tree."""
+            positional, by_name = tree_unflatten(_replace(leaves, places, arrays), spec)
+            found: tuple[list[Any], Any] = tree_flatten(candidate(*positional, **by_name))
+            return found
 
-        bridge = _Bridge(compute, library)
-        flat = _function_of_autograd().apply(bridge, *(leaves[i] for i in places))
-        found = list(bridge.leaves)
-        for place, tensor in zip(bridge.places, flat, strict=True):
-            found[place] = tensor
-        return tree_unflatten(found, bridge.spec)
+        call = _Call(compute, library)
+        flat = _function_of_autograd().apply(call, *(leaves[i] for i in places))
+        return tree_unflatten(_replace(call.leaves, call.places, flat), call.spec)
 
     of_tensors.__name__ = name_of(candidate)
     return of_tensors
 
 
-class _Bridge:
+def _replace(values: Sequence[Any], places: Sequence[int], others: Sequence[Any]) -> list[Any]:
+    """The values, with others at some places."""
+    instead = dict(zip(places, others, strict=True))
+    return [instead.get(i, v) for i, v in enumerate(values)]
+
+
+class _Call:
     """One call: what it gives beside arrays, where arrays stand in it, and what its gradients are computed from."""
 
     def __init__(self, compute: Callable[..., Any], library: ArrayLibrary) -> None:
         self.compute, self.library = compute, library
-        self.leaves: list[Any] = []
-        self.places: list[int] = []
-        self.spec: Any = None
         self.given: list[Any] = []  # NumPy's arrays
 
-    def call(self, arrays: list[Any]) -> list[Any]:
+    def answer(self, arrays: list[Any]) -> list[Any]:
         """The NumPy arrays that it gives for some."""
-        from torch.utils._pytree import tree_flatten
-
         self.given = arrays
         with self.library.apply_settings(arrays):
-            found = self.compute(*map(self.library.from_numpy, arrays))
-            self.leaves, self.spec = tree_flatten(found)
+            self.leaves, self.spec = self.compute(*map(self.library.from_numpy, arrays))
             self.places = [i for i, v in enumerate(self.leaves) if self.library.is_array(v)]
             return [self.library.to_numpy(self.leaves[i]) for i in self.places]
 
     def differentiate(self, which: list[int], cotangents: list[Any | None]) -> list[Any]:
         """The gradients, NumPy arrays, of the inputs `which`; a cotangent is None where there is none."""
-        from torch.utils._pytree import tree_flatten
-
+        pairs = [(place, g) for place, g in zip(self.places, cotangents, strict=True) if g is not None]
         with self.library.apply_settings(self.given):
             arrays = [self.library.from_numpy(a) for a in self.given]
-            wanted = [place for place, g in zip(self.places, cotangents, strict=True) if g is not None]
 
             def floats(*moved: Any) -> list[Any]:
-                filled = list(arrays)
-                for i, array in zip(which, moved, strict=True):
-                    filled[i] = array
-                leaves = tree_flatten(self.compute(*filled))[0]
-                return [leaves[place] for place in wanted]
+                leaves, _ = self.compute(*_replace(arrays, which, moved))
+                return [leaves[place] for place, _ in pairs]
 
-            gs = [self.library.from_numpy(g) for g in cotangents if g is not None]
+            gs = [self.library.from_numpy(g) for _, g in pairs]
             return [self.library.to_numpy(d) for d in self.library.pull(floats, [arrays[i] for i in which], gs)]
 
 
@@ -226,9 +217,9 @@ def _function_of_autograd() -> Any:
 
     class OfArrays(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
-        def forward(ctx: Any, bridge: _Bridge, *tensors: Any) -> Any:
-            ctx.bridge = bridge
-            outputs = [convert_to_torch(y) for y in bridge.call([np.array(convert_to_numpy(t)) for t in tensors])]
+        def forward(ctx: Any, call: _Call, *tensors: Any) -> Any:
+            ctx.call = call
+            outputs = [convert_to_torch(y) for y in call.answer([np.array(convert_to_numpy(t)) for t in tensors])]
             ctx.set_materialize_grads(False)
             ctx.mark_non_differentiable(*(y for y in outputs if not y.is_floating_point()))
             return tuple(outputs)
@@ -238,8 +229,7 @@ def _function_of_autograd() -> Any:
         def backward(ctx: Any, *cotangents: Any) -> Any:
             which = [i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed]
             gs = [None if g is None else np.array(convert_to_numpy(g)) for g in cotangents]
-            found = dict(zip(which, ctx.bridge.differentiate(which, gs), strict=True))
-            gradients = (convert_to_torch(found[i]) if i in found else None for i in range(len(ctx.bridge.given)))
-            return (None, *gradients)
+            found = map(convert_to_torch, ctx.call.differentiate(which, gs))
+            return (None, *_replace([None] * len(ctx.call.given), which, [*found]))
 
     return OfArrays

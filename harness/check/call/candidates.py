@@ -21,9 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from opproof.core.copies import run_in_copy
 from opproof.core.errors import UsageError
 from opproof.harness.check.call.array_libraries import convert_to_numpy, convert_to_torch, with_tensors
 from opproof.harness.check.call.exchange import CallRequest, Reply
+from opproof.harness.check.call.forked import MAX_CALL_SECONDS, forked
 from opproof.harness.check.call.isolated import Located, isolated
 from opproof.harness.check.call.other_calls import ReusedBuffers
 from opproof.harness.check.call.perform import Ended, Pull, perform
@@ -44,9 +46,11 @@ class Callee:
 
 def make_callee(
     candidate: Any, vjp: Callable[..., Any] | None, reference: Any, arguments: Arguments, tensors: Sequence[CallTensor],
-    device: str,
+    wish: CheckOptions,
 ) -> Callee:  # fmt: skip
     """`candidate` as a function of tensors. `tensors` are tried to find out whether it takes NumPy arrays instead.
+
+    That is the first of its calls.
 
     Raises UsageError where a symbol of C cannot be found or called.
     """
@@ -61,7 +65,10 @@ def make_callee(
     function = with_tensors(candidate)
     if function is not candidate:
         return Callee(function, with_tensors(vjp))
-    if is_module(candidate) or device != "cpu" or not _takes_arrays(torch, candidate, arguments, tensors):
+    if is_module(candidate) or wish.device != "cpu":
+        return Callee(candidate, vjp)
+    tried = functools.partial(_takes_arrays, torch, candidate, arguments, tensors)
+    if not wish.calls.measure(lambda: run_in_copy(tried, MAX_CALL_SECONDS) if wish.forked else tried()):
         return Callee(candidate, vjp)
     name = getattr(candidate, "__name__", type(candidate).__name__)
     return Callee(_name_function(_of_arrays(candidate), name), None if vjp is None else _of_arrays(vjp))
@@ -216,10 +223,11 @@ def run_opcheck(candidate: Any, arguments: Arguments, tensors: Sequence[CallTens
 def open_candidate(
     candidate: Any, reference: Reference, wish: CheckOptions, *, lasts: bool = False
 ) -> AbstractContextManager[CallFn]:
-    """A block in which requests can be put to a candidate, in this process or in one of its own."""
+    """A block in which requests can be put to a candidate, in this process, in a copy of it or in one of its own."""
     if isinstance(candidate, Located):
         return isolated(candidate, reference, wish.seed, lasts=lasts)
-    return nullcontext(_make_call_fn(Lasting(candidate, reference.form, lasts), wish))
+    ask = _make_call_fn(Lasting(candidate, reference.form, lasts), wish)
+    return forked(ask) if wish.forked else nullcontext(ask)
 
 
 def _make_call_fn(candidate: Lasting, wish: CheckOptions) -> CallFn:

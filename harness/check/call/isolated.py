@@ -1,7 +1,8 @@
 """A candidate in a process of its own: out of reach of the judge, and free to die; and both sides read from files.
 
-Files have our form, `reference(*tensors)`, `inputs(seed, dtype)` and `candidate(*tensors)`, or KernelBench's: `Model`,
-`get_inputs` and `get_init_inputs`, and `ModelNew`.
+Files have our form, `reference(*tensors)`, `inputs(seed, dtype)` and `candidate(*tensors)`, KernelBench's: `Model`,
+`get_inputs` and `get_init_inputs`, and `ModelNew`, or that of GPU MODE's reference-kernels: `ref_kernel`,
+`generate_input` and `custom_kernel`, with the sizes of the first test of `task.yml`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from opproof.backends.worker.sandbox.import_guard import with_compiled
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call import user_classes, wire
+from opproof.harness.check.call.definitions import read_sizes
 from opproof.harness.check.call.exchange import CallRequest, Reply
 from opproof.harness.check.call.perform import changed_of
 from opproof.harness.check.call.reference import CallFn, Reference
@@ -198,10 +200,14 @@ def load_pair(reference: Path, candidate: Path | None, seed: int) -> FilePair:
         like = module.Model(*init)
         located = Located(candidate.resolve(), "ModelNew", init, withheld=withheld)
         return FilePair(like, located, lambda: list(module.get_inputs()), contract)
+    if hasattr(module, "ref_kernel") and hasattr(module, "generate_input"):
+        located = Located(candidate.resolve(), "custom_kernel", withheld=withheld)
+        sizes = read_sizes(reference.parent / "task.yml")
+        return FilePair(module.ref_kernel, located, lambda seed: [module.generate_input(**sizes, seed=seed)], contract)
     if hasattr(module, "reference") and hasattr(module, "inputs"):
         located = Located(candidate.resolve(), "candidate", withheld=withheld)
         return FilePair(module.reference, located, module.inputs, contract)
     raise UsageError(
-        f"{reference} has neither form: expected reference and inputs, like, properties or probabilities, or Model, "
-        "get_inputs and get_init_inputs."
+        f"{reference} has neither form: expected reference and inputs, like, properties or probabilities, Model, "
+        "get_inputs and get_init_inputs, or ref_kernel and generate_input."
     )

@@ -13,7 +13,7 @@ from opproof.core.dtypes import DTYPES, round_to
 from opproof.harness.check.call.exchange import CallRequest, Reply, ReplyTensor
 from opproof.harness.check.call.reference import Native
 from opproof.harness.check.contract import Precision, is_part_of, list_precisions
-from opproof.harness.check.tensors import CONTIGUOUS, CallTensor, is_float8, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, CallTensor, is_float8, kind_of, layout_of_cotangents
 from opproof.harness.reference.torch.evaluate import TorchQuestion
 
 
@@ -71,7 +71,7 @@ def ask_reference(
         laid = reference.call_native(replace(request, tensors=tensors))
         if not _has_same_draws(laid.draws, first.draws):
             return "it draws other random numbers in another layout"
-    layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
+    layout = layout_of_cotangents(tensors)
     own = first.outputs[: len(first.outputs) - len(after)]
     cotangents = (
         *(None if y.shares in after else g for y, g in zip(own, _draw_cotangents(own, seed, layout), strict=True)),

@@ -86,7 +86,7 @@ def find_bytes_beside(torch: Any, t: Any) -> Any:
         return None
     free = torch.ones(count, dtype=torch.bool, device=t.device)
     free.as_strided(t.shape, t.stride(), t.storage_offset()).fill_(False)
-    return t.detach().as_strided((count,), (1,), 0)[free]
+    return t.detach().as_strided((count,), (1,), 0)[free].view(torch.uint8)
 
 
 @cache

@@ -16,6 +16,7 @@ from opproof.harness.check.options import CheckOptions
 from opproof.harness.check.tensors import CallTensor
 from opproof.harness.check.variants.variant import Variant
 from opproof.harness.clock import Allowed
+from opproof.harness.reference.torch.arithmetic import OutOfTime
 from opproof.harness.reference.torch.intercept import with_intercepted_operations
 
 #: Lengths at which it is measured, each twice the one before, and no whole tiles.
@@ -26,6 +27,7 @@ _MAX_REFERENCE_CALLS = 4000
 #: Seconds of a call of each, in which others are not at work too, and in which they may be.
 _MAX_REFERENCE_SECONDS = 0.5
 _MAX_CANDIDATE_SECONDS = 10.0
+_MAX_CANDIDATE_SHARE = 0.5  # of the seconds of a check
 #: Added to the power of the length that two times show, which is between 1 and 2.
 _POWER_MARGIN = 0.3
 
@@ -48,7 +50,8 @@ def can_bear(
         return False
     native = [_time_calls(reference.call_native, request, time.process_time) for request in requests[1:]]
     other = [_time_calls(ask, request, time.perf_counter) for request in requests[1:]]
-    return _time_at(native, length) <= _MAX_REFERENCE_SECONDS and _time_at(other, length) <= _MAX_CANDIDATE_SECONDS
+    most = min(_MAX_CANDIDATE_SECONDS, _MAX_CANDIDATE_SHARE * wish.seconds)
+    return _time_at(native, length) <= _MAX_REFERENCE_SECONDS and _time_at(other, length) <= most
 
 
 def measure_cost(side: Callable[[CallRequest], Any], request: CallRequest) -> tuple[int, int]:
@@ -136,3 +139,11 @@ def take_in_time(seconds: float, some: Iterable[_T]) -> Iterator[_T]:
     """Those that are begun in so many seconds from now."""
     allowed = Allowed(seconds)
     return takewhile(lambda _: not allowed.over, some)
+
+
+def take_until_refused(some: Iterable[_T]) -> Iterator[_T]:
+    """Those before the first for which there is no time."""
+    try:
+        yield from some
+    except OutOfTime:
+        return

@@ -13,7 +13,7 @@ from opproof.harness.check.call.reference_reply import ReferenceReply, ask_refer
 from opproof.harness.check.judge.compare import fails, judge, judge_gradients
 from opproof.harness.check.judge.outcome import FLOAT32_DIGITS, VariantResult, is_marginal
 from opproof.harness.check.options import CheckOptions
-from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
+from opproof.harness.check.tensors import CONTIGUOUS, CallTensor, layout_of_cotangents
 from opproof.harness.check.variants.variant import GIVEN, Variant
 from opproof.harness.clock import Allowed, Clock
 from opproof.harness.judge.judgement import Judgement
@@ -51,7 +51,7 @@ class TruthCache:
         self, reference: Reference, variant: Variant, tensors: tuple[CallTensor, ...], wish: CheckOptions
     ) -> ReferenceReply | str:
         """What the reference makes of one of a variant's two sets of tensors, or why it does not take them."""
-        layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
+        layout = layout_of_cotangents(tensors)
         known = self.facts.get(_make_key(tensors)) if variant.rest is None and layout != _STRETCHED else None
         if known is not None:
             request = replace(known.request, tensors=tensors, layout=layout if known.request.cotangents else CONTIGUOUS)

@@ -51,6 +51,7 @@ class VariantResult:
     by: DeclinedBy = DeclinedBy.REFERENCE
     news: bool = False  # the candidate answers otherwise there, or dies: told though the variant is rare
     beyond: bool = False  # what is wrong there is said, and no failure: it lies beyond the inputs given
+    delta: str = ""  # what it needs to fail, in a sentence
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
     @property

@@ -19,7 +19,7 @@ from opproof.harness.check.call.exchange import BeforeBackward, CallRequest, Rep
 from opproof.harness.check.call.guard_regions import Fence
 from opproof.harness.check.call.reference import CallFn
 from opproof.harness.check.call.reference_reply import ReferenceReply
-from opproof.harness.check.judge.budget import take_in_time
+from opproof.harness.check.judge.budget import take_in_time, take_until_refused
 from opproof.harness.check.judge.compare import fails, judge, judge_gradients, judge_outputs, make_own_truth
 from opproof.harness.check.judge.faults import describe_changed_input, find_aliasing
 from opproof.harness.check.judge.judged_variant import NOT_THESE, JudgedVariant, PartialCall
@@ -39,26 +39,26 @@ _ONE_BACKWARD = "; if only the first backward counts by contract, say backwards=
 
 
 def find_partial_differences(
-    ask: CallFn, asked: ReferenceReply, whole: Reply, *, alone: bool, between: bool
+    ask: CallFn, asked: ReferenceReply, whole: Reply, seconds: float, *, alone: bool, between: bool
 ) -> list[PartialCall]:
     """The calls whose answers have other bits than `whole`; of one tensor alone, and without one, where `alone`.
 
-    `between`: with another call before the backward, or another backward.
+    `between`: with another call before the backward, or another backward. In so many seconds what tells most is asked.
     """
     request = asked.request
     if not request.cotangents or whole.declined or whole.failed:
         return []
     differentiable = [i for i, d in enumerate(whole.gradients) if d is not None and request.needs[i]]
     calls = [(request.plain, "where no gradient is asked for")]
-    calls += _choose_gradients(request, differentiable) if alone else []
     if between and differentiable and not request.after:
         calls += [
             (replace(request, before=before), f"where {before} comes before its backward")
             for before in (BeforeBackward.CALL, BeforeBackward.BACKWARD)
         ]
+    calls += _choose_gradients(request, differentiable) if alone else []
     found = []
-    for one, where in calls:
-        reply = ask(one)
+    replies = ((one, where, ask(one)) for one, where in take_in_time(seconds, calls))
+    for one, where, reply in take_until_refused(replies):
         if one.before is BeforeBackward.BACKWARD and reply.failed:  # it says that it gives one alone
             continue
         mode = Mode.GRADIENT if one.cotangents else Mode.FORWARD

@@ -87,7 +87,7 @@ def _find_modes_beyond_bound(question: TorchQuestion, known: Truth) -> frozenset
 def mark_scalar_reads(one: JudgedVariant) -> JudgedVariant:
     """Mark what is wrong within the noise of numbers that leave PyTorch as INCONCLUSIVE.
 
-    `x.item()` keeps its noise (reference/torch/python_scalars.py); float(x) and math.sqrt(x.item()) lose it. By how
+    `x.item()` keeps its noise (reference/torch/dtype_leaks.py); float(x) and math.sqrt(x.item()) lose it. By how
     much such a number is off tell evaluations in which it is noisy, whatever they decide.
     """
     wrong, known = _list_wrong(one), one.known

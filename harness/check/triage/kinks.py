@@ -16,8 +16,8 @@ from opproof.harness.check.variants.fills import ZEROED
 from opproof.harness.check.variants.variant import Excused
 from opproof.harness.judge.array_statistics import measure_array
 from opproof.harness.judge.bound import Comparison
+from opproof.harness.judge.gradient import waive_at_kinks
 from opproof.harness.judge.judgement import JudgedTensor, Judgement, make_passing_judgement
-from opproof.harness.judge.kinks import waive_at_kinks
 from opproof.harness.reference.torch.evaluate import Truth
 from opproof.harness.reference.torch.kinks import MANY_RANDOM_POINTS, RANDOM_POINTS, KinkGradients, find_kink_gradients
 from opproof.reports._text import format_count

@@ -91,27 +91,34 @@ def _pass_native_values(judged: JudgedTensor, own: ReplyTensor) -> JudgedTensor:
 
 
 def describe_undeclared(one: JudgedVariant) -> dict[Mode, str]:
-    """What to say of those that are wrong where the declaration `storage` makes all of them right; else nothing.
+    """What to say of those that are wrong where a declared precision makes all of them right; else nothing.
 
-    Many kernels keep shares, normed rows or a saved gradient in 16 bits. Not where every element is within its bound
-    and the whole is wrong: a factor or truncation would be declared away.
+    Many kernels keep shares, normed rows or a saved gradient in 16 bits, and some their sums. Not where every element
+    is within its bound and the whole is wrong: a factor or truncation would be declared away.
     """
     question, judgements = one.question, one.judgements
     narrow = [k for k in question.results if k in ("f16", "bf16")]
     wrong = [m for m, j in judgements.items() if j.verdict in WRONG]
     if question.compute is not None or not narrow or not wrong or any(_has_all_right(judgements[m]) for m in wrong):
         return {}
-    asked = replace(question, compute="storage")
-    found = one.judge(widen_truth(asked, compute_truth(asked)))
-    if not all(found[m].verdict in (Verdict.PASS, Verdict.VACUOUS) and of_its_size(found[m]) for m in wrong):
-        return {}
-    said = (
-        f"it is within what rounding between its steps to {narrow[0]} makes: "
-        'declare that with compute="storage" (--compute storage), or keep float32 there'
-    )
-    if any(found[m].verdict is Verdict.VACUOUS for m in wrong):
-        said += "; little is proved by so wide a bound, and more by dtype f32"
-    return dict.fromkeys(wrong, said)
+    sums = "its backward accumulates" if wrong == [Mode.GRADIENT] else "its sums are accumulated"
+    cast = "" if one.asked.reply.casts else _CAST
+    for declared, what, instead in (
+        ("storage", f"it is within what rounding between its steps to {narrow[0]} makes", f"keep float32 there{cast}"),
+        (narrow[0], f"{sums} in {narrow[0]}, or it is within what that makes", "keep float32 there"),
+    ):
+        asked = replace(question, compute=declared)
+        found = one.judge(widen_truth(asked, compute_truth(asked)))
+        if all(found[m].verdict in (Verdict.PASS, Verdict.VACUOUS) and of_its_size(found[m]) for m in wrong):
+            said = f'{what}: declare that with compute="{declared}" (--compute {declared}), or {instead}'
+            if any(found[m].verdict is Verdict.VACUOUS for m in wrong):
+                said += "; little is proved by so wide a bound, and more by dtype f32"
+            return dict.fromkeys(wrong, said)
+    return {}
+
+
+#: What else may be done where a reference has no cast: whose own casts a candidate may have as well.
+_CAST = ", or write that cast in the reference too, as weight * h.to(dtype)"
 
 
 def by_rule(results: Iterable[Result], judgements: Iterable[Judgement]) -> bool:

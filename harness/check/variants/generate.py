@@ -10,12 +10,11 @@ import numpy as np
 
 from opproof.harness.check.tensors import CONTIGUOUS, CallTensor
 from opproof.harness.check.variants.arguments import Draw, list_shapes
+from opproof.harness.check.variants.axes import At, generate_long_axes, generate_swept_sizes, to_the_end
 from opproof.harness.check.variants.empty_groups import generate_empty_groups
-from opproof.harness.check.variants.fills import TIED
+from opproof.harness.check.variants.fills import TIED, generate_rare_fills
 from opproof.harness.check.variants.integer_inputs import generate_all_alike, generate_missing_labels, round_to_blocks
 from opproof.harness.check.variants.properties import Property, find_properties, restore_properties
-from opproof.harness.check.variants.rare_values import generate_rare_fills
-from opproof.harness.check.variants.size_sweep import At, generate_long_axes, generate_swept_sizes, to_the_end
 from opproof.harness.check.variants.sizes import SIZES_BELOW_WINDOWS, Size, fits, join_draws
 from opproof.harness.check.variants.variant import (
     Pair,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.cases import _draws
+from opproof.cases._fills import sampling
 from opproof.core.arrays import Array
 from opproof.harness.check.call.subject import Arguments
 from opproof.harness.check.tensors import CONTIGUOUS, NAMES, CallTensor
@@ -71,19 +71,19 @@ class SamplerInputs:
         yield SamplerVariant(GIVEN, "normal", self.tensors, self.tensors, self.arguments.rest, self.batch)
         usual = min(self.shape[-1], USUAL_VOCABULARY)
         yield self._make("repeated rows", usual)
-        yield from (self._make(name, usual, c) for name, c in _draws.FILLS.items() if not self.valued)
+        yield from (self._make(name, usual, c) for name, c in sampling.FILLS.items() if not self.valued)
         labels = self.arguments.labels(self.names)
         for i, value in enumerate(self.arguments.rest):
-            for other in _draws.vary_number(value):
+            for other in sampling.vary_number(value):
                 rest = (*self.arguments.rest[:i], other, *self.arguments.rest[i + 1 :])
                 yield self._make(f"{labels[i] if labels else f'argument {i}'}={other:g}", usual, rest=rest)
         yield from (self._make(dtype, usual, dtype=NAMES[dtype]) for dtype in dtypes)
-        yield from (self._make(f"vocabulary of {n}", n) for n in _draws.VOCABULARIES if not self.valued)
-        yield from (self._make(f"batch of {n}", usual, batch=n) for n in _draws.BATCHES if self.batch)
-        yield from (self._make(layout, usual, layout=layout) for layout in _draws.LAYOUTS)
+        yield from (self._make(f"vocabulary of {n}", n) for n in sampling.VOCABULARIES if not self.valued)
+        yield from (self._make(f"batch of {n}", usual, batch=n) for n in sampling.BATCHES if self.batch)
+        yield from (self._make(layout, usual, layout=layout) for layout in sampling.LAYOUTS)
 
     def _make(
-        self, name: str, vocabulary: int, change: _draws.Change | None = None, *, batch: int = 0, dtype: str = "",
+        self, name: str, vocabulary: int, change: sampling.Change | None = None, *, batch: int = 0, dtype: str = "",
         layout: str = CONTIGUOUS, rest: tuple[Any, ...] | None = None,
     ) -> SamplerVariant:  # fmt: skip
         rng = np.random.default_rng([self.seed, zlib.crc32(name.encode())])
@@ -94,7 +94,7 @@ class SamplerInputs:
         for t in self.tensors:
             values = t.values[chosen] if self.has_rows(t) else t.values
             if t.kind and self.has_tokens(t) and (change or vocabulary != self.shape[-1]):
-                values = _draws.change_tokens(values, change, vocabulary, rng)
+                values = sampling.change_tokens(values, change, vocabulary, rng)
             elif self._is_of_tokens(values):
                 values = values % vocabulary
             rows.append(replace(t, dtype=dtype if dtype and t.kind else t.dtype, layout=layout).holding(values))

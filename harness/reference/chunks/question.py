@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._data import draw_stored, stored_cotangent
-from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE
 from opproof.core.arrays import Array
-from opproof.core.dtypes import FLOATS
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.axes import Axis, Periods, axes_of, find_periods
 from opproof.harness.reference.chunks.blocks import one_of, results_of, take_block
@@ -31,27 +28,22 @@ from opproof.harness.reference.chunks.memory_budget import (
     room_of,
 )
 from opproof.harness.reference.data import (
-    MAX_REDRAWS,
-    find_near_kinks,
     inputs_of,
-    is_kept_off_kinks,
     list_arguments,
-    name_redraw,
-    repeat_slices,
     to_dtype,
 )
 from opproof.harness.reference.question import (
     Question,
     QuestionPair,
+    draw_cotangents,
     draw_other_case,
     make_question,
     name_outputs,
     needs_of,
     repeat_cotangents,
-    repeat_one_period,
 )
 from opproof.harness.reference.roundoff import RUNS
-from opproof.reference_ops import Op, Trait
+from opproof.reference_ops import Op
 
 
 @dataclass(frozen=True)
@@ -163,56 +155,9 @@ def _make_whole_question(
 def make_stored_question(case: Case, op: Op, mode: Mode, variant: int = 0) -> Question:
     """`case` with its inputs, of the same values as in any other form, but no cotangents yet."""
     names = tuple(list_arguments(case, op))
-    values = _draw_inputs(case, op, variant)
-    inputs = tuple(None if name is None else values[name] for name in names)
+    values = inputs_of(case, op, variant)
+    inputs = tuple(None if name is None else to_dtype(values[name], case.dtype_of(name)) for name in names)
     return Question(case, op, mode, names, inputs, (), tuple(v is not None for v in inputs))
-
-
-def _draw_inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
-    moved = is_kept_off_kinks(case, op) or (op.kinks is not None and case.fill == "kink")
-    hiding = op.hidden is not None and case.fill in HIDDEN
-    off = moved and not hiding and _by_element(case, op)
-    periods = find_periods(case, op)
-    if periods is not None:
-        few, own = inputs_of(periods.case, op, variant), case.shapes
-        return {n: periods.tile(to_dtype(v, case.dtype_of(n)), n, own[n]) for n, v in few.items()}
-    if (moved or hiding) and not off:  # by what all values are
-        whole = inputs_of(case, op, variant)
-        return {n: to_dtype(v, case.dtype_of(n)) for n, v in whole.items()}
-    constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
-    shapes = case.shapes.items()
-    values = {n: draw_stored(case, n, shape, constraints.get(n), f"variant={variant}") for n, shape in shapes}
-    repeat_slices(case, values)
-    return _off_kinks(case, op, values, constraints, variant) if off else values
-
-
-def _by_element(case: Case, op: Op) -> bool:
-    """Whether elements are kept off kinks each by itself: those of all tensors in one place alone."""
-    alike = len(set(case.shapes.values())) == 1
-    return Trait.POINTWISE in op.traits and alike and case.fill in PIECEWISE and case.dtype in FLOATS
-
-
-def _off_kinks(
-    case: Case, op: Op, values: dict[str, Array], constraints: Mapping[str, Any], variant: int
-) -> dict[str, Array]:
-    """`values` kept off kinks as in `inputs_of`, a part of the elements at a time."""
-    first = case.tensors[0][0]
-    flat = {name: v.reshape(-1) for name, v in values.items()}
-    parts = [slice(i, i + PIECE) for i in range(0, flat[first].size, PIECE)]
-    for attempt in range(MAX_REDRAWS):
-        largest = max(float(np.max(np.abs(flat[first][part].astype(np.float64)))) for part in parts)
-        fresh: Array | None = None
-        for part in parts:
-            near = find_near_kinks(case, op, {name: v[part].astype(np.float64) for name, v in flat.items()}, largest)
-            if near.any():
-                if fresh is None:
-                    shape, salt = case.shapes[first], name_redraw(variant, attempt)
-                    fresh = draw_stored(case, first, shape, constraints.get(first), salt).reshape(-1)
-                flat[first][part][near] = fresh[part][near]
-        if fresh is None:
-            break
-        repeat_slices(case, values)
-    return values
 
 
 def make_templates(posed: Question, axes: Sequence[Axis]) -> tuple[Array, ...] | None:
@@ -244,14 +189,11 @@ def with_cotangents(
     With `needs`, those of the question that is judged, it is the one of other data.
     """
     case, variant = posed.case, 0 if needs is None else 1
-    drawn = repeat_one_period(case, posed.op, outputs, variant, stored=True) or [
-        stored_cotangent(case, f"g{i}", y.shape, variant) if y.dtype.kind == "f" else None
-        for i, y in enumerate(outputs)
-    ]
+    drawn = draw_cotangents(case, posed.op, outputs, variant)
     if needs is None:
         one = take_block(posed, axes, tuple((0, 1) for _ in axes))
         needs = tuple(needs_of(case, posed.op, one.inputs, one.outputs))
-    return posed.given(cotangents=tuple(drawn), needs=needs)
+    return posed.given(cotangents=tuple(None if g is None else to_dtype(g, case.dtype) for g in drawn), needs=needs)
 
 
 def count_elements(case: Case) -> int:

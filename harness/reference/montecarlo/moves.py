@@ -105,10 +105,6 @@ def _transpose(_: Any, x: Any, axes: Sequence[int] | None = None) -> Any:
     return x.runs.transpose(0, *(a % x.ndim + 1 for a in order))
 
 
-def _flip(_: Any, x: Any, axis: Any = None) -> Any:
-    return np.flip(x.runs, _shift_axes(tuple(range(x.ndim)) if axis is None else axis))
-
-
 def _make_axis_rule(func: Callable[..., Any], default: Any = None) -> Callable[..., Any]:
     """The rule of a function of an array, something plain, and an axis that it does not need."""
     return lambda _, x, plain, axis=default: func(x.runs, plain, _shift_axis(axis))
@@ -117,10 +113,6 @@ def _make_axis_rule(func: Callable[..., Any], default: Any = None) -> Callable[.
 def _broadcast_to(_: Any, x: Any, shape: Any) -> Any:
     wide = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     return np.broadcast_to(align_runs(x, len(wide)), (len(x.runs), *wide))
-
-
-def _select_where(exact: Any, condition: Any, x: Any, y: Any) -> Any:
-    return np.where(exact_of(condition), *(align_runs(v, exact.ndim) for v in (x, y)))
 
 
 def _make_triangle_rule(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -155,13 +147,13 @@ _RULES: dict[Any, Callable[..., Any]] = {
     np.permute_dims: _transpose,
     np.swapaxes: lambda _, x, axis1, axis2: np.swapaxes(x.runs, _shift_axis(axis1), _shift_axis(axis2)),
     np.moveaxis: lambda _, x, source, to: np.moveaxis(x.runs, _shift_axes(source), _shift_axes(to)),
-    np.flip: _flip,
+    np.flip: lambda _, x, axis=None: np.flip(x.runs, _shift_axes(tuple(range(x.ndim)) if axis is None else axis)),
     np.roll: lambda _, x, shift, axis=None: np.roll(x.runs, shift, _shift_axes(axis)),
     np.repeat: _make_axis_rule(np.repeat),
     np.take: _make_axis_rule(np.take),
     np.take_along_axis: lambda _, x, at, axis: np.take_along_axis(x.runs, np.asarray(at)[None], _shift_axis(axis)),
     np.broadcast_to: _broadcast_to,
-    np.where: _select_where,
+    np.where: lambda y, where, a, b: np.where(exact_of(where), *(align_runs(v, y.ndim) for v in (a, b))),
     np.concatenate: lambda y, xs, axis=0: np.concatenate(_gather_runs(xs, y.ndim), _shift_axis(axis)),
     np.stack: lambda y, xs, axis=0: np.stack(_gather_runs(xs, y.ndim - 1), _shift_axis(axis)),
     np.split: _make_axis_rule(np.split, 0),

@@ -185,10 +185,6 @@ def _make_extreme_rule(largest: bool) -> Callable[..., Any]:
     return reduce
 
 
-def _sort(x: Any, axis: int = -1, **_: Any) -> Any:
-    return np.take_along_axis(x, np.argsort(x.exact, axis=axis, kind="stable"), axis=axis)
-
-
 def _clip(x: Any, a_min: Any = None, a_max: Any = None, **_: Any) -> Any:
     low = x if a_min is None else np.maximum(x, a_min)
     return low if a_max is None else np.minimum(low, a_max)
@@ -268,7 +264,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumprod: _accumulate_product,
     np.max: _make_extreme_rule(largest=True),
     np.min: _make_extreme_rule(largest=False),
-    np.sort: _sort,
+    np.sort: lambda x, axis=-1, **_: np.take_along_axis(x, np.argsort(x.exact, axis=axis, kind="stable"), axis=axis),
     np.clip: _clip,
     np.einsum: _compute_einsum,
     np.outer: lambda a, b: np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1)),

@@ -23,7 +23,7 @@ The noise of `truth` is that of the formula in which the reference is written. A
 - 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`torch/rounding.py`);
 - some arithmetic takes subnormals of float32 for 0 between operations too, and x sigmoid(x) of -89 with it; exp(90) is
   infinite in all, and what it divides 0;
-- a state that fades step by step, in chunks (`torch/decays.py`);
+- a state that fades step by step, in chunks (`torch/stored_outputs.py`);
 - of elements that are equal, sort and topk may take any;
 - the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all
   are chosen from and divided by their sum, as routers do: it has a few roundoffs of the largest gradient.
@@ -101,7 +101,9 @@ def iter_wider_truths(question: TorchQuestion, known: Truth) -> Iterator[Truth]:
     def widen_one(t: Any, e: Expected | None, s: Any, some: Any, f: Any, a: Any, v: Any, k: str) -> Expected | None:
         if e is None or s is None or not k:
             return e
-        e = _widen_scale(_widen_spread(e, some, unit), np.sqrt(s / _NOISY_RUNS) / unit, t, f, k, compute)
+        if e.spread is not None:  # the factor that other ways give the whole
+            e = replace(e, spread=max(e.spread, measure_slope_spread(some, e.values, e.scale) / unit))
+        e = _widen_scale(e, np.sqrt(s / _NOISY_RUNS) / unit, t, f, k, compute)
         return _widen_by_sums(e, a - v, k)
 
     def widen(terms: Sequence[Array | None]) -> Truth:
@@ -160,13 +162,6 @@ def _widen_scale(
         scale = np.maximum(scale, UNITS_PER_TERM_ROUNDOFF * compute_roundoff(dtype, compute) / dtype.u * terms)
     lost = np.nan_to_num(lost / dtype.u / 16, nan=0.0, posinf=0.0)
     return replace(e, scale=np.maximum(scale, lost))
-
-
-def _widen_spread(e: Expected, few: Sequence[Array], unit: float) -> Expected:
-    """With the factor that other ways give the whole, where theirs is larger."""
-    return (
-        e if e.spread is None else replace(e, spread=max(e.spread, measure_slope_spread(few, e.values, e.scale) / unit))
-    )
 
 
 def _widen_by_sums(e: Expected, off: Array, kind: str) -> Expected:

@@ -14,8 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from opproof.core.errors import OpError
-from opproof.harness.reference.torch.decays import Decays
-from opproof.harness.reference.torch.stored_outputs import Operations, Products
+from opproof.harness.reference.torch.stored_outputs import Decays, Operations, Products
 
 #: Size of a pool.
 POOL_PLACES = 1 << 16

@@ -23,18 +23,16 @@ from opproof.harness.reference.torch.arithmetic import (
     flatten,
     make_scattered,
 )
-from opproof.harness.reference.torch.formulas import FORMULAS, MEASURED
+from opproof.harness.reference.torch.dtype_leaks import with_noisy_numbers
+from opproof.harness.reference.torch.formulas import ALIGNMENTS, FORMULAS, MEASURED
 from opproof.harness.reference.torch.indexed import BAGS, SCATTERED, SEGMENTS
 from opproof.harness.reference.torch.intercept import TAKES_FUNCTIONS, with_intercepted_operations
-from opproof.harness.reference.torch.interpolation import RESIZED, SAMPLED
 from opproof.harness.reference.torch.linear_algebra import MATRICES
-from opproof.harness.reference.torch.losses import ALIGNMENTS, LOSSES
-from opproof.harness.reference.torch.python_scalars import with_noisy_numbers
 from opproof.harness.reference.torch.random_draws import draws
 from opproof.harness.reference.torch.rounding import made_of_others
 from opproof.harness.reference.torch.selections import SELECTIONS
 from opproof.harness.reference.torch.sums import SUMS
-from opproof.harness.reference.torch.windows import WINDOWS
+from opproof.harness.reference.torch.windows import RESIZED, SAMPLED, WINDOWS
 
 #: What is said where bits of floats become another number; `{}` is the dtype that they are read as.
 READS_BITS = (
@@ -45,7 +43,7 @@ READS_BITS = (
 #: What gives places, by an order that NaN has none in.
 _CHOOSES = frozenset(("argmax", "argmin", "argsort", "max", "min", "sort", "topk", "kthvalue", "median"))
 _RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
-_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES, **SEGMENTS, **ALIGNMENTS}
+_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **SEGMENTS, **ALIGNMENTS}
 
 
 @contextlib.contextmanager
@@ -154,7 +152,9 @@ def _evaluate_functional(
     if name in STEPS or name in DECIDES or kwargs.get("rounding_mode") is not None:
         return noise.decide(name, lambda: func(*args, **kwargs))
     if name in MOVES or name in CREATES:
-        return _decide_result(noise, name, func(*args, **kwargs))
+        y = func(*args, **kwargs)
+        is_decided = hasattr(y, "shape") and not _is_float(y)  # it became integers or truth values
+        return noise.decide(name, lambda: y) if is_decided else y
     if name in ROUNDS:
         return _round_once(noise, func, name, args, kwargs, floats=floats)
     return _decompose(noise, mode, func, args, kwargs)
@@ -218,11 +218,6 @@ def _round_sum(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
     return torch.where(small, y if noise.scattered else y + (z - y) * (least / most).nan_to_num(0.0), z)
 
 
-def _decide_result(noise: Arithmetic, name: str, y: Any) -> Any:
-    """`y`; where it became integers or booleans, those of the exact evaluation."""
-    return noise.decide(name, lambda: y) if hasattr(y, "shape") and not _is_float(y) else y
-
-
 def _decompose(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from torch._decomp import decomposition_table
 
@@ -281,12 +276,8 @@ def _functional_of(noise: Arithmetic, name: str, func: Any) -> Any:
         return [str(a.type) for a in overload._schema.arguments if not a.is_out]
 
     named = [func._overloadname or "default", *(packet.overloads() if packet is not None else ())]
-    found = (_find_overload(noise, name, overload) for overload in named)
+    found = (getattr(packet, overload, None) for overload in named)
     return next((f for f in found if f is not None and not f._schema.is_mutable and taken(f) == taken(func)), None)
-
-
-def _find_overload(noise: Arithmetic, name: str, overload: str) -> Any:
-    return getattr(getattr(noise.torch.ops.aten, name, None), overload or "default", None)
 
 
 @functools.cache

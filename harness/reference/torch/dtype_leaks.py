@@ -1,8 +1,12 @@
-"""Where a reference leaves float64: float32 constants, conversions, factories with a dtype, casts of its own.
+"""Where a reference leaves float64: float32 constants, conversions, factories with a dtype, casts, Python's numbers.
 
 Which calls cast floats is known of the reference in its own dtypes; in float64 the same calls do nothing and come
 in the same order. What they give there is stored once under noise, and so are the gradients that come back
 through them.
+
+`x.item()` gives a Python number, from which no dispatch comes. Here it is a float that compares, converts and prints
+as in the exact evaluation, and that carries a noisy twin through arithmetic into the next tensor. What leaves it
+otherwise (float(x), math.sqrt(x.item())) loses the noise; `Algorithm.SCALAR_NOISE` tells how much of it that was.
 """
 
 from __future__ import annotations
@@ -15,10 +19,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.intercept import with_intercepted_functions
+from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic, copy_nested
+from opproof.harness.reference.torch.intercept import with_intercepted_functions, with_modes_off
 
 _NARROW_DTYPES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _HERE = str(Path(__file__).parent)
@@ -103,8 +107,6 @@ def with_named_constants(noise: Arithmetic) -> Any:
     if not noise.exact:
         return contextlib.nullcontext()
     torch = noise.torch
-    from torch.utils._python_dispatch import _disable_current_modes
-
     makers = {torch.tensor, torch.as_tensor, torch.scalar_tensor, torch.full, torch.linspace, torch.logspace}
 
     def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -112,7 +114,7 @@ def with_named_constants(noise: Arithmetic) -> Any:
         if func in makers and kwargs.get("dtype") is None and y.dtype == torch.float64:
             given = any(isinstance(v, torch.Tensor) or hasattr(v, "dtype") for v in args[:1])
             if not given:
-                with _disable_current_modes():  # or the comparison would be one of the reference's
+                with with_modes_off():  # or the comparison would be one of the reference's
                     keep_line(noise, y)
         return y
 
@@ -184,9 +186,7 @@ def with_stored_casts(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> Ab
 
 def _off(noise: Any, store: Any, y: Any) -> Any:
     """What one store puts `y` off, which has no gradient."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes(), noise.torch.no_grad():
+    with with_modes_off(), noise.torch.no_grad():
         plain = y.detach()
         return store.of(noise, plain) - plain
 
@@ -202,5 +202,94 @@ def _with_counted_casts(answer: Callable[[int, Any, Any], Any]) -> AbstractConte
         if sys._getframe(2).f_code.co_filename.startswith(_OWN):  # who called the function, past the mode
             return y
         return answer(next(numbers), args[0], y)
+
+    return with_intercepted_functions(answered)
+
+
+#: Methods that make Python numbers of tensors; the first two keep their noise.
+_KEEP = ("item", "tolist")
+_TAKE = (*_KEEP, "__float__", "__int__", "__bool__", "__index__", "__complex__", "__format__", "__contains__")
+#: Of quotients and remainders in integers there is the exact one alone: noise would step.
+_ARITHMETIC = "add radd sub rsub mul rmul truediv rtruediv pow rpow".split()
+
+
+class NoisyNumber(float):
+    """A number of the exact evaluation, and the noisy one in its place."""
+
+    noisy: float
+
+    def __new__(cls, exact: float, noisy: float) -> Self:
+        made = super().__new__(cls, exact)
+        made.noisy = noisy
+        return made
+
+    def __neg__(self) -> NoisyNumber:
+        return NoisyNumber(-float(self), -self.noisy)
+
+    def __abs__(self) -> NoisyNumber:
+        return NoisyNumber(abs(float(self)), abs(self.noisy) if float(self) else self.noisy)
+
+
+def _make_arithmetic_method(name: str) -> Callable[[NoisyNumber, Any], Any]:
+    method = getattr(float, f"__{name}__")
+
+    def computed(self: NoisyNumber, other: Any) -> Any:
+        if not isinstance(other, int | float):  # a tensor answers by itself, with the noisy number
+            return NotImplemented
+        exact = method(float(self), float(other))
+        noisy = method(self.noisy, noisy_of(other) * 1.0)
+        return NoisyNumber(exact, noisy) if isinstance(exact, float) and isinstance(noisy, float) else exact
+
+    return computed
+
+
+for _name in _ARITHMETIC:
+    setattr(NoisyNumber, f"__{_name}__", _make_arithmetic_method(_name))
+
+
+def noisy_of(value: Any) -> Any:
+    """The noisy number of one that has it; all else as it is."""
+    return value.noisy if isinstance(value, NoisyNumber) else value
+
+
+def unpack_numbers(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments of an operation, noisy numbers in place of exact ones."""
+    return tuple(_unpack_nested(v) for v in args), {k: _unpack_nested(v) for k, v in kwargs.items()}
+
+
+def _unpack_nested(value: Any) -> Any:
+    if isinstance(value, tuple | list) and any(isinstance(v, NoisyNumber | tuple | list) for v in value):
+        return type(value)(map(_unpack_nested, value)) if type(value) in (tuple, list) else value
+    return noisy_of(value)
+
+
+def _combine_numbers(exact: Any, noisy: Any) -> Any:
+    if isinstance(exact, list):
+        return [_combine_numbers(e, n) for e, n in zip(exact, noisy, strict=True)]
+    return NoisyNumber(exact, noisy) if isinstance(exact, float) else exact
+
+
+def with_noisy_numbers(noise: Arithmetic) -> Any:
+    """A block that names the lines which take numbers out of float tensors, and keeps their noise.
+
+    Noisy evaluations look where the exact one found such a line.
+    """
+    if not noise.exact and not noise.tape.taken:
+        return contextlib.nullcontext()
+    takes = {getattr(noise.torch.Tensor, name): name for name in _TAKE}
+
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        args, kwargs = unpack_numbers(args, kwargs)
+        if func not in takes or not args[0].is_floating_point():
+            return func(*args, **kwargs)
+        if noise.exact:
+            noise.tape.taken.setdefault(find_line())
+        with with_modes_off():
+            plain = args[0].detach()
+            kept = noise.tape.kept("taken", lambda: copy_nested(plain))
+            exact, noisy = (func(v, *args[1:], **kwargs) for v in (kept, plain))
+        if noise.exact or noise.algorithm is Algorithm.SCALAR_NOISE:
+            return noisy
+        return _combine_numbers(exact, noisy) if takes[func] in _KEEP else exact
 
     return with_intercepted_functions(answered)

@@ -41,7 +41,7 @@ from opproof.harness.reference.torch.arithmetic import (
 from opproof.harness.reference.torch.dispatch import with_noise
 from opproof.harness.reference.torch.dtype_leaks import Casts
 from opproof.harness.reference.torch.formulas import roundoff_of
-from opproof.harness.reference.torch.intercept import with_intercepted_functions
+from opproof.harness.reference.torch.intercept import with_intercepted_functions, with_modes_off
 from opproof.harness.reference.torch.stored_outputs import NarrowStore, read_again
 from opproof.harness.reference.torch.sums import axes_of
 
@@ -362,12 +362,14 @@ def _make_zero_part() -> Any:
         def forward(ctx: Any, x: Any, y: Any, sent: Callable[[Any, Any, Any], Any]) -> Any:
             ctx.save_for_backward(x, y)
             ctx.sent = sent
-            return _run_undispatched(lambda: torch.zeros_like(y))
+            with with_modes_off():
+                return torch.zeros_like(y)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             x, y = ctx.saved_tensors
-            return _run_undispatched(lambda: ctx.sent(x, y, g)), None, None
+            with with_modes_off():
+                return ctx.sent(x, y, g), None, None
 
     return Part
 
@@ -386,10 +388,3 @@ def _send_roundoffs(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: An
     off = roundoff(noise, lambda: g * shares).sum(axes, keepdim=True) + roundoff(noise, lambda: g)
     largest = shares == shares.amax(axes, keepdim=True)
     return torch.where(largest, off, torch.zeros_like(off))
-
-
-def _run_undispatched(made: Callable[[], Any]) -> Any:
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
-        return made()

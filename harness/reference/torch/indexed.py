@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from opproof.core.errors import OpError
 from opproof.harness.reference.torch.arithmetic import Arithmetic
-from opproof.harness.reference.torch.sums import Rule, by_index
+from opproof.harness.reference.torch.intercept import with_modes_off
+from opproof.harness.reference.torch.sums import Rule, by_index, differentiate_steps
 
 #: PyTorch's numbers of what is done to a bag.
 _MODE_MEAN = 1
@@ -21,9 +23,12 @@ def reduce_bags(
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """_embedding_bag: the bags, of each index its bag, sizes, and which row was the largest."""
     torch = noise.torch
-    known = noise.decide(
-        "bags", lambda: _call_plain(func, weight, indices, offsets, by_count, mode, sparse, None, closed, padding)
-    )
+
+    def made() -> Any:
+        with with_modes_off():
+            return func(weight, indices, offsets, by_count, mode, sparse, None, closed, padding)
+
+    known = noise.decide("bags", made)
     count = offsets.shape[0] - int(closed)
     bag = _bag_of(torch, indices, offsets[:count])
     sizes, largest = known[2], known[3]
@@ -35,13 +40,6 @@ def reduce_bags(
     kept = indices != padding
     y = weight.new_zeros(count, weight.shape[1]).index_add(0, bag[kept], rows[kept])
     return (y / sizes.clamp_min(1)[:, None].double() if mode == _MODE_MEAN else y), bag, sizes, largest
-
-
-def _call_plain(func: Any, *args: Any) -> Any:
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
-        return func(*args)
 
 
 def _bag_of(torch: Any, indices: Any, offsets: Any) -> Any:
@@ -211,36 +209,10 @@ def reduce_segments(
     return y.reshape(runs.shape)
 
 
-def differentiate_segments(
-    noise: Arithmetic, func: Any, g: Any, y: Any, x: Any, reduce: str, *, lengths: Any = None, offsets: Any = None,
-    axis: int = 0, **_: Any,
-) -> Any:  # fmt: skip
-    """_segment_reduce_backward: equal extremes share; a product is divided by the factor, or made of the others."""
-    del func
-    torch = noise.torch
-    runs = _find_runs(torch, x, lengths, offsets, axis)
-
-    def by_row(of: Any) -> Any:
-        flat = of.reshape(len(runs.lengths), -1)
-        return torch.cat([flat, flat.new_zeros(1, flat.shape[1])]).index_select(0, runs.place)
-
-    def counted(marks: Any) -> Any:
-        none = runs.rows.new_zeros(len(runs.lengths) + 1, runs.rows.shape[1])
-        return none.index_add(0, runs.place, marks.double()).index_select(0, runs.place)
-
-    if reduce == "mean":
-        g = g.reshape(len(runs.lengths), -1) / runs.lengths.clamp_min(1).double()
-    each = by_row(g)
-    if reduce in _EXTREMES:
-        wins = runs.rows == by_row(y)
-        each = torch.where(wins, each / counted(wins).clamp_min(1), 0.0)
-    if reduce == "prod":
-        zero = runs.rows == 0
-        zeros, factors = counted(zero), runs.rows.masked_fill(zero, 1.0)
-        ones = x.new_ones(len(runs.lengths) + 1, runs.rows.shape[1])
-        others = ones.index_reduce(0, runs.place, factors, "prod").index_select(0, runs.place) / factors
-        each = torch.where(zeros == zero, each * others, 0.0)
-    return torch.where(runs.place[:, None] < len(runs.lengths), each, 0.0).reshape(x.shape)
+def differentiate_segments(noise: Arithmetic, func: Any, g: Any, y: Any, x: Any, reduce: str, **options: Any) -> Any:
+    """_segment_reduce_backward: equal extremes share."""
+    del y
+    return differentiate_steps(noise, partial(reduce_segments, noise, func, reduce=reduce, **options), [x], g)[0]
 
 
 SEGMENTS: dict[str, Rule] = {"segment_reduce": reduce_segments, "_segment_reduce_backward": differentiate_segments}

@@ -14,14 +14,18 @@ from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Arithmetic
 from opproof.harness.reference.torch.intercept import with_intercepted_functions
-from opproof.harness.reference.torch.sums import Rule
+from opproof.harness.reference.torch.sums import Rule, map_rules
+
+
+def _draw_roundings(noise: Arithmetic, a: Any, squares: Any) -> Any:
+    """What roundings add to a matrix, of sizes whose squares are given."""
+    assert noise.amplitudes is not None
+    return noise.amplitudes.summing * squares.sqrt().nan_to_num(0.0, 0.0, 0.0) * noise.drawn(a)
 
 
 def draw_row_roundings(noise: Arithmetic, a: Any) -> Any:
     """What roundings of its rows add to a matrix."""
-    assert noise.amplitudes is not None
-    size = a.square().sum(-1, keepdim=True).sqrt().nan_to_num(0.0, 0.0, 0.0)
-    return noise.amplitudes.summing * size * noise.drawn(a)
+    return _draw_roundings(noise, a, a.square().sum(-1, keepdim=True))
 
 
 def draw_elimination_roundings(noise: Arithmetic, a: Any) -> Any:
@@ -29,30 +33,24 @@ def draw_elimination_roundings(noise: Arithmetic, a: Any) -> Any:
 
     A row of which one element is large leaves its rounding in others (Higham, Accuracy and Stability, theorem 9.3).
     """
-    assert noise.amplitudes is not None
-    squares = a.abs().square()
     permuted, lower, upper = noise.torch.lu_unpack(*noise.torch.linalg.lu_factor_ex(a)[:2])
     products = (permuted @ lower).abs().square() @ upper.abs().square()
-    size = noise.torch.maximum(squares.sum(-1, keepdim=True).expand(a.shape), products).sqrt()
-    return noise.amplitudes.summing * size.nan_to_num(0.0, 0.0, 0.0) * noise.drawn(a)
+    rows = a.abs().square().sum(-1, keepdim=True)
+    return _draw_roundings(noise, a, noise.torch.maximum(rows.expand(a.shape), products))
 
 
 def draw_whole_roundings(noise: Arithmetic, a: Any) -> Any:
     """What roundings add to a matrix whose rows are turned into each other: as much as `draw_row_roundings` in all, to
     every row.
     """
-    assert noise.amplitudes is not None
-    squares = a.square().sum(-1, keepdim=True)
-    size = (squares + squares.mean(-2, keepdim=True)).sqrt().nan_to_num(0.0, 0.0, 0.0)
-    return noise.amplitudes.summing * size * noise.drawn(a)
+    rows = a.square().sum(-1, keepdim=True)
+    return _draw_roundings(noise, a, rows + rows.mean(-2, keepdim=True))
 
 
 def draw_column_roundings(noise: Arithmetic, a: Any) -> Any:
     """What roundings of its columns add to a matrix, and of its rows (Higham, Accuracy and Stability, 19.4)."""
-    assert noise.amplitudes is not None
     squares = a.square()
-    size = (squares.sum(-1, keepdim=True) + squares.sum(-2, keepdim=True)).sqrt().nan_to_num(0.0, 0.0, 0.0)
-    return noise.amplitudes.summing * size * noise.drawn(a)
+    return _draw_roundings(noise, a, squares.sum(-1, keepdim=True) + squares.sum(-2, keepdim=True))
 
 
 def norm_of(a: Any) -> Any:
@@ -63,23 +61,26 @@ def norm_of(a: Any) -> Any:
     return (largest.squeeze(-1) * narrow.square().sum((-2, -1)).sqrt().sqrt().unsqueeze(-1)).nan_to_num(0.0, 0.0, 0.0)
 
 
-def factor_symmetric_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
-    """Cholesky's factor, and that of L D L^T; integers stay as they come."""
-    return _factor(noise, func, a, args, options, draw_row_roundings)
+def make_stable_rule(draw: Callable[[Arithmetic, Any], Any], at: int = 0, rounded: int | None = None) -> Rule:
+    """The rule of a backward stable function: right for the argument `at`, a matrix, off by what `draw` adds.
+
+    `rounded`: how many of its results are rounded, the first ones; of all those that are no integers.
+    """
+
+    def rule(noise: Arithmetic, func: Any, *args: Any, **options: Any) -> Any:
+        if noise.exact or noise.scattered:
+            return func(*args, **options)
+        found = func(*args[:at], args[at] + draw(noise, args[at]), *args[at + 1 :], **options)
+        if not isinstance(found, tuple | list):
+            return noise.rounded(found)
+        count = len(found) if rounded is None else rounded
+        return tuple(noise.rounded(y) if i < count and y.is_floating_point() else y for i, y in enumerate(found))
+
+    return rule
 
 
-def factor_by_elimination(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
-    """A function of one matrix by Gaussian elimination: inverse, determinant, factors; integers stay as they come."""
-    return _factor(noise, func, a, args, options, draw_elimination_roundings)
-
-
-def _factor(
-    noise: Arithmetic, func: Any, a: Any, args: Any, options: Any, draw: Callable[[Arithmetic, Any], Any]
-) -> Any:
-    if noise.exact:
-        return func(a, *args, **options)
-    found = func(a if noise.scattered else a + draw(noise, a), *args, **options)
-    return tuple(noise.rounded(y) if y.is_floating_point() else y for y in found)
+factor_symmetric_matrix = make_stable_rule(draw_row_roundings)
+factor_by_elimination = make_stable_rule(draw_elimination_roundings)
 
 
 def compute_qr(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
@@ -121,34 +122,11 @@ def invert_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: A
 
     Noise on rows of zeros would give the matrix another rank.
     """
-    found = map_matrix(noise, func, a, *args, **options)
+    found = factor_symmetric_matrix(noise, func, a, *args, **options)
     if noise.exact or noise.scattered or not found.numel():
         return found
     assert noise.amplitudes is not None
     return found + noise.amplitudes.summing * norm_of(found).unsqueeze(-1) * noise.drawn(found)
-
-
-def map_matrix(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
-    """A matrix made of one matrix: its exponential."""
-    if noise.exact or noise.scattered:
-        return func(a, *args, **options)
-    return noise.rounded(func(a + draw_row_roundings(noise, a), *args, **options))
-
-
-def fit_least_squares(noise: Arithmetic, func: Any, a: Any, b: Any, *args: Any, **options: Any) -> Any:
-    """linalg_lstsq: the solution, and what is told of it; a rank is an integer."""
-    if noise.exact or noise.scattered:
-        return func(a, b, *args, **options)
-    found = func(a + draw_row_roundings(noise, a), b, *args, **options)
-    return tuple(noise.rounded(y) if y.is_floating_point() and y.numel() else y for y in found)
-
-
-def solve_system(noise: Arithmetic, func: Any, a: Any, b: Any, **options: Any) -> Any:
-    """_linalg_solve_ex."""
-    if noise.exact or noise.scattered:
-        return func(a, b, **options)
-    x, *rest = func(a + draw_elimination_roundings(noise, a), b, **options)
-    return noise.rounded(x), *rest
 
 
 def solve_by_lu(noise: Arithmetic, func: Any, lu: Any, pivots: Any, b: Any, **options: Any) -> Any:
@@ -163,27 +141,16 @@ def solve_by_lu(noise: Arithmetic, func: Any, lu: Any, pivots: Any, b: Any, **op
     return noise.rounded(x - func(lu, pivots, residual, **options))
 
 
-def solve_by_cholesky(noise: Arithmetic, func: Any, b: Any, factor: Any, upper: bool = False) -> Any:
-    """cholesky_solve."""
-    if noise.exact or noise.scattered:
-        return func(b, factor, upper)
-    return noise.rounded(func(b, factor + draw_row_roundings(noise, factor), upper))
-
-
-MATRICES: dict[str, Rule] = {
-    **dict.fromkeys(
-        ("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_lu", "linalg_lu_factor_ex"), factor_by_elimination
-    ),
-    **dict.fromkeys(("linalg_cholesky_ex", "linalg_ldl_factor_ex"), factor_symmetric_matrix),
-    "linalg_qr": compute_qr,
-    **dict.fromkeys(("_linalg_svd", "_linalg_eigh"), decompose_matrix),
-    "linalg_matrix_exp": map_matrix,
-    "linalg_pinv": invert_matrix,
-    "linalg_lstsq": fit_least_squares,
-    "_linalg_solve_ex": solve_system,
-    "linalg_lu_solve": solve_by_lu,
-    "cholesky_solve": solve_by_cholesky,
-}
+MATRICES: dict[str, Rule] = map_rules(
+    (factor_by_elimination, "linalg_inv_ex _linalg_det _linalg_slogdet linalg_lu linalg_lu_factor_ex"),
+    (factor_symmetric_matrix, "linalg_cholesky_ex linalg_ldl_factor_ex linalg_matrix_exp linalg_lstsq"),
+    (compute_qr, "linalg_qr"),
+    (decompose_matrix, "_linalg_svd _linalg_eigh"),
+    (invert_matrix, "linalg_pinv"),
+    (make_stable_rule(draw_elimination_roundings, rounded=1), "_linalg_solve_ex"),
+    (solve_by_lu, "linalg_lu_solve"),
+    (make_stable_rule(draw_row_roundings, at=1), "cholesky_solve"),
+)
 
 
 #: The name of a contraction, and the sizes that its operands have in each letter or pair of axes.

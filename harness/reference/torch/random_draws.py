@@ -88,11 +88,6 @@ def _check_segments(x: Any, *_: Any, lengths: Any = None, offsets: Any = None, a
     return f"pieces end at {int(ends.max())} of {x.shape[axis]}"
 
 
-def _check_bags(_weight: Any, _indices: Any, offsets: Any, *_: Any, **__: Any) -> str:
-    """_embedding_bag; it is its backward that reads the first of no offsets."""
-    return "" if offsets.numel() else "there are no offsets"
-
-
 def _check_lengths(v: Any, g: Any, dim: int = 0, **_: Any) -> str:
     """_weight_norm_interface."""
     n = math.prod(g.shape)
@@ -104,7 +99,7 @@ _LOOKS: dict[str, Callable[..., str]] = {
     "_scaled_dot_product_flash_attention_for_cpu": _check_attention,
     "mkldnn_rnn_layer": _check_recurrent,
     "segment_reduce": _check_segments,
-    "_embedding_bag": _check_bags,
+    "_embedding_bag": lambda _weight, _indices, offsets, *_, **__: "" if offsets.numel() else "there are no offsets",
     "_weight_norm_interface": _check_lengths,
 }
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
-from opproof.harness.reference.torch.sums import Rule, axes_of
+from opproof.harness.reference.torch.sums import axes_of, map_rules
 
 #: What PyTorch leaves open where elements are equal: which of them comes first.
 _ANY_OF_EQUALS = frozenset(("aten::sort", "aten::topk", "aten::kthvalue", "aten::median", "aten::mode"))
@@ -138,12 +137,11 @@ def find_distinct(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: A
     found = func(x, *args, **options)
     flat = x.reshape(-1)
     places = noise.decide("unique", lambda: (flat[:, None] == found[0]).to(noise.torch.int8).argmax(0))
-    rest = [noise.decide("unique", partial(_return_itself, y)) for y in found[1:]]
-    return flat[places], *rest
 
+    def decided(y: Any) -> Any:
+        return noise.decide("unique", lambda: y)
 
-def _return_itself(y: Any) -> Any:
-    return y
+    return flat[places], *map(decided, found[1:])
 
 
 def differentiate_shrink(noise: Arithmetic, func: Any, g: Any, x: Any, size: Any) -> Any:
@@ -165,35 +163,20 @@ def compute_fraction(noise: Arithmetic, func: Any, x: Any) -> Any:
     return func(x) if noise.exact else x - whole
 
 
-SELECTIONS: dict[str, Rule] = {
-    "frexp": split_mantissa,
-    "maximum": choose_larger,
-    "minimum": choose_larger,
-    "fmax": choose_larger,
-    "fmin": choose_larger,
-    "clamp": bound_values,
-    "clamp_min": bound_values,
-    "clamp_max": bound_from_above,
-    "clip": bound_values,
-    "relu": compute_relu,
-    "hardtanh": compute_hardtanh,
-    "abs": compute_absolute,
-    "amax": find_extreme,
-    "amin": find_extreme,
-    "max": find_maximum,
-    "min": find_maximum,
-    "sort": order_elements,
-    "topk": order_elements,
-    "kthvalue": order_elements,
-    "mode": order_elements,
-    "cummax": order_elements,
-    "cummin": order_elements,
-    "median": find_median,
-    "nanmedian": find_median,
-    "hardshrink_backward": differentiate_shrink,
-    "softshrink_backward": differentiate_shrink,
-    "fmod": compute_remainder,
-    "remainder": compute_remainder,
-    "frac": compute_fraction,
-    "_unique2": find_distinct,
-}
+SELECTIONS = map_rules(
+    (split_mantissa, "frexp"),
+    (choose_larger, "maximum minimum fmax fmin"),
+    (bound_values, "clamp clamp_min clip"),
+    (bound_from_above, "clamp_max"),
+    (compute_relu, "relu"),
+    (compute_hardtanh, "hardtanh"),
+    (compute_absolute, "abs"),
+    (find_extreme, "amax amin"),
+    (find_maximum, "max min"),
+    (order_elements, "sort topk kthvalue mode cummax cummin"),
+    (find_median, "median nanmedian"),
+    (differentiate_shrink, "hardshrink_backward softshrink_backward"),
+    (compute_remainder, "fmod remainder"),
+    (compute_fraction, "frac"),
+    (find_distinct, "_unique2"),
+)

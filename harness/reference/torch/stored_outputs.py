@@ -1,8 +1,14 @@
-"""Outputs in 16 bits that the reference goes on with: a kernel takes them as stored or as they were, sum(g o) included.
+"""What an evaluation takes note of for other ways: outputs that are stored and read again, states that fade.
 
 Whoever stores h = x + residual in bfloat16 reads it there again, forward and backward. A fused backward of attention
 has o saved, and sum(g o) in place of sum(dP P) (Dao et al., FlashAttention, 2022, appendix B): one number for o = P v,
 but for the rounding of o. Operations are counted, so that noisy evaluations know which one made such an output.
+
+h = d h + u, step after step, has the roundoff of each d. In chunks a decay over several steps is exp(run_t - run_s),
+run the sum of all log d so far, and has the roundoff of that: of 400 where each decay is e^-100 or 1. The gradient of a
+decay is a reversed running sum then, in which each step's own part is added and taken off again: it has the roundoff of
+all that goes through the states from there on, by a scan of logarithms times the sum, and is 0 in truth where the decay
+is. A reference that is a loop knows of neither; both are noise in `Algorithm.OTHER`.
 """
 
 from __future__ import annotations
@@ -10,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from opproof.harness.reference.torch.intercept import with_modes_off
 
 #: What autograd keeps an output with, for its own backward.
 _SAVES = ("aten.detach.default", "aten.alias.default")
@@ -111,9 +119,7 @@ class Products:
 
     def met(self, a: Any, y: Any) -> None:
         """Note y = a b, if it may be of use."""
-        from torch.utils._python_dispatch import _disable_current_modes
-
-        with _disable_current_modes():
+        with with_modes_off():
             if any(_holds(p, a) for p, _ in self.shares):
                 self.weighed.append((a.detach(), y.detach()))
             elif any(p.numel() == y.numel() for p, _ in self.weighed):
@@ -121,9 +127,7 @@ class Products:
 
     def largest(self, y: Any) -> Any:
         """The largest score in each row of the shares `y`, in size; None: they are no result that was met."""
-        from torch.utils._python_dispatch import _disable_current_modes
-
-        with _disable_current_modes():
+        with with_modes_off():
             return next(
                 (most for p, most in reversed(self.shares) if p.shape == y.shape and _has_same_elements(p, y)), None
             )
@@ -133,29 +137,19 @@ class Products:
 
         Shape of y, with 1 in place of the last axis.
         """
-        from torch.utils._python_dispatch import _disable_current_modes
-
-        with _disable_current_modes():
-            return self._measure_rounding(g, y)
-
-    def _measure_rounding(self, g: Any, y: Any) -> Any:
-        o = next((o for p, o in reversed(self.weighed) if _holds(y, p)), None)
-        incoming = next((a for product, a in reversed(self.pulled) if _holds(g, product)), None)
-        if (
-            o is None
-            or incoming is None
-            or o.shape != incoming.shape
-            or not any(_has_elements_of(o, y) for y in self.outputs)
-        ):
-            return None
-        return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
+        with with_modes_off():
+            o = next((o for p, o in reversed(self.weighed) if _holds(y, p)), None)
+            incoming = next((a for product, a in reversed(self.pulled) if _holds(g, product)), None)
+            if o is None or incoming is None or o.shape != incoming.shape:
+                return None
+            if not any(_has_elements_of(o, output) for output in self.outputs):
+                return None
+            return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
 
 
 def find_largest_score(x: Any, dim: int) -> Any:
     """The size of the largest score of each row, of those that have a share: e^-100 is none, nor is a mask's -1e9."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
+    with with_modes_off():
         plain = x.detach().nan_to_num(0.0, 0.0, float("-inf"))
         if not plain.numel() or not plain.dim():
             return plain.abs()
@@ -183,3 +177,74 @@ def _has_elements_of(o: Any, output: Any) -> bool:
     return o.numel() == output.numel() and _has_same_elements(
         *(v.detach().reshape(-1).sort().values for v in (o, output))
     )
+
+
+#: Minus log of a decay that is 0 in float64.
+_LOG_OF_ZERO = 745.0
+#: A decay of 1, with its noise.
+_MAX_DECAY = 1 + 2.0**-20
+
+
+@dataclass
+class _Step:
+    """One decay of a state, and the state after it, once something was added."""
+
+    decay: Any
+    run: Any  # minus the sum of log d so far; 0 at the first step, which may be none of a loop
+    state: Any  # kept, as what it fades to, so that no other tensor gets its memory
+    faded: Any
+    after: Any = None
+
+
+@dataclass
+class Decays:
+    """The steps of one evaluation, by the memory of what takes part in them."""
+
+    runs: dict[Any, Any] = field(default_factory=dict)  # by shapes: the sum of -log d so far
+    by_decay: dict[int, _Step] = field(default_factory=dict)
+    by_state: dict[int, _Step] = field(default_factory=dict)
+    by_faded: dict[int, _Step] = field(default_factory=dict)
+    passed: dict[Any, Any] = field(default_factory=dict)  # by shape: squares of what went through later states
+
+    def multiply(self, noise: Any, a: Any, b: Any, y: Any) -> Any:
+        """`y` = a b in a forward; where one of them is the decay of a state, with the roundoff of the running sum."""
+        pair = next((pair for pair in ((a, b), (b, a)) if self._is_decay(*pair)), None)
+        if pair is None or self._find(self.by_state, a, b) is not None:
+            return y
+        decay, state = pair
+        key = decay.shape, state.shape
+        logs = decay.detach().log().clamp(-_LOG_OF_ZERO, 0.0)
+        run = self.runs[key] - logs if key in self.runs else 0.0 * logs
+        self.runs[key] = run if key in self.runs else -logs
+        y = y * (1 + noise.drawn(run) * run * noise.amplitudes.interior)
+        step = _Step(decay.detach(), run, state, y)
+        self.by_state[state.data_ptr()] = self.by_faded[y.data_ptr()] = self.by_decay[decay.data_ptr()] = step
+        return y
+
+    def add(self, a: Any, b: Any, y: Any) -> None:
+        """Take note of y = a + b, where one of them is a state that has faded, or both."""
+        for step in (self.by_faded.get(a.data_ptr()), self.by_faded.get(b.data_ptr())):
+            if step is not None and step.after is None and y.shape == step.faded.shape:
+                step.after = y.detach()
+
+    def pull(self, noise: Any, a: Any, b: Any, y: Any) -> Any:
+        """`y` = a b in a backward: the gradient of a state that fades, or of the decay of one."""
+        own, step = self._find(self.by_decay, a, b), self._find(self.by_state, a, b)
+        delta = noise.amplitudes.interior
+        if own is not None:
+            return y * (1 + noise.drawn(own.run) * own.run * delta) if y.shape == own.faded.shape else y
+        if step is None or step.after is None or y.shape != step.after.shape:
+            return y
+        g = a if b.data_ptr() in self.by_state else b
+        self.passed[y.shape] = squares = self.passed.get(y.shape, 0.0) + ((1 + step.run) * g * step.after).square()
+        return y + noise.drawn(y) * noise.torch.where(step.decay > 0, squares.sqrt() / step.decay, 0.0) * delta
+
+    def _is_decay(self, d: Any, state: Any) -> bool:
+        """Whether numbers are between 0 and 1, and more than a mask but where one was before it."""
+        if d.numel() > state.numel() or not bool(((d >= 0) & (d <= _MAX_DECAY)).all()):
+            return False
+        return (d.shape, state.shape) in self.runs or bool(((d > 0) & (d < 1)).any())
+
+    @staticmethod
+    def _find(known: dict[int, _Step], a: Any, b: Any) -> _Step | None:
+        return known.get(b.data_ptr()) or known.get(a.data_ptr())

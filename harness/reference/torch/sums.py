@@ -18,6 +18,21 @@ from opproof.harness.reference.torch.arithmetic import Algorithm, Arithmetic
 Rule = Callable[..., Any]
 
 
+def map_rules(*rows: tuple[Rule, str]) -> dict[str, Rule]:
+    """Rules by operation, from rules and the names, in words, of the operations that each is of."""
+    return {name: rule for rule, names in rows for name in names.split()}
+
+
+def differentiate_steps(noise: Arithmetic, made: Callable[..., Any], inputs: Sequence[Any], g: Any) -> tuple[Any, ...]:
+    """The gradients of what is `made` of the inputs in steps, by autograd: each step of its backward rounds too."""
+    from torch.overrides import enable_reentrant_dispatch
+
+    with enable_reentrant_dispatch(), noise.torch.enable_grad():
+        leaves = [x.detach().requires_grad_() for x in inputs]
+        found: tuple[Any, ...] = noise.torch.autograd.grad(made(*leaves), leaves, g, materialize_grads=True)
+    return found
+
+
 def accumulate_error(total: Any, squares: Any, terms: int) -> Any:
     """RMS rounding error, in roundings, of a sequential sum of `terms` terms."""
     if terms <= 1:
@@ -233,33 +248,24 @@ def solve_triangular(
     return y if noise.exact else noise.rounded(func(a, rows, upper=upper, left=left, **options))
 
 
-SUMS: dict[str, Rule] = {
-    "sum": sum_elements,
-    "mean": take_mean,
-    "nansum": sum_without_nan,
-    "prod": multiply_elements,
-    "mm": multiply_matrices,
-    "bmm": multiply_matrices,
-    "mv": multiply_matrices,
-    "dot": multiply_matrices,
-    "vdot": multiply_matrices,
-    "addmm": make_addmm_rule("mm"),
-    "baddbmm": make_addmm_rule("bmm"),
-    "addmv": make_addmm_rule("mv"),
-    "addr": add_outer_product,
-    "cumsum": accumulate_sum,
-    "cumprod": accumulate_product,
-    "logcumsumexp": accumulate_log_sum,
-    "index_add": by_index,
-    "scatter_add": by_index,
-    "index_put": put,
-    "addbmm": add_batches,
-    "put": put_at,
-    "_index_put_impl": put,
-    "_unsafe_index_put": put,
-    "embedding_dense_backward": differentiate_embedding,
-    "linalg_solve_triangular": solve_triangular,
-    "_fft_c2c": transform_fourier,
-    "_fft_r2c": transform_fourier,
-    "_fft_c2r": transform_fourier,
-}
+SUMS = map_rules(
+    (sum_elements, "sum"),
+    (take_mean, "mean"),
+    (sum_without_nan, "nansum"),
+    (multiply_elements, "prod"),
+    (multiply_matrices, "mm bmm mv dot vdot"),
+    (make_addmm_rule("mm"), "addmm"),
+    (make_addmm_rule("bmm"), "baddbmm"),
+    (make_addmm_rule("mv"), "addmv"),
+    (add_outer_product, "addr"),
+    (add_batches, "addbmm"),
+    (accumulate_sum, "cumsum"),
+    (accumulate_product, "cumprod"),
+    (accumulate_log_sum, "logcumsumexp"),
+    (by_index, "index_add scatter_add"),
+    (put, "index_put _index_put_impl _unsafe_index_put"),
+    (put_at, "put"),
+    (differentiate_embedding, "embedding_dense_backward"),
+    (solve_triangular, "linalg_solve_triangular"),
+    (transform_fourier, "_fft_c2c _fft_r2c _fft_c2r"),
+)

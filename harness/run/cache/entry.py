@@ -1,29 +1,114 @@
-"""What the store holds of a question, as bytes: its facts, its data, and answers to it that pass.
+"""What is kept of a question: judgements and diagnoses by the answer's bits, and its entry of the store as bytes.
 
-MessagePack in front, the elements of arrays behind it; nothing is ever executed. An array that comes twice is written
-once, one of zeros takes no room, and float64 numbers that a smaller dtype holds as well lie in that one.
+A backend that answers as it did in an earlier run, bit for bit, is judged as it was then: a judgement that nothing is
+wrong follows from these bits and the rules. Any other answer is judged anew; the verdict on a wrong one is given anew
+in every run, and only how it looks is kept.
+
+An entry has facts, data and answers: MessagePack in front, the elements of arrays behind it; nothing is ever executed.
+An array that comes twice is written once, one of zeros takes no room, and float64 numbers that a smaller dtype holds as
+well lie in that one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 import msgspec
 import numpy as np
 
+from opproof.backends.worker.protocol import name_of
 from opproof.cases import Case
-from opproof.core.arrays import Array
+from opproof.core.arrays import Array, bytes_of
 from opproof.core.dtypes import DTYPES, Dtype
-from opproof.core.verdicts import Mode
+from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.judge.array_statistics import ArrayStatistics
+from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.chunks.question import LargeQuestionPair
 from opproof.harness.reference.data import list_arguments
 from opproof.harness.reference.kinks import EstimatedGradient, KinkIntervals, SlopeInterval
 from opproof.harness.reference.question import Expected, Question, draw_other_case
-from opproof.harness.run.cache.judgements import MAX_KEPT_ANSWERS, CachedDiagnosis, Passed
+from opproof.harness.run.cache.store import of_diagnoses
 from opproof.reference_ops import Op
+from opproof.reports import Worst
+
+#: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.
+MAX_KEPT_ANSWERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What Judgement holds where nothing is wrong."""
+
+    message: str
+    units: float | None
+    limit: float | None
+    figures: ArrayStatistics
+    share: float | None
+    worst: Worst | None
+    left_out: tuple[str, ...]
+
+
+def judge_or_recall(
+    posed: Question, answer: Outputs, rules: Rules, judge: Callable[[], Judgement], case_data: Question | None = None
+) -> Judgement:
+    """The judgement of the answer: that of the same answer before, or what `judge` says of it.
+
+    `case_data`: the question of the case, with which what is said of this one, of other data, is kept.
+    """
+    data = () if case_data is None else (*posed.inputs, *posed.cotangents)
+    key = key_of(answer, rules, before=bool(posed.op.drawn_from), data=data)
+    passed = (case_data or posed).passed
+    known = passed.get(key)
+    if known is not None:
+        return Judgement(
+            Verdict.PASS, known.message, known.units, known.limit, known.figures,
+            share=known.share, worst=known.worst, left_out=known.left_out,
+        )  # fmt: skip
+    judgement = judge()
+    if judgement.verdict is Verdict.PASS:
+        j = judgement
+        passed[key] = Passed(j.message, j.units, j.limit, j.figures, j.share, j.worst, j.left_out)
+    return judgement
+
+
+def key_of(answer: Outputs, rules: Rules, *, before: bool, data: Sequence[Array | None] = ()) -> bytes:
+    """Of the bits of every array, their dtypes and shapes, and of how they are judged; with `before` also of what the
+    answer is held against: that of the call before, and the other draws; `data`: those of another question.
+    """
+    parts = [answer.arrays, answer.before, answer.drawn] if before else [answer.arrays]
+    parts += [data] if data else []
+    told = [[None if a is None else (name_of(a.dtype), a.shape) for a in part] for part in parts]
+    key = blake2b(repr((rules, told)).encode(), digest_size=32)
+    for part in parts:
+        for array in part:
+            if array is not None:
+                key.update(bytes_of(array).data)
+    return key.digest()
+
+
+@dataclass(frozen=True, slots=True)
+class CachedDiagnosis:
+    """What an error looks like, and what fits beside it."""
+
+    label: str
+    said: str
+    also: tuple[tuple[str, str], ...]  # label and sentence of each
+
+
+def explain_or_recall(
+    posed: Question, answer: Outputs, rules: Rules | None, explain: Callable[[], CachedDiagnosis]
+) -> CachedDiagnosis:
+    """The diagnosis of a wrong answer: that of the same answer before, or what `explain` says of it."""
+    key = of_diagnoses() + key_of(answer, Rules() if rules is None else rules, before=True)
+    known: CachedDiagnosis | None = posed.told.get(key)
+    if known is None:
+        known = posed.told[key] = explain()
+    return known
 
 
 class CachedFacts(TypedDict, total=False):
@@ -45,10 +130,8 @@ Numbered: TypeAlias = int | None
 class Data:
     """What was drawn for a question, and the dtypes and shapes of its outputs, as they are read."""
 
-    inputs: tuple[Numbered, ...]
-    other_inputs: tuple[Numbered, ...]
-    cotangents: tuple[Numbered, ...]
-    other_cotangents: tuple[Numbered, ...]
+    asked: tuple[tuple[Numbered, ...], ...]  # inputs and cotangents
+    other: tuple[tuple[Numbered, ...], ...]
     needs: tuple[bool, ...]
     outputs: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -121,11 +204,8 @@ def of_question(pair: LargeQuestionPair, *, data: bool) -> bytes:
         if kind not in CachedFacts.__annotations__:
             raise NotKept(f"the fact {name!r}")
         facts.setdefault(kind, {})[name] = fact
-    drawn = {
-        "inputs": asked.inputs, "other_inputs": other.inputs,
-        "cotangents": asked.cotangents, "other_cotangents": other.cotangents,
-        "needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs],
-    }  # fmt: skip
+    drawn: dict[str, object] = {n: (q.inputs, q.cotangents) for n, q in (("asked", asked), ("other", other))}
+    drawn |= {"needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs]}
     whole = {"count": len(asked.facts), "facts": facts, "data": drawn if data else None, **answers_of(asked).last()}
     return encode(whole, asked.case.dtype)
 
@@ -134,18 +214,14 @@ def pair_of(found: Packed, data: Data, case: Case, op: Op, mode: Mode) -> LargeQ
     """The question of these data. Raises NotKept and IndexError."""
     names = tuple(list_arguments(case, op))
 
-    def arrays(numbers: tuple[Numbered, ...]) -> tuple[Array | None, ...]:
-        return tuple(None if n is None else found.array(n) for n in numbers)
+    def question(of: Case, drawn: tuple[tuple[Numbered, ...], ...]) -> Question:
+        inputs, cotangents = (tuple(None if n is None else found.array(n) for n in numbers) for numbers in drawn)
+        return Question(of, op, mode, names, inputs, cotangents, data.needs)
 
-    asked = Question(case, op, mode, names, arrays(data.inputs), arrays(data.cotangents), data.needs)
-    others = arrays(data.other_inputs), arrays(data.other_cotangents)
-    other = Question(draw_other_case(case, op), op, mode, names, *others, data.needs)
-    return LargeQuestionPair(asked, other, tuple(_make_like(dtype, shape) for dtype, shape in data.outputs))
-
-
-def _make_like(dtype: str, shape: tuple[int, ...]) -> Array:
-    """An array of this dtype and shape; its values are nobody's to look at."""
-    return np.ndarray(shape, dtype, bytes(np.dtype(dtype).itemsize), strides=(0,) * len(shape))
+    outputs = (np.broadcast_to(np.zeros((), dtype), shape) for dtype, shape in data.outputs)  # nobody sees the values
+    return LargeQuestionPair(
+        question(case, data.asked), question(draw_other_case(case, op), data.other), tuple(outputs)
+    )
 
 
 T = TypeVar("T")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -18,8 +19,7 @@ from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fi
 from opproof.harness.reference.roundoff import RUNS
 from opproof.harness.run.cache import entry
 from opproof.harness.run.cache.entry import NotKept, parse_packed
-from opproof.harness.run.cache.sources import digest_of_operator
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import CacheStore, digest_of_operator
 from opproof.reference_ops import Op
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
@@ -57,9 +57,8 @@ class Questions:
         if key not in self.drawn:
             one = self._kept(case, op, mode, memory) or self._draw_anew(case, op, mode, memory)
             if one.pair.room is not None:
-                self.sliced += (
-                    [] if one.name is None else [(one.name, one.answers, entry.answers_of(one.pair.case_data))]
-                )
+                if one.name is not None:
+                    self.sliced.append((one.name, one.answers, entry.answers_of(one.pair.case_data)))
                 return one.pair
             self.drawn[key] = one
         return self.drawn[key].pair
@@ -68,10 +67,8 @@ class Questions:
         """Leave with the store what it does not hold yet of the questions drawn, and forget them."""
         for one in self.drawn.values():
             if self.store is not None and one.name is not None and _has_grown(one):
-                try:
+                with suppress(NotKept):
                     self.store.put(one.name, _encode(one))
-                except NotKept:
-                    continue
         for name, kept, answers in self.sliced:
             if self.store is not None and answers.count > kept:
                 self.store.put(name, entry.of_answers(answers))
@@ -124,9 +121,8 @@ def _digest_of_sources(source: Path, torch: bool) -> bytes | None:
 def _has_grown(one: Drawn) -> bool:
     """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
     asked = one.pair.case_data
-    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or entry.answers_of(
-        asked
-    ).count > one.answers
+    more = one.whole and not asked.unread and len(asked.facts) > one.facts
+    return more or entry.answers_of(asked).count > one.answers
 
 
 def _is_whole(pair: LargeQuestionPair) -> bool:

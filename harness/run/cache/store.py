@@ -1,24 +1,115 @@
 """Entries of bytes by name in one SQLite file that processes share. Whatever is wrong with it costs entries, no run.
 
 An entry carries a keyed mark: what another user's opproof, a backend or a disk wrote is counted, removed, and never
-returned.
+returned. A backend runs as the same user, so no file is hidden from it for certain. It is not told where the cache is:
+hosts' environments do not say so, and their Python opens nothing under the folder of the user's caches
+(backends/worker/sandbox/import_guard).
+
+What another source made is another entry. That is an operator's own file, the files of other operators that it imports,
+what all operators share, and all that draws and evaluates: none is asked whether a change of it matters.
 """
 
 from __future__ import annotations
 
+import functools
 import hmac
+import os
+import platform
+import re
+import secrets
 import sqlite3
 import time
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from importlib import metadata
 from pathlib import Path
 
-from opproof.harness.run.cache.location import CacheLocation
+import opproof.cases
+import opproof.core
+import opproof.harness.diagnose
+import opproof.harness.judge
+import opproof.harness.reference
+import opproof.harness.run.cache
+import opproof.reference_ops
+from opproof.core.system import find_cache_folder
+
+#: Names the folder of the cache, where it is to be another than the user's.
+VARIABLE = "OPPROOF_CACHE"
+#: Bytes that the cache may take, where the user does not say.
+SIZE = 6 * 2**30
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class CacheLocation:
+    """A cache that a run may use; small and picklable."""
+
+    folder: Path
+    key: bytes = field(repr=False)
+    size: int = SIZE  # bytes that it may take
+
+
+def locate_folder() -> Path:
+    """The folder of the cache: the user's, or that of the environment."""
+    named = os.environ.get(VARIABLE, "")
+    return Path(named) if named else find_cache_folder() / "golden"
+
+
+def place(size: int = SIZE) -> CacheLocation | None:
+    """The cache of this user; None where no key can be read or written: a home without room, or none at all."""
+    try:
+        made = CacheLocation(locate_folder(), ensure_key(), size)
+        made.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # hosts learn which folder is not theirs to open
+    except OSError:
+        return None
+    return made
+
+
+def find_key() -> bytes | None:
+    """The key of this user; None where it can be neither read nor written."""
+    try:
+        return ensure_key()
+    except OSError:
+        return None
+
+
+def ensure_key() -> bytes:
+    """The key of this user, made when first asked for. Raises OSError."""
+    file = find_cache_folder() / "key"
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = file.with_name(f"key.{os.getpid()}")
+    for _ in range(2):
+        try:
+            kept = file.read_bytes()
+        except FileNotFoundError:
+            kept = b""
+        if len(kept) == _KEY_BYTES:
+            return kept
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as written:
+            written.write(secrets.token_bytes(_KEY_BYTES))
+        if kept:  # cut short: a disk that was full
+            fresh.replace(file)
+        else:
+            _put(fresh, file)
+    raise OSError(f"{file} holds no key")
+
+
+def _put(fresh: Path, file: Path) -> None:
+    """Give `fresh` the name of `file`, unless another process was quicker."""
+    try:
+        os.link(fresh, file)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        fresh.replace(file)
+        return
+    fresh.unlink()
+
 
 FILE = "entries.sqlite"
-#: Of the file; one of another version is made anew.
-_VERSION = 1
 #: Seconds to wait for another process that writes, and after which an entry's last use is written down again.
 _MAX_WAIT_SECONDS = 10.0
 _USE_NOTED_SECONDS = 3600
@@ -61,22 +152,21 @@ class CacheStore:
             return None
         if name in self._waiting:
             return self._waiting[name]
-        try:
-            row = self._connection.execute("SELECT data, mark, used FROM entries WHERE name = ?", (name,)).fetchone()
+        with self._close_failing() as connection:
+            row = connection.execute("SELECT data, mark, used FROM entries WHERE name = ?", (name,)).fetchone()
             if row is None:
                 return None
             data, mark, used = row
             if not isinstance(data, bytes) or not isinstance(mark, bytes) or not self._is_own(name, data, mark):
-                with self._connection:
-                    self._connection.execute("DELETE FROM entries WHERE name = ?", (name,))
-                    self._connection.execute("INSERT INTO foreign_entries VALUES (?)", (int(time.time()),))
+                connection.execute("DELETE FROM entries WHERE name = ?", (name,))
+                connection.execute("INSERT INTO foreign_entries VALUES (?)", (int(time.time()),))
                 return None
             if not isinstance(used, int) or used < time.time() - _USE_NOTED_SECONDS:
-                self._use(name)
-        except sqlite3.Error as error:
-            self._close_failed(error)
-            return None
-        return data
+                self._uses.append(name)
+                if len(self._uses) >= _AT_ONCE:
+                    self._write_uses()
+            return bytes(data)
+        return None
 
     def put(self, name: bytes, data: bytes) -> None:
         """Keep `data` under `name`, unless there is no room on the disk; other processes see it after `write`."""
@@ -94,36 +184,21 @@ class CacheStore:
         now, waiting = int(time.time()), self._waiting
         rows = [(name, now, self._mark(name, data), data) for name, data in waiting.items()]
         self._waiting = {}
-        try:
-            with self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", rows)
+        with self._close_failing() as connection:
+            connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", rows)
+            connection.commit()
             if self._written >= min(_BYTES_BETWEEN_SIZE_CHECKS, self.place.size // 8):
                 self._written = 0
                 self._shrink()
-        except sqlite3.Error as error:
-            self._close_failed(error)
-
-    def names(self) -> list[bytes]:
-        """Of all entries, the last used first."""
-        self.write()
-        if self._connection is None:
-            return []
-        try:
-            return [n for (n,) in self._connection.execute("SELECT name FROM entries ORDER BY used DESC, name")]
-        except sqlite3.Error as error:
-            self._close_failed(error)
-            return []
 
     def info(self) -> Info:
         """What it holds."""
         self.write()
         counts = (0, 0)
         if self._connection is not None:
-            try:
+            with self._close_failing() as connection:
                 selected = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM foreign_entries)"
-                counts = self._connection.execute(selected).fetchone()
-            except sqlite3.Error as error:
-                self._close_failed(error)
+                counts = connection.execute(selected).fetchone()
         size = sum(f.stat().st_size for f in self._files() if f.exists())
         return Info(self.path, counts[0], size, counts[1])
 
@@ -165,33 +240,28 @@ class CacheStore:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = OFF")  # a cache: what is lost is made again
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, _VERSION):
-                connection.execute("DROP TABLE IF EXISTS entries")
-                connection.execute("DROP TABLE IF EXISTS foreign_entries")
             connection.executescript(_SCHEMA)
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
             self.path.chmod(0o600)
         except (sqlite3.Error, OSError):
             connection.close()
             raise
         return connection
 
-    def _close_failed(self, error: sqlite3.Error) -> None:
-        """Nothing more to and from a file that failed; one that is damaged is removed."""
-        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-            return
-        if self._connection is not None:
+    @contextmanager
+    def _close_failing(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for one transaction. Nothing more to and from a file that fails; a damaged one is removed."""
+        assert self._connection is not None
+        try:
+            with self._connection:
+                yield self._connection
+        except sqlite3.Error as error:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                return
             with suppress(sqlite3.Error):
                 self._connection.close()
-        self._connection = None
-        if not isinstance(error, sqlite3.OperationalError):
-            self._remove()
-
-    def _use(self, name: bytes) -> None:
-        self._uses.append(name)
-        if len(self._uses) >= _AT_ONCE:
-            self._write_uses()
+            self._connection = None
+            if not isinstance(error, sqlite3.OperationalError):
+                self._remove()
 
     def _write_uses(self) -> None:
         assert self._connection is not None
@@ -239,3 +309,85 @@ class CacheStore:
         for file in self._files():
             with suppress(OSError):
                 file.unlink()
+
+
+_PACKAGES = (opproof.harness.reference, opproof.harness.judge, opproof.harness.run.cache, opproof.core)
+_LIBRARIES = ("numpy", "scipy", "ml_dtypes")
+_DOTTED = re.compile(rb"opproof\.reference_ops\.(\w+)")
+_WORDS = re.compile(rb"\w+")
+_FROM_ITSELF = re.compile(rb"opproof\.reference_ops\s+(import|as)|from\s+opproof\s+import|\\\n")
+
+
+def digest_of_operator(operator: Path, *, torch: bool) -> bytes | None:
+    """Of the operator in the file `operator`; `torch` says that PyTorch evaluates it.
+
+    None of an operator from outside the tree, which may import anything.
+    """
+    if operator.parent != _folder_of(opproof.reference_ops):
+        return None
+    files = sorted(_with_imports(operator))
+    return _digest_of([_digest_of_shared(), *(_version_of("torch"),) * torch, *map(_content_of, files)])
+
+
+@functools.cache
+def _digest_of_shared() -> bytes:
+    files = [f for package in _PACKAGES for f in _folder_of(package).rglob("*.py")]
+    for folder in map(_folder_of, (opproof.cases, opproof.reference_ops)):
+        # What operators share: a file of its own, or a folder, whose name begins with an underscore.
+        files += [f for f in folder.rglob("*.py") if f.relative_to(folder).parts[0].startswith("_")]
+    machine = f"{platform.python_version()} {platform.machine()}".encode()
+    return _digest_of([machine, *map(_version_of, _LIBRARIES), *map(_content_of, sorted(files))])
+
+
+@functools.cache
+def of_diagnoses() -> bytes:
+    """Of what says how an error looks: it tries other operators than the one that failed."""
+    folders = _folder_of(opproof.harness.diagnose), _folder_of(opproof.reference_ops)
+    return _digest_of(map(_content_of, sorted(f for folder in folders for f in folder.rglob("*.py"))))
+
+
+def _with_imports(file: Path) -> set[Path]:
+    """The file of an operator, and those of other operators that it imports, directly or not."""
+    seen: set[Path] = set()
+    left = [file]
+    while left:
+        one = left.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        candidates = (one.with_name(f"{name}.py") for name in _find_operators(one.read_bytes()))
+        left += [c for c in candidates if c.exists()]
+    return seen
+
+
+def _find_operators(source: bytes) -> set[str]:
+    """Names that a file may import of the operators' package: those after its dotted name, wherever that stands.
+
+    Of a file that imports from the package itself, or breaks a line within a name, it is every word.
+    """
+    names = _WORDS if _FROM_ITSELF.search(source) else _DOTTED
+    return {name.decode() for name in names.findall(source)}
+
+
+def _folder_of(package: object) -> Path:
+    return Path(str(getattr(package, "__file__", ""))).parent
+
+
+def _content_of(file: Path) -> bytes:
+    return file.name.encode() + b"\0" + file.read_bytes()
+
+
+@functools.cache
+def _version_of(library: str) -> bytes:
+    try:
+        return f"{library} {metadata.version(library)}".encode()
+    except metadata.PackageNotFoundError:
+        return library.encode()
+
+
+def _digest_of(parts: Iterable[bytes]) -> bytes:
+    total = blake2b(digest_size=16)
+    for part in parts:
+        total.update(len(part).to_bytes(8, "little"))
+        total.update(part)
+    return total.digest()

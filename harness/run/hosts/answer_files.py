@@ -10,7 +10,6 @@ import functools
 import hashlib
 import os
 import stat
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from opproof.harness.reference.data import to_dtype
 from opproof.harness.reference.question import Question
 from opproof.harness.run.hosts.host import About, Host, Support
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.request import Request, Returned, check_returned
+from opproof.harness.run.request import Params, Request, Returned, Shapes, check_returned
 
 KIND = "answers"
 ABOUT = "about.json"
@@ -49,12 +48,10 @@ class AnswerFiles(Host):
         self._answers, self._identity = answers, identity
         self._records = {(r.case, r.mode): r for r in exported.records}
         self._left = {(r.case, r.mode): r.reason for r in exported.left_out}
-        name, version, device = make_plain(identity.name), make_plain(identity.version), make_plain(identity.device)
+        name, version, device = map(make_plain, (identity.name, identity.version, identity.device))
         self.about = About(name, version, device, dtypes=frozenset(DECLARED), mixed=True, once=True)
 
-    def support(
-        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
-    ) -> Support:
+    def support(self, op: str, dtype: str, mode: str, params: Params, shapes: Shapes) -> Support:
         """See Host."""
         del dtype, mode, params, shapes
         return Support("", Declaration(self._identity.compute.get(op), self._identity.rounding.get(op)))
@@ -70,21 +67,17 @@ class AnswerFiles(Host):
             raise EarlyVerdict(Verdict.NOT_WRITTEN, f"there is no answer: no file {record.answer}") from None
         except (FrameError, OSError) as error:
             raise EarlyVerdict(Verdict.ERROR, f"{record.answer} cannot be read: {make_plain(str(error))}") from None
+        said = make_plain(metadata.get("reason", "")), make_plain(metadata.get("message", ""))
         if metadata.get("kind") == "unsupported":
-            raise EarlyVerdict(
-                Verdict.UNSUPPORTED, make_plain(metadata.get("reason", "")) or "it declined, and gave no reason"
-            )
+            raise EarlyVerdict(Verdict.UNSUPPORTED, said[0] or "it declined, and gave no reason")
         if metadata.get("kind") == "failed":
-            raise EarlyVerdict(
-                Verdict.ERROR, make_plain(metadata.get("message", "")) or "it failed, and gave no message"
-            )
-        names = [None if r is None else r.answer for r in record.results]
-        for name in names:
-            if name is not None and name not in tensors:
+            raise EarlyVerdict(Verdict.ERROR, said[1] or "it failed, and gave no message")
+        for name in [r.answer for r in record.results if r is not None]:
+            if name not in tensors:
                 there = ", ".join(sorted(tensors)[:4]) or "none"
                 raise EarlyVerdict(Verdict.ERROR, f"{record.answer} has no tensor {name}; it has: {make_plain(there)}")
-        arrays = [None if name is None else tensors[name] for name in names]
-        return check_returned([None if a is None else Returned(a.shape, _dtype_of(a), a) for a in arrays], question)
+        arrays = [None if r is None else tensors[r.answer] for r in record.results]
+        return check_returned([None if a is None else Returned(a.shape, a.dtype.name, a) for a in arrays], question)
 
     def _record(self, question: Request) -> Vector:
         posed = question.posed
@@ -112,15 +105,10 @@ def start(rest: str) -> AnswerFiles:
     if not answers.is_dir():
         raise BackendError(f"there is no folder {answers}: give --answers the folder that holds the answers.")
     try:
-        whole = _load_manifest(Path(exported).resolve())
+        whole = _read_once(Path(exported).resolve())
     except UsageError as error:
         raise BackendError(str(error)) from None
     return AnswerFiles(whole, answers, _read_identity(answers))
-
-
-@functools.lru_cache(1)
-def _load_manifest(folder: Path) -> Manifest:
-    return read(folder)
 
 
 def _read_identity(answers: Path) -> Identity:
@@ -143,17 +131,13 @@ def _read_whole(path: Path) -> bytes:
 
 def _read(path: Path) -> bytes:
     """All of a file: no pipe, which may never end nor begin, and no device. Raises FrameError and OSError."""
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123 - with flags
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - with flags
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise FrameError("it is no ordinary file")
         if status.st_size > LONGEST:
             raise FrameError(f"it has {status.st_size} bytes; no answer has more than {LONGEST}")
         return file.read(status.st_size)
-
-
-def _dtype_of(array: Array) -> str:
-    return np.dtype(array.dtype).name
 
 
 FILE = "manifest.json"
@@ -256,6 +240,9 @@ def read(folder: Path) -> Manifest:
     if manifest.schema != SCHEMA:
         raise UsageError(f"{path} has schema {manifest.schema}, expected {SCHEMA}; export the cases anew.")
     return manifest
+
+
+_read_once = functools.lru_cache(1)(read)
 
 
 def digest_of_question(posed: Question) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import BackendError
 from opproof.harness.run.hosts import exec_protocol
 from opproof.harness.run.hosts.exec_protocol import ExecHost
+from opproof.harness.run.hosts.host import About
 from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.request import Params, Tensors
 from opproof.reference_ops import Trait, load, names
 
 UNKNOWN = "no_such_operator"
@@ -53,7 +55,7 @@ def check(backend: Command, op: str = "") -> Iterator[DialogueStep]:
         expected = "some pointwise operator of one tensor without parameters computed; name one of yours with --op"
         yield DialogueStep("an operator to ask for", "wrong", expected, _ask_reason(backend))
         return
-    for dialogue in (*_list_tensor_steps(backend, chosen), *_list_behaviour_steps(backend, chosen)):
+    for dialogue in _list_steps(backend, chosen):
         yield _run_step(*dialogue)
 
 
@@ -78,7 +80,7 @@ def _run_step(what: str, expected: str, action: Callable[..., str], *arguments: 
         return DialogueStep(what, "wrong", expected, str(error))
 
 
-def _list_tensor_steps(backend: Command, op: str) -> list[tuple[Any, ...]]:
+def _list_steps(backend: Command, op: str) -> list[tuple[Any, ...]]:
     def forward(what: str, shape: tuple[int, ...], dtype: str) -> tuple[Any, ...]:
         expected = f"outputs, with output.0 of shape {list(shape)} in {dtype}"
         return (f"{op}, {what}", expected, _check_forward, backend, op, _make_values(shape, dtype))
@@ -91,11 +93,6 @@ def _list_tensor_steps(backend: Command, op: str) -> list[tuple[Any, ...]]:
         *(forward(dtype, (3, 4), dtype) for dtype in ("bf16", "f16", "f64")),
         forward("1 MiB, more than a pipe holds", (512, 512), "f32"),
         (f"{op}, vjp", "gradients, with gradient.0 of the input's shape and dtype", _check_vjp, backend, op),
-    ]
-
-
-def _list_behaviour_steps(backend: Command, op: str) -> list[tuple[Any, ...]]:
-    return [
         ("the same call after another", "the same bytes as the first time", _check_repeat, backend, op),
         ("an operator that nobody has", "a frame of kind unsupported, with a reason", _check_decline, backend),
         ("going on after declining", "outputs", _check_forward, backend, op, _make_values((3, 4), "f32")),
@@ -105,8 +102,8 @@ def _list_behaviour_steps(backend: Command, op: str) -> list[tuple[Any, ...]]:
 
 
 def _check_hello(backend: Command) -> str:
-    version = f" {backend.version}" if backend.version else ""
-    return f"{backend.name}{version} on {backend.device}"
+    about = backend.about
+    return f"{' '.join(filter(None, (about.name, about.version)))} on {about.device}"
 
 
 def _answers(backend: Command, op: str) -> bool:
@@ -116,7 +113,7 @@ def _answers(backend: Command, op: str) -> bool:
     except Unsupported:
         return False
     except BackendFailed:
-        return True
+        pass
     return True
 
 
@@ -129,10 +126,10 @@ def _ask_reason(backend: Command) -> str:
     return "all were declined"
 
 
-def _ask(backend: Command, op: str, x: Array) -> list[Array]:
+def _ask(backend: Command, op: str, x: Array) -> Tensors:
     if declined := backend.declines(op, short_name_of(x.dtype)):
         raise Unsupported(declined)
-    return backend.forward(op, [x], {})
+    return backend.ask(op, [x], {})
 
 
 def _make_values(shape: tuple[int, ...], dtype: str) -> Array:
@@ -147,15 +144,16 @@ def _check_forward(backend: Command, op: str, x: Array) -> str:
 def _check_vjp(backend: Command, op: str) -> str:
     x = _make_values((3, 4), "f32")
     g = x[::-1].copy()
-    gradients = backend.vjp(op, [x], {}, [g], [True])
-    return _compare_answer("gradient.0", [d for d in gradients if d is not None], NumPy().vjp(op, [x], {}, [g], [True]))
+    right = NumPy().vjp(op, [x], {}, [g], [True])
+    return _compare_answer("gradient.0", backend.ask(op, [x], {}, ([g], [True])), right)
 
 
-def _compare_answer(name: str, answer: Sequence[Array], right: Sequence[Array | None]) -> str:
+def _compare_answer(name: str, answer: Tensors, right: Tensors) -> str:
     """What came, in words. Raises Wrong where it is not what the reference gives."""
     if len(answer) != 1:
         raise DialogueFailure(f"{len(answer)} tensors")
     a, b = answer[0], right[0]
+    assert a is not None
     assert b is not None
     if a.shape != b.shape:
         raise DialogueFailure(f"{name} of shape {list(a.shape)}, expected {list(b.shape)}")
@@ -184,7 +182,7 @@ def _check_repeat(backend: Command, op: str) -> str:
     x, other = _make_values((3, 4), "f32"), -_make_values((3, 4), "f32")[::-1]
     first = _ask(backend, op, x)
     _ask(backend, op, other)
-    if first[0].tobytes() != _ask(backend, op, x)[0].tobytes():
+    if np.asarray(first[0]).tobytes() != np.asarray(_ask(backend, op, x)[0]).tobytes():
         raise DialogueFailure("other numbers: the call in between left something behind")
     return "the same bytes"
 
@@ -192,7 +190,7 @@ def _check_repeat(backend: Command, op: str) -> str:
 def _check_decline(backend: Command) -> str:
     try:
         if not backend.declines(UNKNOWN, "f32"):
-            backend.forward(UNKNOWN, [_make_values((3, 4), "f32")], {})
+            backend.ask(UNKNOWN, [_make_values((3, 4), "f32")], {})
     except Unsupported as reason:
         return f"unsupported: {reason}"
     except BackendFailed as error:
@@ -203,16 +201,13 @@ def _check_decline(backend: Command) -> str:
 
 
 def _read_stderr(backend: Command) -> str:
-    return backend.last_line().removeprefix("; ") if backend.last_line() else "silent"
+    return backend.last_line().removeprefix("; ") or "silent"
 
 
 def _check_end(backend: Command) -> str:
     if not backend.stop(5.0):
         raise DialogueFailure("it goes on, and had to be killed")
     return "it exited"
-
-
-_Answer = TypeVar("_Answer")
 
 
 class Command:
@@ -224,32 +219,26 @@ class Command:
         self._host: ExecHost | None = None
 
     @property
-    def name(self) -> str:
-        """As the hello says; so are the next two."""
-        return self._started().about.name
-
-    @property
-    def version(self) -> str:
-        """See name."""
-        return self._started().about.version
-
-    @property
-    def device(self) -> str:
-        """See name."""
-        return self._started().about.device
+    def about(self) -> About:
+        """As the hello says."""
+        return self._started().about
 
     def declines(self, op: str, dtype: str) -> str:
         """Why the hello excludes an operator; empty where it does not."""
         return self._started().support(op, dtype, "forward", {}, []).reason
 
-    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        return self._asked(lambda host: host.forward(op, inputs, params, self.timeout))
-
-    def vjp(
-        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array | None], needs: Sequence[bool],
+    def ask(
+        self, op: str, inputs: Tensors, params: Params,
+        gradient: tuple[Tensors, Sequence[bool]] | None = None,
     ) -> list[Array | None]:  # fmt: skip
-        return self._asked(lambda host: host.vjp(op, inputs, params, cotangents, needs, self.timeout))
+        """The outputs, or the gradients for given cotangents and needs."""
+        try:
+            return self._started().ask(op, inputs, params, gradient, self.timeout)
+        except BackendError as error:
+            raise BackendFailed(str(error)) from None
+        except HostFault as fault:
+            self.stop()
+            raise BackendFailed(f"{fault.message}.") from None
 
     def last_line(self) -> str:
         """The last line on stderr, as the end of a sentence."""
@@ -259,15 +248,6 @@ class Command:
         """End the command, if it runs; True where it ended by itself within `grace` seconds."""
         host, self._host = self._host, None
         return host is None or host.close(grace)
-
-    def _asked(self, question: Callable[[ExecHost], _Answer]) -> _Answer:
-        try:
-            return question(self._started())
-        except BackendError as error:
-            raise BackendFailed(str(error)) from None
-        except HostFault as fault:
-            self.stop()
-            raise BackendFailed(f"{fault.message}.") from None
 
     def _started(self) -> ExecHost:
         if self._host is not None and not self._host.alive:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from opproof.backends import MADE_OF_REFERENCES
@@ -31,8 +31,8 @@ from opproof.harness.judge.outputs import EarlyVerdict
 from opproof.harness.reference.data import to_dtype
 from opproof.harness.run.hosts.host import About, ProcessHost, Support
 from opproof.harness.run.hosts.native import PROTOCOL, NativeHost
-from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed, request_answer
-from opproof.harness.run.request import Request, Returned, check_returned
+from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed
+from opproof.harness.run.request import Params, Request, Returned, Shapes, Tensors, check_returned
 
 #: Seconds that a command may take to start and to say hello.
 START = 60.0
@@ -49,23 +49,19 @@ class ExecHost(ProcessHost):
 
     def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
         self._process, self.timeout = process, timeout
-        words = hello.get("destinations", ())
-        name, version, device = (
+        self.about = About(
             make_plain(hello["name"]),
             make_plain(hello.get("version", "")),
             make_plain(hello.get("device", "cpu")),
+            destinations=frozenset(map(Destination, hello.get("destinations", ()))),
+            dtypes=frozenset(hello.get("dtypes", ())),
+            mixed=hello.get("mixed", False),
+            threads=hello.get("threads", False),
         )
-        threads, places = hello.get("threads", False), frozenset(map(Destination, words))
-        dtypes = frozenset(hello.get("dtypes", ()))
-        mixed = hello.get("mixed", False)
-        self.about = About(name, version, device, destinations=places, dtypes=dtypes, mixed=mixed, threads=threads)
         self._ops = hello.get("ops")
         self._declared = {f.name: hello.get(f.name, {}) for f in fields(Declaration)}
-        self._count = 0
 
-    def support(
-        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
-    ) -> Support:
+    def support(self, op: str, dtype: str, mode: str, params: Params, shapes: Shapes) -> Support:
         """See Host. Answers from the hello, without a request."""
         del dtype, mode, params, shapes
         declined = self._ops is not None and op not in self._ops
@@ -76,79 +72,51 @@ class ExecHost(ProcessHost):
     def call(self, question: Request, timeout: float) -> list[Array | None]:
         """See Host."""
         posed = question.posed
-        native = posed.case.dtype
         pairs = zip(posed.names, posed.inputs, strict=True)
         inputs = [None if v is None else to_dtype(v, posed.case.dtype_of(name)) for name, v in pairs]
-        cotangents = [None if g is None else to_dtype(g, native) for g in posed.cotangents]
+        cotangents = [None if g is None else to_dtype(g, posed.case.dtype) for g in posed.cotangents]
         longest = _max_frame_bytes_of(question, [*inputs, *cotangents])
+        gradient = None if posed.mode is Mode.FORWARD else (cotangents, posed.needs)
+        place = posed.names.index(posed.case.inplace) if posed.case.inplace else None
         try:
-            if posed.case.inplace:
-                arrays: Sequence[Array | None] = self._in_place(question, inputs, cotangents, timeout, longest)
-            elif posed.mode is Mode.FORWARD:
-                arrays = self.forward(posed.op.called, inputs, posed.params, timeout, question.threads, longest)
-            else:
-                given = (posed.op.called, inputs, posed.params, cotangents, posed.needs)
-                arrays = self.vjp(*given, timeout, question.threads, longest)
+            arrays = self.ask(
+                posed.op.called, inputs, posed.params, gradient, timeout,
+                threads=question.threads, longest=longest, place=place, names=posed.names,
+            )  # fmt: skip
         except Unsupported as reason:
             raise EarlyVerdict(Verdict.UNSUPPORTED, str(reason)) from None
         except BackendFailed as failure:
             raise EarlyVerdict(Verdict.ERROR, str(failure)) from None
         return check_returned([None if a is None else Returned(a.shape, a.dtype.name, a) for a in arrays], question)
 
-    def forward(
-        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], timeout: float | None = None,
-        threads: int = 0, longest: int = LONGEST,
-    ) -> list[Array]:  # fmt: skip
-        """The outputs. Raises Unsupported, BackendFailed and HostFault."""
-        metadata, tensors = _request("forward", op, inputs, params, threads)
-        arrays = _index_tensors(self._ask(metadata, tensors, "outputs", timeout, longest), "output")
-        missing = [i for i in range(len(arrays)) if i not in arrays]
-        if missing:
-            raise BackendFailed(f"the answer has no tensor output.{missing[0]}, but {_list_names(arrays, 'output')}")
-        return [arrays[i] for i in range(len(arrays))]
-
-    def vjp(
-        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array | None], needs: Sequence[bool], timeout: float | None = None, threads: int = 0,
-        longest: int = LONGEST,
+    def ask(
+        self, op: str, inputs: Tensors, params: Params,
+        gradient: tuple[Tensors, Sequence[bool]] | None = None, timeout: float | None = None, *,
+        threads: int = 0, longest: int = LONGEST, place: int | None = None, names: Sequence[str | None] = (),
     ) -> list[Array | None]:  # fmt: skip
-        """The gradients. Raises Unsupported, BackendFailed and HostFault."""
-        metadata, tensors = _request("vjp", op, inputs, params, threads)
-        more, others = _of_gradient(cotangents, needs)
-        metadata, tensors = metadata | more, tensors | others
-        arrays = _index_tensors(self._ask(metadata, tensors, "gradients", timeout, longest), "gradient")
-        for i, need in enumerate(needs):
-            if need and i not in arrays:
-                raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_list_names(arrays, 'gradient')}")
-        return [arrays[i] if need else None for i, need in enumerate(needs)]
+        """The outputs, or the gradients for given cotangents and needs.
 
-    def _in_place(
-        self,
-        question: Request,
-        inputs: Sequence[Array | None],
-        cotangents: Sequence[Array | None],
-        timeout: float,
-        longest: int,
-    ) -> list[Array | None]:
-        """The results of a call in place, whose answer brings back all else that was sent, as it is then.
-
-        Raises Settled where that changed, and what the other calls do.
+        `place` is the number of the input, of those with these `names`, that the result lies in: then all else that was
+        sent comes back, as it is. Raises Unsupported, BackendFailed and HostFault, EarlyVerdict where that changed.
         """
-        posed, forward = question.posed, question.posed.mode is Mode.FORWARD
-        where = posed.names.index(posed.case.inplace)
-        kind = "forward" if forward else "vjp"
-        metadata, tensors = _request(kind, posed.op.called, inputs, posed.params, question.threads)
-        if not forward:
-            more, others = _of_gradient(cotangents, posed.needs)
-            metadata, tensors = metadata | more, tensors | others
-        metadata["in_place"] = str(where)
-        answer = self._ask(metadata, tensors, "outputs" if forward else "gradients", timeout, longest)
-        overwritten = f"input.{where}" if forward else "cotangent.0"
-        for name, sent in tensors.items():
-            if name != overwritten:
-                check_kept(_name_of_tensor(name, posed.names), name, sent, answer)
-        results = _index_tensors(answer, "output" if forward else "gradient")
-        return [results.get(i) for i in range(len(question.wanted))]
+        word = "output" if gradient is None else "gradient"
+        metadata, tensors = _request("forward" if gradient is None else "vjp", op, inputs, params, threads)
+        if gradient is not None:
+            cotangents, needs = gradient
+            metadata |= {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
+            tensors |= {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
+        if place is not None:
+            metadata["in_place"] = str(place)
+        answer = self._exchange(metadata, tensors, f"{word}s", timeout, longest)
+        if place is not None:
+            _check_kept(tensors, f"input.{place}" if gradient is None else "cotangent.0", answer, names)
+        arrays = _index_tensors(answer, word)
+        wanted = [True] * len(arrays) if gradient is None else gradient[1]
+        missing = [i for i, want in enumerate(wanted) if want and i not in arrays]
+        if missing and place is None:
+            there = ", ".join(f"{word}.{i}" for i in sorted(arrays)) or "no tensors at all"
+            raise BackendFailed(f"the answer has no tensor {word}.{missing[0]}, but {there}")
+        return [arrays.get(i) if want else None for i, want in enumerate(wanted)]
 
     def close(self, grace: float = 0.0) -> bool:
         """See Host; True where it ended by itself within `grace` seconds of the end of its input."""
@@ -158,12 +126,11 @@ class ExecHost(ProcessHost):
         """Its last line on stderr, as the end of a sentence."""
         return make_plain(self._process.last_line())
 
-    def _ask(
+    def _exchange(
         self, metadata: dict[str, str], tensors: Mapping[str, Array], wanted: str, timeout: float | None, longest: int
     ) -> dict[str, Array]:
-        self._count += 1
         limit = self.timeout if timeout is None else timeout
-        answer, arrays = request_answer(self._process, str(self._count), metadata, tensors, limit, longest)
+        answer, arrays = self._process.ask(metadata, tensors, limit, longest)[0]
         kind = answer.get("kind", "")
         if kind == "unsupported":
             raise Unsupported(make_plain(answer.get("reason", "")) or "the command declined, and gave no reason")
@@ -186,7 +153,7 @@ def start(
     own = "opproof.backends.worker" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
     process = HostProcess(command, memory, trusted=own or references_allowed(), variables=variables)
     try:
-        answer, _ = request_answer(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)
+        answer, _ = process.ask({"kind": "hello", "protocol": PROTOCOL}, {}, START)[0]
         hello = _check_hello(answer)
         if hello.get("arena") != "frames":
             return ExecHost(process, hello, timeout)
@@ -204,8 +171,6 @@ def start(
 
 def command_of(text: str) -> list[str]:
     """The words of a command that there is. Raises BackendError."""
-    if os.name != "posix":
-        raise BackendError("exec: backends need a POSIX system; on Windows run opproof in WSL.")
     try:
         command = shlex.split(text)
     except ValueError as error:
@@ -218,7 +183,7 @@ def command_of(text: str) -> list[str]:
 
 
 def _request(
-    kind: str, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], threads: int
+    kind: str, op: str, inputs: Tensors, params: Params, threads: int
 ) -> tuple[dict[str, str], dict[str, Array]]:
     metadata = {"kind": kind, "op": op, "params": params_to_json(params), "inputs": str(len(inputs))}
     if threads:
@@ -226,14 +191,17 @@ def _request(
     return metadata, {f"input.{i}": np.asarray(x) for i, x in enumerate(inputs) if x is not None}
 
 
-def _of_gradient(cotangents: Sequence[Array | None], needs: Sequence[bool]) -> tuple[dict[str, str], dict[str, Array]]:
-    metadata = {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
-    return metadata, {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
-
-
-def _name_of_tensor(name: str, names: Sequence[str | None]) -> str:
-    kind, _, number = name.partition(".")
-    return f"input {names[int(number)]}" if kind == "input" else f"cotangent {number}"
+#: Of what a hello may say in JSON the type, and an example.
+_HELLO: Mapping[str, tuple[Any, str]] = {
+    "ops": (list, '["relu", "add"]'),
+    "compute": (dict, '{"matmul": "tf32"}'),
+    "rounding": (dict, '{"mul": "truncate"}'),
+    "bits": (dict, '{"scatter_add": "vary"}'),
+    "destinations": (list, '["in place"]'),
+    "dtypes": (list, '["i32", "f8e4m3"]'),
+    "mixed": (bool, "true"),
+    "threads": (bool, "true"),
+}
 
 
 def _check_hello(answer: Mapping[str, str]) -> dict[str, Any]:
@@ -244,27 +212,13 @@ def _check_hello(answer: Mapping[str, str]) -> dict[str, Any]:
     if not answer.get("name"):
         raise BackendFailed("the hello has no name, which reports call the backend by")
     hello: dict[str, Any] = dict(answer)
-    expected = (
-        ("ops", list, '["relu", "add"]'),
-        ("compute", dict, '{"matmul": "tf32"}'),
-        ("rounding", dict, '{"mul": "truncate"}'),
-        ("bits", dict, '{"scatter_add": "vary"}'),
-        ("destinations", list, '["in place"]'),
-        ("dtypes", list, '["i32", "f8e4m3"]'),
-        ("mixed", bool, "true"),
-        ("threads", bool, "true"),
-    )
-    for key, kind, example in expected:
-        if key not in answer:
-            continue
-        try:
-            hello[key] = json.loads(answer[key])
-        except (ValueError, RecursionError):
-            hello[key] = None
-        if not isinstance(hello[key], kind):
-            raise BackendFailed(
-                f"{key} in the hello is {make_plain(repr(answer[key]))}; expected JSON such as {example}"
-            )
+    for key, (kind, example) in _HELLO.items():
+        if key in answer:
+            try:
+                hello[key] = msgspec.json.decode(answer[key], type=kind)
+            except (msgspec.DecodeError, RecursionError):
+                got = make_plain(repr(answer[key]))
+                raise BackendFailed(f"{key} in the hello is {got}; expected JSON such as {example}") from None
     if wrong := [word for word in hello.get("dtypes", ()) if word not in list(DTYPES)]:
         raise BackendFailed(
             f"dtypes in the hello hold {make_plain(repr(wrong[0]))}; expected some of {', '.join(DECLARED)}"
@@ -288,28 +242,32 @@ def _index_tensors(arrays: Mapping[str, Array], word: str) -> dict[int, Array]:
     return numbered
 
 
-def _max_frame_bytes_of(question: Request, inputs: Sequence[Array | None]) -> int:
+def _max_frame_bytes_of(question: Request, inputs: Tensors) -> int:
     """Bytes of the longest frame that is read as an answer: more would be the judge's memory."""
     wanted = sum(math.prod(w.shape) * w.dtype.itemsize for w in question.wanted if w is not None)
     sent = sum(x.nbytes for x in inputs if x is not None)
     return min(LONGEST, _MAX_ANSWER_RATIO * (wanted + sent) + _MAX_EXTRA_ANSWER_BYTES)
 
 
-def _list_names(numbered: Mapping[int, Array], word: str) -> str:
-    return ", ".join(f"{word}.{i}" for i in sorted(numbered)) if numbered else "no tensors at all"
+def _check_kept(
+    tensors: Mapping[str, Array], overwritten: str, answer: dict[str, Array], names: Sequence[str | None]
+) -> None:
+    """Take all tensors but one out of the answer to a call in place, and compare each to what was sent.
 
-
-def check_kept(called: str, name: str, sent: Array, answer: dict[str, Array]) -> None:
-    """Take tensor `name`, which messages call otherwise, out of an answer, and compare it to what was sent.
-
-    Raises BackendFailed where it did not come back, Settled where it came back changed.
+    Raises BackendFailed where one did not come back, EarlyVerdict where it came back changed.
     """
-    back = answer.pop(name, None)
-    if back is None:
-        raise BackendFailed(f"the answer to a call in place has no tensor {name}, to show that it is as it was sent")
-    if (back.dtype, back.shape) != (sent.dtype, sent.shape):
-        raise BackendFailed(f"the answer has {name} in another dtype or shape than it was sent")
-    changed = int(np.count_nonzero(bytes_of(back) != bytes_of(sent)))
-    if changed:
-        what = f"{called}: {changed} of {sent.nbytes} bytes changed during the call"
-        raise EarlyVerdict(Verdict.INPUT_CHANGED, what)
+    for name, sent in tensors.items():
+        if name == overwritten:
+            continue
+        back = answer.pop(name, None)
+        if back is None:
+            raise BackendFailed(
+                f"the answer to a call in place has no tensor {name}, to show that it is as it was sent"
+            )
+        if (back.dtype, back.shape) != (sent.dtype, sent.shape):
+            raise BackendFailed(f"the answer has {name} in another dtype or shape than it was sent")
+        if changed := int(np.count_nonzero(bytes_of(back) != bytes_of(sent))):
+            kind, _, number = name.partition(".")
+            called = f"input {names[int(number)]}" if kind == "input" else f"cotangent {number}"
+            what = f"{called}: {changed} of {sent.nbytes} bytes changed during the call"
+            raise EarlyVerdict(Verdict.INPUT_CHANGED, what)

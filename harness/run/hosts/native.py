@@ -9,11 +9,10 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.worker import serve
@@ -25,12 +24,10 @@ from opproof.core.errors import BackendError
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Destination, Mode, Verdict
 from opproof.harness.judge.outputs import EarlyVerdict
-from opproof.harness.run.hosts.host import About, ProcessHost, Support
-from opproof.harness.run.hosts.output_check import check_outputs
-from opproof.harness.run.hosts.process import HostFault, HostProcess, request_answer, request_answers
-from opproof.harness.run.memory.buffer import Bytes
-from opproof.harness.run.memory.layout import GUARD_PAGES, TRAVEL_GUARD_PAGES, Layout, make_layout, take_snapshot, write
-from opproof.harness.run.request import Request
+from opproof.harness.run.hosts.host import About, ProcessHost, Support, check_outputs
+from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.memory import GUARD_PAGES, TRAVEL_GUARD_PAGES, Bytes, Layout, make_layout, take_snapshot, write
+from opproof.harness.run.request import Params, Request, Shapes
 
 PROTOCOL = "1"
 #: Seconds that a backend may take to load.
@@ -83,7 +80,6 @@ class NativeHost(ProcessHost):
             name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads, said.capabilities
         )
         self._process, self._memory, self._patience = process, memory, patience
-        self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
         self._recent: list[tuple[Request, Layout, dict[str, str]]] = []
         self._last: tuple[Layout, list[Bytes], int] | None = None  # and where in the arena it begins
@@ -93,9 +89,7 @@ class NativeHost(ProcessHost):
         """See Host."""
         return self._memory is not None
 
-    def support(
-        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
-    ) -> Support:
+    def support(self, op: str, dtype: str, mode: str, params: Params, shapes: Shapes) -> Support:
         """See Host. What the backend cannot look at makes no difference, and is not asked again."""
         if not self._about.supports and not self._about.declares:
             return _PLAIN
@@ -124,7 +118,9 @@ class NativeHost(ProcessHost):
             sent = np.zeros(layout.request.size, np.uint8)
             write(layout, sent)
             answered, tensors = self._request_answer(metadata, {"arena": sent}, timeout)
-            memory = self._send_along(tensors, sent)
+            memory = tensors.get("arena", sent[:0])
+            if memory.shape != sent.shape or memory.dtype != np.uint8:
+                raise HostFault(Verdict.ERROR, "the answer does not bring the arena back")
         now = take_snapshot(layout, memory)
         self._last = (layout, now, 0) if self._memory is not None else None
         return check_outputs(question, layout, now, self._answer(answered), writes=self._writes(question))
@@ -147,7 +143,7 @@ class NativeHost(ProcessHost):
         for (layout, _), room in zip(asked, parts, strict=True):
             write(layout, room)
         request = join_metadata([(metadata, i * _PART) for i, (_, metadata) in enumerate(asked)])
-        answers = request_answers(self._process, self._number(), request, {}, timeout, _LONGEST, len(asked))
+        answers = self._process.ask(request, {}, timeout, _LONGEST, len(asked))
         seen = [take_snapshot(layout, room) for (layout, _), room in zip(asked, parts, strict=True)]
         self._last = (asked[-1][0], seen[-1], (len(asked) - 1) * _PART)
         given: dict[int, serve.WireReply] = {}  # of answers that are one
@@ -198,18 +194,7 @@ class NativeHost(ProcessHost):
     def _request_answer(
         self, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float
     ) -> tuple[dict[str, str], dict[str, Array]]:
-        longest = _LONGEST if self._memory is not None else LONGEST
-        return request_answer(self._process, self._number(), metadata, tensors, timeout, longest)
-
-    def _number(self) -> str:
-        self._count += 1
-        return str(self._count)
-
-    def _send_along(self, tensors: Mapping[str, Array], sent: Bytes) -> NDArray[Any]:
-        arena = tensors.get("arena")
-        if arena is None or arena.shape != sent.shape or arena.dtype != np.uint8:
-            raise HostFault(Verdict.ERROR, "the answer does not bring the arena back")
-        return arena
+        return self._process.ask(metadata, tensors, timeout, _LONGEST if self._memory is not None else LONGEST)[0]
 
     def _answer(self, metadata: Mapping[str, str]) -> serve.WireReply:
         try:
@@ -261,7 +246,7 @@ def start(
 def _read_hello(process: HostProcess, spec: str) -> dict[str, str]:
     """The host's hello. Raises BackendError."""
     try:
-        hello, _ = request_answer(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING, _LONGEST)
+        hello, _ = process.ask({"kind": "hello", "protocol": PROTOCOL}, {}, LOADING, _LONGEST)[0]
     except HostFault as fault:
         raise BackendError(f"backend {spec!r} could not be loaded: {make_plain(fault.message)}.") from None
     if hello.get("kind") == "hello":

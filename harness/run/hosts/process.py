@@ -2,12 +2,13 @@
 
 A supervisor (backends/worker/sandbox/supervisor.py) stands between: it starts the command, watches the memory of the
 whole family and ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it
-has read everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
+has read everything nor one that floods its output can block.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import shutil
@@ -97,7 +98,7 @@ class HostProcess:
         variables: Mapping[str, str] | None = None,
     ) -> None:
         """Raises OSError where no process can be started at all."""
-        self.memory, self._buffer, self._tail = memory, bytearray(), b""
+        self.memory, self._buffer, self._tail, self._numbers = memory, bytearray(), b"", itertools.count()
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
         self._status, status = os.pipe()
@@ -107,17 +108,12 @@ class HostProcess:
         apart = callable(command)
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         name = "opproof-trusted" if trusted else "opproof-keeper"
-        hidden = [*hidden]
-        supervisor = make_supervisor_command(
-            control, status, memory, name, is_builtin=apart or bool(hidden), hidden=hidden
-        )
+        hidden, words = [*hidden], command(requests, answers) if callable(command) else command
+        given = (control, status, memory, name)
+        supervisor = make_supervisor_command(*given, is_builtin=apart or bool(hidden), hidden=hidden)
         try:
             self._supervisor = subprocess.Popen(
-                [
-                    *supervisor,
-                    *make_env_prefix(variables),
-                    *(command(requests, answers) if callable(command) else command),
-                ],
+                [*supervisor, *make_env_prefix(variables), *words],
                 stdin=subprocess.DEVNULL if apart else requests,
                 stdout=chatter if apart else answers,
                 stderr=chatter,
@@ -141,21 +137,41 @@ class HostProcess:
         self._ended = ""
         self.supervisors.add(self._supervisor.pid)
 
-    def exchange(self, request: bytes, timeout: float, longest: int = LONGEST) -> bytes:
-        """Send a frame, and return the next one, of at most `longest` bytes.
-
-        Raises HostFault, after which the host is of no more use.
-        """
-        return self.exchange_several(request, timeout, longest, 1)[0]
+    def exchange(self, request: bytes, timeout: float) -> bytes:
+        """Send a frame, and return the next one. Raises HostFault, after which the host is of no more use."""
+        return self.exchange_several(request, timeout, LONGEST, 1)[0]
 
     def exchange_several(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
-        """Send a frame, and return the next `count`; each has `timeout` seconds after the one before. See exchange."""
+        """Send a frame, and return the next `count`, of at most `longest` bytes.
+
+        Each has `timeout` seconds after the one before. Raises HostFault, as exchange does.
+        """
         try:
             return self._send_and_read(request, timeout, longest, count)
         except HostFault:
             raise
         except Exception as error:  # the judge's own, such as its time that ran out: who knows what comes next
             raise HostFault(Verdict.HARNESS_ERROR, f"{type(error).__name__} in an exchange: {error}") from None
+
+    def ask(
+        self, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float, longest: int = LONGEST,
+        count: int = 1,
+    ) -> list[tuple[dict[str, str], dict[str, Array]]]:  # fmt: skip
+        """Metadata and tensors of each of the `count` frames that answer a request. Raises HostFault; see exchange."""
+        number = str(next(self._numbers))
+        frames = self.exchange_several(encode({**metadata, "id": number}, tensors), timeout, longest, count)
+        read = {frame: self._decode(frame, number) for frame in dict.fromkeys(frames)}  # most say the same
+        return [read[frame] for frame in frames]
+
+    def _decode(self, frame: bytes, number: str) -> tuple[dict[str, str], dict[str, Array]]:
+        try:
+            answer, arrays = decode(frame)
+        except FrameError as error:
+            raise HostFault(Verdict.ERROR, f"{make_plain(str(error))}{self.last_line()}") from None
+        if answer.get("id") != number:
+            got = make_plain(repr(answer.get("id")))
+            raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")
+        return answer, arrays
 
     def _send_and_read(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
         if self._buffer:
@@ -336,7 +352,7 @@ def make_env_prefix(variables: Mapping[str, str] | None) -> list[str]:
 #: A status that ends without a word: the supervisor itself was killed.
 _NO_SUPERVISOR = "no supervisor"
 
-_GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if os.name == "posix" else set()
+_GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS}
 
 
 def _describe_status(status: int) -> str:
@@ -355,41 +371,3 @@ def _widen(*pipes: int) -> None:
         for pipe in pipes:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
-
-
-def request_answer(
-    process: HostProcess,
-    number: str,
-    metadata: Mapping[str, str],
-    tensors: Mapping[str, Array],
-    timeout: float,
-    longest: int = LONGEST,
-) -> tuple[dict[str, str], dict[str, Array]]:
-    """Metadata and tensors of the answer, of at most `longest` bytes. Raises HostFault."""
-    return request_answers(process, number, metadata, tensors, timeout, longest, 1)[0]
-
-
-def request_answers(
-    process: HostProcess,
-    number: str,
-    metadata: Mapping[str, str],
-    tensors: Mapping[str, Array],
-    timeout: float,
-    longest: int,
-    count: int,
-) -> list[tuple[dict[str, str], dict[str, Array]]]:
-    """As `request_answer`, of a request that `count` frames answer; each has `timeout` seconds after the one before."""
-    frames = process.exchange_several(encode({**metadata, "id": number}, tensors), timeout, longest, count)
-    read = {frame: _read(process, frame, number) for frame in dict.fromkeys(frames)}  # most say the same
-    return [read[frame] for frame in frames]
-
-
-def _read(process: HostProcess, frame: bytes, number: str) -> tuple[dict[str, str], dict[str, Array]]:
-    try:
-        answer, arrays = decode(frame)
-    except FrameError as error:
-        raise HostFault(Verdict.ERROR, f"{make_plain(str(error))}{process.last_line()}") from None
-    if answer.get("id") != number:
-        got = make_plain(repr(answer.get("id")))
-        raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")
-    return answer, arrays

@@ -1,31 +1,32 @@
 """From the text after -b to a host that has loaded the backend: in a process, as files, or in the judge's own process.
 
-In the judge's own a debugger works, and nothing keeps the backend from the judge. Records say so.
+In the judge's own a debugger works, and nothing keeps the backend from the judge. Records say so. With --isa a backend
+is several, each under one of its library's vector capabilities.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, resolve_members
 from opproof.backends.worker import serve
 from opproof.backends.worker.memory import Arena
 from opproof.core.arrays import Array
-from opproof.core.capabilities import assignment_of, backend_of, capability_of, format_variables
-from opproof.core.errors import BackendError, suggest
+from opproof.core.capabilities import add_capability, assignment_of, backend_of, capability_of, format_variables
+from opproof.core.errors import BackendError, UsageError, suggest
 from opproof.core.text import make_plain
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.outputs import EarlyVerdict
+from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts import answer_files, exec_protocol, native
-from opproof.harness.run.hosts.host import About, Host, Support
-from opproof.harness.run.hosts.output_check import check_outputs
+from opproof.harness.run.hosts.host import About, Host, Support, check_outputs
 from opproof.harness.run.hosts.process import HostFault, references_allowed
-from opproof.harness.run.memory.layout import TRAVEL_GUARD_PAGES, make_layout, take_snapshot, write
-from opproof.harness.run.request import Request
+from opproof.harness.run.memory import TRAVEL_GUARD_PAGES, make_layout, take_snapshot, write
+from opproof.harness.run.request import Params, Request, Shapes
+from opproof.harness.run.results.resume import Settings
 from opproof.harness.run.task import HostLimits
 
 #: How variables begin that are read by Python, the loader or opproof itself: no switch of a library.
@@ -34,8 +35,8 @@ _NOT_ITS_OWN = ("PYTHON", "LD_", "DYLD_", "OPPROOF")
 
 def start_host(spec: str, limits: HostLimits) -> Host:
     """A host of `spec`, under its capability. Raises BackendError, also where loading it kills or hangs the process."""
-    if capability_of(spec) and (limits.in_process or os.name != "posix"):
-        raise BackendError(f"{spec} needs a process of its own on a POSIX system; leave --in-process or --isa out.")
+    if capability_of(spec) and limits.in_process:
+        raise BackendError(f"{spec} needs a process of its own; leave --in-process or --isa out.")
     variables = environment_of(spec, limits)
     spec = backend_of(spec)
     kind, _, rest = spec.partition(":")
@@ -47,7 +48,7 @@ def start_host(spec: str, limits: HostLimits) -> Host:
         if limits.in_process:
             raise BackendError(f"{spec} is a process of its own, which --in-process cannot be; leave that out.")
         return exec_protocol.start(rest, limits.memory, limits.timeout, variables)
-    if limits.in_process or os.name != "posix":
+    if limits.in_process:
         return InProcessHost(resolve_members(load_backend(spec), spec))
     return native.start(
         spec,
@@ -130,9 +131,7 @@ class InProcessHost(Host):
             backend.capabilities,
         )  # fmt: skip
 
-    def support(
-        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
-    ) -> Support:
+    def support(self, op: str, dtype: str, mode: str, params: Params, shapes: Shapes) -> Support:
         """See Host."""
         try:
             reason = self._backend.declines(op, dtype.split("+"), params, shapes)
@@ -159,3 +158,61 @@ class InProcessHost(Host):
     def fault(self) -> HostFault:
         """See Host. Nothing can be said of a process from inside."""
         return HostFault(Verdict.CRASH, "the process died")
+
+
+#: Every capability that the library of a backend can be told.
+ALL = "all"
+
+
+def apply_capabilities(settings: Settings, limits: HostLimits) -> tuple[Settings, HostLimits]:
+    """The settings with a backend for each capability, and the limits with the variables that are to be set.
+
+    Without --isa, and without backends that name a capability, both are as they were. Raises UsageError and
+    BackendError.
+    """
+    named = [spec for spec in settings.backends if capability_of(spec)]
+    if not (settings.isa or settings.isa_variables or named):
+        return settings, limits
+    if limits.in_process:
+        raise UsageError(
+            "--isa sets variables for a process of the backend, which --in-process has not; leave one out."
+        )
+    if named and (settings.isa or settings.isa_variables):
+        raise UsageError(f"{named[0]} names its capability already; leave --isa and --isa-variable out.")
+    with with_hardened_process():
+        specs = [
+            spec for backend in dict.fromkeys(settings.backends) for spec in _make_specs(backend, settings, limits)
+        ]
+        found = {spec: environment_of(spec, limits) for spec in specs if capability_of(spec)}
+    settings = replace(settings, backends=tuple(specs), isa=(), isa_variables=())
+    environments = tuple((spec, tuple(variables.items())) for spec, variables in found.items())
+    return settings, replace(limits, environments=environments)
+
+
+def _make_specs(backend: str, settings: Settings, limits: HostLimits) -> list[str]:
+    """A backend under each capability that is asked for; its variables alone where no name is given beside them."""
+    if capability_of(backend):
+        return [backend]
+    own = list(settings.isa_variables)
+    if not settings.isa:
+        return [add_capability(backend, assignment) for assignment in own]
+    if own:
+        return [add_capability(backend, name) for name in _select_values(own, settings.isa)]
+    stated = capabilities_of(backend, limits)
+    names = [n for name in settings.isa for n in (stated or [ALL] if name == ALL else [name])]
+    for name in names:
+        variables_of(backend, name, stated)
+    return [add_capability(backend, name) for name in dict.fromkeys(names)]
+
+
+def _select_values(assignments: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Those of the values of --isa-variable that --isa names, by the value or the whole. Raises UsageError."""
+    found: list[str] = []
+    for name in names:
+        some = [a for a in assignments if name in (ALL, a, a.partition("=")[2])]
+        if not some:
+            raise UsageError(
+                f"no --isa-variable has the value {name!r}; there are {', '.join(assignments)}, and {ALL}."
+            )
+        found += some
+    return list(dict.fromkeys(found))

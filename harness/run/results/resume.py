@@ -1,11 +1,20 @@
-"""All that `opproof run` is asked, and going on with an interrupted run: whether it can be, and which records count."""
+"""All that `opproof run` is asked, where it may write, and going on with an interrupted run: which records count.
+
+A run writes to a folder that is free, or holds what a run of the same call left; it is locked for one run.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import itertools
+import os
+import platform
 import shlex
 import sys
-from collections.abc import Collection
-from dataclasses import dataclass, fields, replace
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +25,11 @@ from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.core.verdicts import Verdict
 from opproof.harness import __version__
 from opproof.harness.reference.chunks.memory_budget import DEFAULT_MEMORY_BYTES
-from opproof.harness.run.cache.location import SIZE
+from opproof.harness.run.cache.store import SIZE
 from opproof.harness.run.plan import Selection
-from opproof.harness.run.results.file import key_of
-from opproof.harness.run.results.signatures import keep_aside, select_signed
-from opproof.reports import Header, Result, read_header, read_results
+from opproof.harness.run.results.file import REPORTS, keep_aside, key_of, select_signed
+from opproof.reports import Header, Result, ResultsError, read_header, read_results
+from opproof.reports._results import FILE
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,8 @@ class Settings:
     seconds: float = 0.0  # for which cases are drawn; 0: those of the level
     fail_fast: bool = False  # stop at the first failure that no list knows
     keep: Path | None = None  # the file to which the smallest failing cases are added
+    certify: Path | None = None  # the file of the certificate
+    key: Path | None = None  # that signs it, in PEM
 
 
 #: Fields that the header records: all that the records depend on.
@@ -67,10 +78,10 @@ _RECORDED = (
 
 def options_of(settings: Settings) -> dict[str, Any]:
     """The options that the header records, and the ledger."""
-    options = {name: getattr(settings, name) for name in _RECORDED}
-    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
-    selection = {field.name: getattr(settings.selection, field.name) for field in fields(Selection)}
-    return plain | {"selection": selection, "known": str(settings.ledger.resolve()) if settings.ledger else ""}
+    known = str(settings.ledger.resolve()) if settings.ledger else ""
+    options: dict[str, Any] = {name: getattr(settings, name) for name in _RECORDED} | {"known": known}
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(options))  # as they are read back: tuples are lists
+    return plain
 
 
 def settings_of_interrupted(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Settings:
@@ -81,17 +92,22 @@ def settings_of_interrupted(settings: Settings, folder: Path, anew: Collection[s
     header = read_header(folder)
     folder = folder if folder.is_dir() else folder.parent
     _refuse(folder, _compare_versions(header))
-    recorded = {name: value for name, value in header.options.items() if name in _RECORDED}
+    asked = read_options(header.options, folder)
+    same = {name: getattr(asked, name) for name in _RECORDED if name not in anew}
+    return replace(settings, **same, ledger=asked.ledger or settings.ledger, out=folder, resume=True)
+
+
+def read_options(options: Mapping[str, Any], where: Path) -> Settings:
+    """The settings that a header records, the reverse of `options_of`. Raises UsageError that names `where`."""
+    recorded = {name: value for name, value in options.items() if name in _RECORDED}
     try:
         asked = msgspec.convert(recorded, Settings)
-        known = msgspec.convert(header.options["known"], str)
+        known = msgspec.convert(options["known"], str)
     except (KeyError, msgspec.ValidationError):
         raise UsageError(
-            f"{folder} does not say what was asked of its run; give the folder of an `opproof run`."
+            f"{where} does not say what was asked of its run; give the folder of an `opproof run`."
         ) from None
-    same = {name: getattr(asked, name) for name in _RECORDED if name not in anew}
-    ledger = Path(known) if known else settings.ledger
-    return replace(settings, **same, ledger=ledger, out=folder, resume=True)
+    return replace(asked, ledger=Path(known) if known else None)
 
 
 def read_done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[Result]:
@@ -102,7 +118,7 @@ def read_done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[
     its records would be answers to two questions.
     """
     before, results = read_results(folder)
-    _refuse(folder, [*_compare_versions(before), *_compare_bounds(before, header), *_compare_backends(before, header)])
+    _refuse(folder, _compare_headers(before, header))
     ours = select_signed(folder, before, results, key_of_marks)
     if len(ours) < len(results):
         sys.stderr.write(
@@ -152,17 +168,156 @@ def _compare_versions(before: Header) -> list[str]:
     return [] if before.opproof == __version__ else [f"it is of opproof {before.opproof}, and this is {__version__}"]
 
 
-def _compare_bounds(before: Header, header: Header) -> list[str]:
-    if before.constants == header.constants:
-        return []
-    return [f"its bound is {before.bound}, and this opproof's is {header.bound}"]
-
-
-def _compare_backends(before: Header, header: Header) -> list[str]:
+def _compare_headers(before: Header, header: Header) -> list[str]:
+    """In what an interrupted run differs from that which goes on with it."""
+    unlike = before.constants != header.constants
+    bounds = [f"its bound is {before.bound}, and this opproof's is {header.bound}"] * unlike
     earlier = {about.get("spec"): about for about in before.backends}
-    return [
+    return [*_compare_versions(before), *bounds] + [
         f"the {name} of {about['spec']} was {earlier.get(about['spec'], {}).get(name)!r}, and is {value!r}"
         for about in header.backends
         for name, value in about.items()
         if earlier.get(about["spec"], {}).get(name) != value
     ]
+
+
+#: Options that make it another call. Jobs, timeout, memory and the ledger may differ: the question is the same.
+_QUESTION = ("backends", "selection", "convention", "grad_oracle", "strict_subnormals", "signed_zeros", "in_process")
+
+
+@contextmanager
+def with_locked_folder(out: Path, header: Header, *, resume: bool = False) -> Iterator[Path]:
+    """The folder that the run of `header` writes to, its alone until the end: `out`, or `out`-2, `out`-3, ...
+
+    On `resume` it is `out`, whatever it holds. Raises UsageError where it is in use, or cannot be written to.
+    """
+    try:
+        lock = take(out) if resume else _lock_first(out, header)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"cannot write to {out}: {reason}; give another folder with --out DIR.") from None
+    try:
+        yield lock.path.parent
+    finally:
+        release(lock)
+
+
+def _lock_first(out: Path, header: Header) -> Lock:
+    """The first of `out`, `out`-2, ... that holds nothing which the run may not replace; says so where it is not `out`.
+
+    Raises FolderLocked where `out` is another run's, UsageError where no other name can be made, OSError.
+    """
+    kept = ""  # what `out` holds
+    for number in itertools.count(1):
+        folder = out.with_name(f"{out.name}-{number}") if kept else out
+        try:
+            lock = take(folder)
+        except (FolderLocked, FileExistsError):
+            if not kept:
+                raise
+            continue
+        with ExitStack() as stack:
+            stack.callback(release, lock)
+            if not (content := describe_foreign(folder, header)):
+                stack.pop_all()
+                break
+        if out.name in ("", ".."):
+            raise UsageError(f"{out} holds {content}, which is kept; give another folder with --out DIR.")
+        kept = kept or content
+    if kept:
+        sys.stderr.write(f"opproof: {out} holds {kept}, which is kept; this run goes to {folder}.\n")
+    return lock
+
+
+def describe_foreign(folder: Path, header: Header) -> str:
+    """What the folder holds that a run of `header` may not replace, in words; empty where there is nothing."""
+    path = folder / FILE
+    if not os.path.lexists(path):
+        left = [name for name in REPORTS if os.path.lexists(folder / name)]
+        return f"a {left[0]} without its {FILE}" if left else ""
+    if path.is_symlink() or not path.is_file():
+        return f"something else by the name of {FILE}"
+    try:
+        before = read_header(path)
+    except ResultsError:
+        return f"a {FILE} that this opproof did not write"
+    return "" if _identity_of(before) == _identity_of(header) else "the run of another call"
+
+
+def _identity_of(header: Header) -> dict[str, Any]:
+    return {name: header.options.get(name) for name in _QUESTION}
+
+
+LOCK_FILE = ".opproof-lock"
+
+#: How long the process that has just locked a folder may take to write who it is, in seconds.
+_PATIENCE = 1.0
+
+
+class FolderLocked(UsageError):
+    """Another run has the folder."""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A folder that is this run's alone, until `release`."""
+
+    path: Path
+    descriptor: int
+
+
+def take(folder: Path) -> Lock:
+    """Make the folder where there is none, and lock it. Raises Busy, and OSError where it cannot be written to.
+
+    The lock is the open file's, not the name's: what a killed run left behind locks nobody out.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK_FILE
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _read_holder(descriptor)
+            os.close(descriptor)
+            raise FolderLocked(
+                f"{folder} is in use by another run, {holder}; wait for its end, or give another folder with --out DIR."
+            ) from None
+        except OSError:  # a file system without locks
+            break
+        if _is(path, descriptor):  # not removed by a run that ended just now
+            break
+        os.close(descriptor)
+    lock = Lock(path, descriptor)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode())
+    except OSError:
+        release(lock)
+        raise
+    return lock
+
+
+def release(lock: Lock) -> None:
+    """Let other runs have the folder, and leave no trace in it."""
+    with suppress(OSError):  # the folder is gone, or cannot be written to any more
+        if _is(lock.path, lock.descriptor):
+            lock.path.unlink()
+    os.close(lock.descriptor)
+
+
+def _is(path: Path, descriptor: int) -> bool:
+    """Whether the name still stands for the open file."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _read_holder(descriptor: int) -> str:
+    end = time.monotonic() + _PATIENCE
+    while True:
+        text = os.pread(descriptor, 300, 0).decode("utf-8", "replace")
+        if text or time.monotonic() > end:
+            return text or "a process that does not say which it is"
+        time.sleep(0.02)

@@ -1,8 +1,10 @@
 """A session worker: tasks case by case, one host for each backend, a second look where the first leaves a doubt.
 
 It never loads a backend, and dies with its run. A host that died, hung or outgrew its limit is replaced. What looks
-like the fault of a case in a used host is looked at again in a fresh one (recheck.py); where it does not show again, an
-earlier case is charged, if one does it again (attribution.py), and else the case at hand.
+like the fault of a case in a used host is looked at again in a fresh one, in a process of its own, with guards that can
+be touched: a wrong formula is wrong in every process; what is kept from an earlier call, or was done by one, does not
+show again in a fresh one. Where it does not, an earlier case is charged, if one does it again (slots.py), and
+else the case at hand.
 """
 
 from __future__ import annotations
@@ -13,33 +15,113 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Self, TypeAlias
 
 from opproof.backends.worker.sandbox import supervisor
 from opproof.cases import Case
 from opproof.core.errors import BackendError
 from opproof.core.system import keep_what_is_freed, uncollected
-from opproof.core.verdicts import Mode, Verdict
+from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.judgement import Rules
+from opproof.harness.known_failures.known import mark
 from opproof.harness.reference.chunks.memory_budget import with_memory_limit
 from opproof.harness.reference.valid_case import op_of
-from opproof.harness.run import hardening
-from opproof.harness.run.attempt import rules_of, support_of
-from opproof.harness.run.cache import location
-from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.attempt import Attempt, as_told_by_itself, rules_of, support_of
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import VARIABLE, CacheLocation, CacheStore
+from opproof.harness.run.calls import STALE, are_same_answers
 from opproof.harness.run.hardening import end, harden_process, take_orphans
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.hosts.start import describe_host
 from opproof.harness.run.memory_limits import limit_of
-from opproof.harness.run.record import make_early_record, record
-from opproof.harness.run.session.attribution import Attribution
-from opproof.harness.run.session.recheck import Recheck, Rechecks
-from opproof.harness.run.session.slots import Slots
-from opproof.harness.run.task import HostLimits, Task, op_name_of, repro_command_of
+from opproof.harness.run.record import make_early_record, make_record, record
+from opproof.harness.run.session.slots import DAMAGE, Attribution, Slots
+from opproof.harness.run.task import HostLimits, Task, by_case, op_name_of, repro_command_of
 from opproof.reports import Result
+
+#: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many
+#: where the answer seems to be kept from the call before.
+_MAX_FUTILE_RECHECKS = 2
+_MAX_FUTILE_RECHECKS_OF_KEPT = 16
+
+#: What an earlier case's threads and timers can do to an innocent one.
+_INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}
+
+_SPOILT = "right when called alone in a new process, wrong after a call with other data"
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """The last word on a task; `unlike` is what was seen first, and not again: an earlier task may have done it."""
+
+    attempt: Attempt
+    unlike: Attempt | None = None
+
+
+class Rechecks:
+    """Which attempts leave a doubt, and what a second one says; those that change nothing tire."""
+
+    def __init__(self, seats: Slots) -> None:
+        self._seats = seats
+        self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
+
+    def look_again(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
+        """At a task that was asked; `used`: in a host that had had others."""
+        verdict, fault = first.judgement.verdict, first.fault
+        if self._seats.limits.in_process:
+            return Recheck(as_told_by_itself(first))
+        if verdict is Verdict.OUT_OF_MEMORY and fault is not None:  # what cases before it left behind is gone
+            return Recheck(self._seats.attempt_afresh(task) if used else first)
+        kind = (task.backend, op_name_of(task), task.mode, verdict)
+        if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
+            kind = (task.backend, "", "", verdict)
+        tired = self._futile[kind] >= _MAX_FUTILE_RECHECKS
+        if verdict in WRONG | _INFLICTED and task.known and mark(make_record(task, first), task.known).known:
+            return Recheck(first)  # a process of its own would say the same
+        if verdict in WRONG:
+            tired = tired and (not first.is_kept or self._futile[kind] >= _MAX_FUTILE_RECHECKS_OF_KEPT)
+            look = Recheck(first) if tired else self._at_wrong(task, first, used=used)
+            self._futile[kind] += look.attempt is first
+            return look
+        if used and verdict in _INFLICTED:
+            if tired and verdict is not Verdict.CRASH:
+                return Recheck(first)
+            again = self._seats.attempt_afresh(task)
+            if again.judgement.verdict is not verdict:
+                return Recheck(again, unlike=first)
+            self._futile[kind] += 1
+        if fault is not None and fault.guard:
+            return Recheck(self._at_the_guard(task, first))
+        return Recheck(first)
+
+    def _at_wrong(self, task: Task, first: Attempt, *, used: bool) -> Recheck:
+        """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
+        alone = self._seats.attempt_afresh(task, single_call=True)
+        if alone.judgement.verdict is Verdict.NOT_REPEATABLE:  # of itself: nothing that was kept is to blame
+            return Recheck(first.with_verdict(Verdict.NOT_REPEATABLE, alone.judgement.message))
+        if alone.judgement.verdict is Verdict.PASS:
+            kept = first.with_verdict(Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
+            again = self._seats.attempt_afresh(task) if used else first
+            return Recheck(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else Recheck(kept)
+        both = [one.answer.arrays for one in (first, alone) if one.answer is not None]
+        if first.judgement.stale and (len(both) < 2 or not are_same_answers(*both)):
+            return Recheck(first.with_verdict(Verdict.NOT_REPEATABLE, STALE))
+        return Recheck(first)
+
+    def _at_the_guard(self, task: Task, first: Attempt) -> Attempt:
+        """Stopped by a signal that unreadable pages send: with soft guards a step out of bounds is survived."""
+        soft = self._seats.attempt_afresh(task, readable_guards=True)
+        if soft.fault is not None:
+            return first
+        outside = soft.judgement.verdict is Verdict.OUT_OF_BOUNDS
+        what = soft.judgement.message if outside else "a read past the end or before the beginning"
+        reason = f"{what} (stopped by a guard page: {first.judgement.message})"
+        return first.with_verdict(Verdict.OUT_OF_BOUNDS, reason)
+
 
 #: The one of this process.
 _DESK: list[Session] = []
@@ -52,13 +134,12 @@ class TooLong(Exception):
     """A judge has been at one case for too long: a reference that does not end, for instance."""
 
 
-def start(limits: HostLimits, cache: location.CacheLocation | None = None) -> None:
+def start(limits: HostLimits, cache: CacheLocation | None = None) -> None:
     """Initialise a judge's process."""
-    location.clear_cache_env()
-    hardening.clear_key_env()
+    for name in [n for n in os.environ if n == VARIABLE or n.startswith("DASK_")]:
+        del os.environ[name]  # hosts inherit it: neither a place of the cache nor a cluster's key
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides what an interruption means
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, _raise_too_long)
+    signal.signal(signal.SIGALRM, _raise_too_long)
     warnings.simplefilter("ignore")  # NaN, infinity and empty means are answers here, not accidents
     harden_process()
     take_orphans()
@@ -73,12 +154,8 @@ def describe(spec: str) -> dict[str, str]:
     return _DESK[0].describe(spec)
 
 
-@dataclass(frozen=True)
-class JudgedBatch:
-    """The records of each of the first of some cases, and how many seconds they took."""
-
-    records: Sequence[Sequence[Result]]
-    seconds: float
+#: The records of each of the first of some cases, and how many seconds they took.
+JudgedBatch: TypeAlias = tuple[Sequence[Sequence[Result]], float]
 
 
 def judge_cases(cases: Sequence[Sequence[Task]], seconds: float = 0.0) -> JudgedBatch:
@@ -86,34 +163,22 @@ def judge_cases(cases: Sequence[Sequence[Task]], seconds: float = 0.0) -> Judged
     begun, records = time.monotonic(), []
     try:
         for case in cases:
-            records.append(_judge_tasks(case))
+            signal.setitimer(signal.ITIMER_REAL, _LONGEST)
+            records.append(_DESK[0].results(case))
             spent = time.monotonic() - begun
             if spent >= seconds:
                 break
     finally:
-        _end_orphans()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        # What is left of a host whose supervisor was killed: this process adopts it; its children are supervisors.
+        for orphan in set(supervisor.list_children(os.getpid())) - HostProcess.supervisors:
+            end(orphan)
     _DESK[0].keep()
-    return JudgedBatch(records, spent)
-
-
-def _judge_tasks(tasks: Sequence[Task]) -> list[Result]:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, _LONGEST)
-    try:
-        return _DESK[0].results(tasks)
-    finally:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
+    return records, spent
 
 
 def _raise_too_long(*_: object) -> None:
     raise TooLong(f"the judge was at it for {_LONGEST:g} s")
-
-
-def _end_orphans() -> None:
-    """End what is left of a host whose supervisor was killed: this process adopts it; its children are supervisors."""
-    for orphan in set(supervisor.list_children(os.getpid())) - HostProcess.supervisors:
-        end(orphan)
 
 
 def _end_with_the_run() -> None:
@@ -164,10 +229,20 @@ class Session:
         self._seats.questions.keep()
         return records
 
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        """The records of tasks case by case, as a pool's judges give them."""
+        return chain.from_iterable(map(self.results, by_case(tasks)))
+
     def keep(self) -> None:
         """Write what is to be kept of the cases so far into the cache, for other judges too: once for several cases."""
         if self._store is not None:
             self._store.write()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """End all hosts."""

@@ -23,7 +23,7 @@ CASES = ("neg[x=5x7;f32]", "abs[x=5x7;f32]")
 JOINS = """
 FORGED = '''
 import dataclasses
-import opproof.harness.run.cluster.worker as worker
+import opproof.harness.run.cluster as worker
 from opproof.core.verdicts import Verdict
 
 honest = worker.to_call_names

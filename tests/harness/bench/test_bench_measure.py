@@ -9,11 +9,9 @@ import pytest
 from opproof.backends.worker.timing import StoredArray, shift_storage
 from opproof.cases import Case, cases_of
 from opproof.core.verdicts import Mode
-from opproof.harness.bench.bench import _explain_impossible
-from opproof.harness.bench.cost import facts_of
+from opproof.harness.bench.bench import _explain_impossible, facts_of
 from opproof.harness.bench.measure import Effort, interval_of, measure
-from opproof.harness.bench.output_check import draw_unseen
-from opproof.harness.bench.process import Blocks, Clocks, Fault, find_disagreement
+from opproof.harness.bench.process import Blocks, Clocks, Fault, draw_unseen, find_disagreement
 from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.request import wanted_of

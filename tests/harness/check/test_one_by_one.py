@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.tensors import take_tensor  # noqa: E402
-from opproof.harness.check.variants.size_sweep import generate_swept_numbers, generate_swept_sizes  # noqa: E402
+from opproof.harness.check.variants.axes import generate_swept_numbers, generate_swept_sizes  # noqa: E402
 
 judged = partial(opproof.check, seconds=10, raises=False, dtype="f32")
 

@@ -6,7 +6,7 @@ import torch
 from _runs import completed
 
 import opproof
-from opproof.cases._conditioned import MATRIX_PROFILES, generate_trials, make_matrices
+from opproof.cases._fills.matrices import MATRIX_PROFILES, generate_trials, make_matrices
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call.isolated import load_pair

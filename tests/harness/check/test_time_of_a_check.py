@@ -38,13 +38,26 @@ def worked(seconds):
         sum(range(100))
 
 
-def test_work_counts_whole_and_waiting_in_part():
+def test_work_counts_whole_and_so_does_rest_where_the_system_tells_what_waited(monkeypatch):
     busy = Clock()
     worked(0.2)
     assert 0.19 <= busy.spent < 0.5
-    idle = Clock()
-    time.sleep(0.8)
-    assert 0.8 / IDLE <= idle.spent < 0.4
+    monkeypatch.setattr("opproof.harness.clock._measure_queued", lambda _: 0.0)
+    for tells in (True, False):
+        monkeypatch.setattr("opproof.harness.clock._tells_queues", lambda tells=tells: tells)
+        idle, start = Clock(alone=True), time.monotonic()
+        time.sleep(0.4)
+        spent, passed = idle.spent, time.monotonic() - start
+        assert spent >= 0.35 if tells else 0.4 / IDLE <= spent <= 1.1 * passed / IDLE
+
+
+def test_what_waits_for_a_processor_does_not_count(monkeypatch):
+    queued = iter((0.0, 0.6))
+    monkeypatch.setattr("opproof.harness.clock._tells_queues", lambda: True)
+    monkeypatch.setattr("opproof.harness.clock._measure_queued", lambda _: next(queued))
+    waited = Clock(alone=True)
+    time.sleep(0.6)
+    assert waited.spent < 0.3
 
 
 def test_two_processors_at_once_count_as_the_time_that_passes(monkeypatch):
@@ -136,6 +149,61 @@ def busy():
     while time.process_time() < until:
         sum(range(1000))
 """
+
+
+#: Seconds of a call of a slow kernel, and of a check in which one and a half times as long calls of it are begun.
+SLOW, SHORT = 0.1, 0.4
+
+
+@pytest.mark.parametrize("rests", [time.sleep, worked])
+@pytest.mark.parametrize("factor", [1.0, 1.25])
+def test_a_slow_kernel_is_called_no_more_often_than_there_is_time_for(rests, factor):
+    """Parts of gradients, further variants, and what is asked last: none begins a call beyond the time."""
+    calls = []
+
+    def kernel(x, y, z):
+        calls.append(x.shape)
+        rests(SLOW)
+        return factor * (x * y + z).tanh()
+
+    report = opproof.check(
+        kernel, like=lambda x, y, z: (x * y + z).tanh(), inputs=[(5, 24)] * 3, seconds=SHORT, raises=False
+    )
+    assert len(calls) <= 2 + 1.5 * SHORT / SLOW
+    assert report.ok is (factor == 1.0)
+    assert ("other ways of calling" in str(report)) is report.ok  # of what is wrong nothing is asked last
+
+
+def test_a_kernel_slower_than_the_check_is_called_twice_in_all():
+    calls = []
+
+    def kernel(x):
+        calls.append(x.shape)
+        worked(0.3)
+        return x.tanh()
+
+    report = opproof.check(kernel, like=torch.tanh, inputs=[(5, 24)], seconds=0.05, raises=False)
+    assert len(calls) == 2
+    assert report.ok
+    assert not report.complete
+
+
+def test_each_form_of_the_inputs_has_its_part_of_the_calls():
+    calls = []
+
+    def kernel(x, bias):
+        calls.append(x.shape)
+        worked(SLOW)
+        return x.tanh() if bias is None else x.tanh() + bias
+
+    def inputs(seed):
+        return [torch.randn(3, 8), None if seed % 2 else torch.randn(8)]
+
+    report = opproof.check(
+        kernel, like=lambda x, bias: x.tanh() if bias is None else x.tanh() + bias, inputs=inputs, seconds=0.2
+    )
+    assert len(calls) <= 2 + 1.5 * 0.2 / SLOW
+    assert "form 2 of the inputs" in str(report)
 
 
 def test_a_pass_of_less_than_half_says_so_first():

@@ -15,8 +15,8 @@ from opproof.harness.check.call.subject import Arguments, Form  # noqa: E402
 from opproof.harness.check.judge.budget import can_bear  # noqa: E402
 from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.tensors import take_tensor  # noqa: E402
+from opproof.harness.check.variants.axes import generate_long_axes  # noqa: E402
 from opproof.harness.check.variants.generate import generate_long_axis  # noqa: E402
-from opproof.harness.check.variants.size_sweep import generate_long_axes  # noqa: E402
 from opproof.harness.check.variants.sizes import fits, make_rare_size  # noqa: E402
 
 judged = partial(opproof.check, raises=False, dtype="f32", isolate=True)

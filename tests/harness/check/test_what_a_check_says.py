@@ -163,3 +163,143 @@ def test_a_region_in_16_bits():
     wish = CheckOptions(dtype="bf16", gradients=False, only="as given")
     report = check_candidate(wrong_at_the_end, lambda x: torch.softmax(x, -1) * 2 + x, [(8, 33)], wish)
     assert "only the elements past 32 along axis 1" in report.results[0].diagnosis
+
+
+SQUARES = (
+    "y0 is wrong where numbers are far from 0 beside their spread, by what rounding makes of x²: "
+    "as where a variance is the difference of E[x²] and E[x]²"
+)
+
+
+def normed(x, w):
+    """Rows of groups, of two axes each."""
+    return F.group_norm(x, 2) * w
+
+
+def normed_by_squares(x, w):
+    rows = x.reshape(x.shape[0], 2, -1)
+    mean = rows.mean(-1, keepdim=True)
+    variance = (rows * rows).mean(-1, keepdim=True) - mean * mean
+    return ((rows - mean) * torch.rsqrt(variance + 1e-5)).reshape(x.shape) * w
+
+
+def similar(x, y):
+    """What SSIM is of one window: of variances and a covariance."""
+    mx, my = x.mean(-1, keepdim=True), y.mean(-1, keepdim=True)
+    vx, vy, c = (x - mx).square().mean(-1), (y - my).square().mean(-1), ((x - mx) * (y - my)).mean(-1)
+    return (2 * c + 1e-3) / (vx + vy + 1e-3)
+
+
+def similar_by_squares(x, y):
+    mx, my = x.mean(-1), y.mean(-1)
+    vx, vy, c = (x * x).mean(-1) - mx * mx, (y * y).mean(-1) - my * my, (x * y).mean(-1) - mx * my
+    return (2 * c + 1e-3) / (vx + vy + 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "like", "inputs"),
+    [
+        (normed_by_squares, normed, ((3, 4, 24), (24,))),
+        (similar_by_squares, similar, ((5, 49), (5, 49))),
+        (lambda x: normed_by_squares(x, 1.0), lambda x: F.group_norm(x, 2), ((3, 4, 24),)),
+    ],
+)
+def test_a_variance_by_squares_is_named_where_only_far_numbers_fail(candidate, like, inputs):
+    found = told(candidate, like, inputs)
+    assert found["negative values", "forward"][0] == SQUARES
+    assert ("as given", "forward") not in found
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        lambda x, w: normed(x, w) * (1 + 1e-4),  # wrong everywhere
+        lambda x, w: normed(x, w) + 1e-5 * x.mean().abs(),  # far from 0 by another amount
+        lambda x, w: torch.where(x.mean() < -50, torch.nan, normed(x, w)),
+    ],
+)
+def test_what_fails_in_another_way_far_from_0_is_no_variance_by_squares(candidate):
+    assert SQUARES not in {said for said, _ in told(candidate, normed, ((3, 4, 24), (24,))).values()}
+
+
+class GivenBack(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return x.logsumexp(-1)
+
+    @staticmethod
+    def backward(ctx, g):
+        return ctx.factor * ctx.saved_tensors[0], None
+
+
+@pytest.mark.parametrize(("factor", "is_copy"), [(1.0, True), (1.5, False)])
+def test_a_gradient_that_is_the_input_itself(factor, is_copy):
+    found = told(
+        lambda x: GivenBack.apply(x, factor), lambda x: x.logsumexp(-1), ((5, 24),), gradients=True, neighbours=False
+    )
+    assert (found["as given", "gradient"][0] == "the gradient of x is a copy of x") is is_copy
+
+
+def root_mean_square(x, eps=1e-5):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+
+
+UNUSED = "eps of the reference has no effect on the candidate: it gives the same bits for 0.2 as for 0.1"
+
+
+@pytest.mark.parametrize(
+    ("candidate", "is_unused"),
+    [(lambda x, eps: root_mean_square(x, 1e-6), True), (lambda x, eps: root_mean_square(x, eps / 2), False)],
+)
+def test_a_number_of_the_reference_that_has_no_effect(candidate, is_unused):
+    def inputs(seed):
+        return [0.1 * torch.randn(5, 24, generator=torch.Generator().manual_seed(seed)), 0.1]
+
+    report = check_candidate(candidate, root_mean_square, inputs, CheckOptions(neighbours=False))
+    assert all(r.message.startswith(UNUSED) is is_unused for r in report.results)
+    assert len(report.results) == 2
+
+
+class SummedInItsDtype(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, factor):
+        ctx.save_for_backward(x, w)
+        ctx.factor = factor
+        return x * w
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        total = torch.zeros_like(w)
+        for i in range(x.shape[0]):
+            total = total + g[i] * x[i]
+        return g * w, ctx.factor * total, None
+
+
+@pytest.mark.parametrize(("factor", "is_sum"), [(1.0, True), (-1.0, False)])
+def test_a_backward_that_accumulates_in_bf16(factor, is_sum):
+    found = told(
+        lambda x, w: SummedInItsDtype.apply(x, w, factor), lambda x, w: x * w, ((256, 24), (24,)),
+        dtype="bf16", gradients=True, neighbours=False,
+    )  # fmt: skip
+    said = "its backward accumulates in bf16, or it is within what that makes: "
+    message = found["as given", "gradient"][1]
+    assert message.startswith(said) is is_sum
+    assert CAST not in message  # no store between steps explains it
+
+
+CAST = ", or write that cast in the reference too, as weight * h.to(dtype)"
+
+
+def test_a_cast_is_to_be_written_in_the_reference_beside_storage():
+    def in_steps(a, b, c, d):
+        y = a
+        for t in (b, c, d):
+            y = (y * t).bfloat16().to(a.dtype)
+        return y
+
+    found = told(in_steps, lambda a, b, c, d: a * (b * (c * d)), ((64, 96),) * 4, dtype="bf16", neighbours=False)
+    _, message = found["as given", "forward"]
+    assert message.endswith(f'compute="storage" (--compute storage), or keep float32 there{CAST}')

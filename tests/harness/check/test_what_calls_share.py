@@ -14,8 +14,8 @@ from opproof.harness.check.call.other_calls import ReusedBuffers, find_outlier_c
 from opproof.harness.check.call.perform import _find_openmp  # noqa: E402
 from opproof.harness.check.tensors import CallTensor, take_tensor  # noqa: E402
 from opproof.harness.check.variants.empty_groups import _is_spared  # noqa: E402
+from opproof.harness.check.variants.fills import generate_rare_fills  # noqa: E402
 from opproof.harness.check.variants.integer_inputs import generate_missing_labels  # noqa: E402
-from opproof.harness.check.variants.rare_values import generate_rare_fills  # noqa: E402
 from opproof.harness.check.variants.sizes import list_sizes  # noqa: E402
 
 #: Seconds during which a kernel lets the other thread have its turn, so that no test hangs on which core is free.

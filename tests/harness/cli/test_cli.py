@@ -17,6 +17,7 @@ from opproof.harness.judge.bound import C
 from opproof.harness.run import runner
 from opproof.harness.run.finish import Exit
 from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.session.worker import Session
 from opproof.reports import read_results
 
 SMALL = str(Path(__file__).parents[2] / "_small_backend.py")
@@ -137,9 +138,10 @@ def test_in_process_is_recorded(tmp_path):
     assert (status, header.options["in_process"]) == (0, True)
 
 
-def test_in_process_reaches_the_pool(tmp_path, monkeypatch):
+def test_in_process_there_is_no_pool(tmp_path, monkeypatch):
     limits = []
     monkeypatch.setattr(runner, "Pool", lambda given, *more: limits.append(given) or Pool(given, *more))
+    monkeypatch.setattr(runner, "Session", lambda given: limits.append(given) or Session(given))
     run(tmp_path / "in", "-b", "numpy", "--case", "relu[x=7x33;f32]", "--in-process")
     run(tmp_path / "out", "-b", "numpy", "--case", "relu[x=7x33;f32]")
     assert [given.in_process for given in limits] == [True, False]

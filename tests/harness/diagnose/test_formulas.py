@@ -33,8 +33,8 @@ def squares(inputs, params):
 @pytest.mark.parametrize("case", ["var[x=5x65;dim=-1;f32;fill=offset-1e3]", "var[x=5x65;dim=-1;bf16;fill=offset-1e3]"])
 def test_a_variance_that_is_a_difference_of_squares(case):
     said = told(Forward(squares), case)
-    assert said.startswith("y has errors of the size that x² is rounded by (at most ")
-    assert said.endswith(" units), however small it is: as where it is the difference of E[x²] and E[x]²")
+    assert said.startswith("y is wrong where numbers are far from 0 beside their spread, by what rounding makes of x²")
+    assert said.endswith("as where a variance is the difference of E[x²] and E[x]²")
 
 
 @pytest.mark.parametrize("factor", [1.01, 3.0])
@@ -205,3 +205,23 @@ def test_no_eps_and_the_default_one_are_both_named_where_neither_tells(mode):
 def test_the_default_eps_alone_is_named_where_it_tells():
     case = "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32;fill=small]"
     assert told(Eps(1e-5), case).endswith(" is that of eps=1e-05, its default")
+
+
+def normed_by_squares(inputs, params):
+    """Groups of a norm, whose variance is E[x²] - E[x]² in float32."""
+    x = inputs[0].astype(np.float32)
+    rows = x.reshape(x.shape[0], params["num_groups"], -1)
+    mean = rows.mean(-1, keepdims=True)
+    variance = (rows * rows).mean(-1, keepdims=True) - mean * mean
+    y = ((rows - mean) / np.sqrt(variance + np.float32(params["eps"]))).reshape(x.shape)
+    for v, change in zip(inputs[1:3], (np.multiply, np.add), strict=False):
+        y = y if v is None else change(y, v.reshape(-1, *[1] * (x.ndim - 2)))
+    return y
+
+
+def test_a_norm_by_squares_is_named_where_numbers_are_far_from_0():
+    said = told(Forward(normed_by_squares), "group_norm[x=3x4x24;num_groups=2;f32;fill=offset-1e3]")
+    assert said.startswith("y is wrong where numbers are far from 0 beside their spread")
+    assert said.endswith("as where a variance is the difference of E[x²] and E[x]²")
+    wrong = Changed(lambda found, inputs: [(1.01 * found[0]).astype(found[0].dtype)])
+    assert "E[x²]" not in told(wrong, "group_norm[x=3x4x24;num_groups=2;f32;fill=offset-1e3]")

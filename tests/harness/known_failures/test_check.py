@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from _runs import opproof
 
-from opproof.harness.known_failures.audit import check_entries, format_summary, format_table, rewrite
 from opproof.harness.known_failures.causes import Where
+from opproof.harness.known_failures.findings import check_entries, format_summary, format_table, rewrite
 from opproof.harness.known_failures.known import Known, read_known
 from opproof.harness.known_failures.limits import calculate_limit, limits_of
 from opproof.reports import Result

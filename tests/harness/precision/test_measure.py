@@ -10,8 +10,7 @@ from opproof.backends.precision import Precision, render_text
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.precision.measure import Measured, Twice, judge_twice, make_rows
-from opproof.harness.precision.survey import Measurement, merge_measured
+from opproof.harness.precision.measure import Measured, Measurement, Twice, judge_twice, make_rows, merge_measured
 from opproof.reports.precision import Need, PrecisionRow, render_table
 
 NORM = "rms_norm[x=33x65;weight=65,;bf16]"

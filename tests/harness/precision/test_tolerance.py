@@ -1,7 +1,11 @@
 """Tolerances: none smaller holds right kernels, what passes does pass assert_close, what fails fails there."""
 
 import json
+import math
+import re
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -15,6 +19,7 @@ from opproof.harness.precision.tolerance import draw_results, find_least, load_k
 from opproof.harness.reference.question import make_question
 from opproof.reference_ops import load
 from opproof.reports.tolerance import NmseLimit, Tolerance
+from opproof.reports.tolerance_chart import list_bars, render_tolerance_chart
 
 ROOT = Path(__file__).parents[3]
 SOFTMAX = "softmax[x=16x256;dim=-1;{}]"
@@ -91,6 +96,29 @@ def test_a_limit_of_the_nmse_lets_pass_what_is_small_in_the_mean():
     assert loose.passing["last 1/64 of columns missing"] == tight.passing["× 1.001"] == 0
     assert loose.rejected == tight.rejected == 0
     assert measured("matmul[a=8x256;b=256x64;f32]", given=NmseLimit(1e-16))[0].rejected == 1
+
+
+def test_a_chart_has_a_row_for_each_kernel_and_the_tolerance_as_a_line(capsys, tmp_path):
+    file = tmp_path / "chart.svg"
+    case = "matmul[a=8x256;b=256x64;f32]"
+    code, _, _ = opproof(capsys, "tolerance", case, "--atol", "1e-9", "--draws", 1, "--chart", file)
+    (report,) = measured(case, draws=1, given=Tolerance(1e-9, 0.0))
+    right, *wrong = list_bars(report)
+    assert (code, right.name, {bar.name for bar in wrong}) == (0, "right kernels", set(report.excess))
+    assert right.least <= right.most
+    assert right.most > 1
+    assert report.rejected > 0
+    assert all((bar.colour == "#b3221d") == bool(report.passing[bar.name]) for bar in wrong)
+    drawn = ElementTree.fromstring(file.read_text())
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}title"))) == 1 + len(wrong)
+    assert len([path for path in drawn.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-dasharray")]) == 1
+
+
+def test_what_is_off_by_nothing_or_by_no_number_lies_at_an_end_of_the_chart():
+    (report,) = measured(SOFTMAX.format("f32"), draws=1)
+    ends = replace(report, excess={"the same": 0.0, "NaN": math.inf}, honest=(0.0, 0.5))
+    rows = re.findall(r'd="M([0-9.]+) [0-9]+H([0-9.]+)"', render_tolerance_chart([("softmax", ends)]))
+    assert rows[1:] == [("260.0", "260.0"), ("660.0", "660.0")]
 
 
 REFERENCE = """

@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 
 from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.run import check_candidate  # noqa: E402
+from opproof.harness.reference.torch.dtype_leaks import NoisyNumber  # noqa: E402
 from opproof.harness.reference.torch.evaluate import TorchQuestion, compute_truth  # noqa: E402
-from opproof.harness.reference.torch.python_scalars import NoisyNumber  # noqa: E402
 
 #: A sum of which nothing is left but rounding, in a row of its own.
 CANCELS = np.array([[2.0**20 + 1, -(2.0**20), 0.5], [1.0, 2.0, 3.0]])

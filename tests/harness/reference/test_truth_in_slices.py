@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.cases._data import draw_cotangent, draw_stored, draw_tensor, stored_cotangent
-from opproof.cases._fills import PIECE, PIECEWISE
-from opproof.core.dtypes import DTYPES
 from opproof.core.errors import CaseError
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.axes import Axis, axes_of
@@ -41,18 +38,6 @@ def _all_data_drawn(monkeypatch):
 
 HEADS = Axis(8, {"query": -3, "key": -3, "y": -3})
 GROUPED = "scaled_dot_product_attention[query=1x4x9x8;key=1x2x9x8;value=1x2x9x8;is_causal=true;enable_gqa=true;f32]"
-
-
-@pytest.mark.parametrize("fill", sorted({*PIECEWISE, "mixed", "special", "constant"}))
-@pytest.mark.parametrize("dtype", ["f32", "bf16"])
-def test_a_large_tensor_is_drawn_in_parts_as_it_is_whole(fill, dtype):
-    case = Case.parse(f"relu[x={PIECE + 33},;{dtype};fill={fill}]")
-    shape = case.shapes["x"]
-    for constraint in (None, (0.0, np.inf), "nonzero"):
-        parts, drawn = (f(case, "x", shape, constraint, "variant=0") for f in (draw_stored, draw_tensor))
-        assert parts.dtype == DTYPES[dtype].numpy
-        np.testing.assert_array_equal(parts.astype(np.float64), drawn)
-    np.testing.assert_array_equal(stored_cotangent(case, "g0", shape), draw_cotangent(case, "g0", shape))
 
 
 def test_the_slices_of_groups():

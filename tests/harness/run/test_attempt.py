@@ -72,7 +72,7 @@ def test_memory_of_the_caller(mode, dtype):
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
 def test_not_written(dtype):
     """Elements that still hold the poison; NaN left in an accumulator is a wrong value instead."""
-    from opproof.harness.run.memory.buffer import POISON
+    from opproof.harness.run.memory import POISON
 
     def forget(outputs):
         (y,) = outputs

@@ -2,8 +2,7 @@
 
 import pytest
 
-from opproof.harness.run.cache.location import CacheLocation
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import CacheLocation, CacheStore
 from opproof.harness.run.scheduler import MAX_BATCH_CASES, SECONDS, Batches, Pool
 from opproof.harness.run.task import HostLimits, Task
 

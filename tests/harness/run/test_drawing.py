@@ -8,8 +8,7 @@ from _runs import opproof
 
 from opproof.cases import Case, cases_of
 from opproof.harness.reference.valid_case import load_own
-from opproof.harness.run.drawing import DeclinedOperators
-from opproof.harness.run.plan import Selection, select_cases
+from opproof.harness.run.plan import DeclinedOperators, Selection, select_cases
 from opproof.harness.space.stream import draw_on
 from opproof.reference_ops import load
 from opproof.reports import read_results

@@ -104,21 +104,22 @@ X = np.array([[1, -2, 3], [-4, 5, -6]], np.float32)
 
 
 def test_values_and_gradients(drill):
-    assert (drill.name, drill.version, drill.device) == ("drill", "1", "cpu")
-    assert (drill.forward("relu", [X.T], {})[0] == np.maximum(X.T, 0)).all()
-    gradients = drill.vjp("mul", [X, 2 * X], {}, [X], [False, True])
+    about = drill.about
+    assert (about.name, about.version, about.device) == ("drill", "1", "cpu")
+    assert (drill.ask("relu", [X.T], {})[0] == np.maximum(X.T, 0)).all()
+    gradients = drill.ask("mul", [X, 2 * X], {}, ([X], [False, True]))
     assert gradients[0] is None
     assert (gradients[1] == X * X).all()
     with pytest.raises(Unsupported, match="there is no foo here"):
-        drill.forward("foo", [X], {})
-    assert (drill.forward("clamp", [X], {"min": float("-inf"), "max": 0.0})[0] == np.minimum(X, 0)).all()
+        drill.ask("foo", [X], {})
+    assert (drill.ask("clamp", [X], {"min": float("-inf"), "max": 0.0})[0] == np.minimum(X, 0)).all()
 
 
 def test_what_is_absent_has_no_tensor(drill):
     """An optional input at the end, which counts, and the cotangent of indices."""
-    assert (drill.forward("linear", [X, X, None], {})[0] == X @ X.T).all()
-    assert [d is None for d in drill.vjp("linear", [X, X, None], {}, [X @ X.T], [True, True, False])] == [0, 0, 1]
-    (gradient,) = drill.vjp("sort", [X], {"dim": 0, "descending": False}, [X, None], [True])
+    assert (drill.ask("linear", [X, X, None], {})[0] == X @ X.T).all()
+    assert [d is None for d in drill.ask("linear", [X, X, None], {}, ([X @ X.T], [True, True, False]))] == [0, 0, 1]
+    (gradient,) = drill.ask("sort", [X], {"dim": 0, "descending": False}, ([X, None], [True]))
     assert (gradient == X[np.argsort(np.argsort(X, axis=0), axis=0), np.arange(3)]).all()
     request, tensors = _request("vjp", "linear", [X, X, None], {}, 0)
     assert (request["inputs"], set(tensors)) == ("3", {"input.0", "input.1"})
@@ -140,26 +141,26 @@ FAULTS = {
 @pytest.mark.parametrize("op", FAULTS)
 def test_a_fault_says_what_it_is_and_the_next_call_is_fine(drill, op):
     with pytest.raises(BackendFailed, match=FAULTS[op]) as caught:
-        drill.forward(op, [X], {})
+        drill.ask(op, [X], {})
     assert "\n" not in str(caught.value)
-    assert (drill.forward("relu", [X], {})[0] == np.maximum(X, 0)).all()
+    assert (drill.ask("relu", [X], {})[0] == np.maximum(X, 0)).all()
 
 
 def test_a_truncated_frame_and_a_hang_end_with_the_timeout(drill):
     drill.timeout = 1.0
     with pytest.raises(BackendFailed, match=r"no answer within 1 s; \d+ bytes came, of \d+"):
-        drill.forward("abs", [X], {})
+        drill.ask("abs", [X], {})
     with pytest.raises(BackendFailed, match=r"^no answer within 1 s\.$"):
-        drill.forward("sqrt", [X], {})
+        drill.ask("sqrt", [X], {})
     drill.timeout = 30.0
-    drill.forward("relu", [X], {})
+    drill.ask("relu", [X], {})
 
 
 def test_a_command_that_answers_too_early_cannot_block():
     """More than a pipe holds, both ways at once."""
     text = "import sys; sys.stdout.buffer.write(b'A' * 2**20); sys.stdout.flush(); sys.stdin.read()"
     with pytest.raises(BackendError, match="the text 'AAAA"):
-        Command(shlex.join([sys.executable, "-c", text]), 30.0).name  # noqa: B018 - the first question starts it
+        Command(shlex.join([sys.executable, "-c", text]), 30.0).about  # noqa: B018 - the first question starts it
 
 
 # The process
@@ -250,7 +251,7 @@ def test_what_is_no_command(text, said):
 )
 def test_no_hello(program, said):
     with pytest.raises(BackendError, match=said):
-        Command(shlex.join([sys.executable, "-c", program]), 30.0).name  # noqa: B018
+        Command(shlex.join([sys.executable, "-c", program]), 30.0).about  # noqa: B018
 
 
 # Runs

@@ -8,8 +8,8 @@ from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.reference.question import make_question
-from opproof.harness.run.exhaustive import make_chunks, rank_ranges
-from opproof.harness.run.plan import Selection, select_cases
+from opproof.harness.run.finish import rank_ranges
+from opproof.harness.run.plan import Selection, make_chunks, select_cases
 from opproof.reference_ops import load
 from opproof.reports import read_results
 

@@ -25,10 +25,11 @@ from opproof.harness.reference.question import make_question
 from opproof.harness.run.hosts import native
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start_host
-from opproof.harness.run.memory.layout import make_layout
+from opproof.harness.run.memory import make_layout
 from opproof.harness.run.plan import has_gradient
 from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.scheduler import Pool
+from opproof.harness.run.session.worker import Session
 from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import load
 from opproof.reports import read_results
@@ -66,8 +67,9 @@ def tasks_of(backend, texts=CASES):
 
 
 def records(tasks, jobs=1, **limits):
-    with Pool(HostLimits(jobs, timeout=30.0, memory=600 * 2**20, **limits)) as pool:
-        return list(pool.run(tasks))
+    given = HostLimits(jobs, timeout=30.0, memory=600 * 2**20, **limits)
+    with Session(given) if given.in_process else Pool(given) as judges:
+        return list(judges.run(tasks))
 
 
 def what_counts(found):

@@ -15,7 +15,7 @@ from opproof.core.errors import BackendError
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.cli.options import parse_assignments
 from opproof.harness.known_failures.known import Known
-from opproof.harness.run.cluster.worker import to_call_names, to_local_names
+from opproof.harness.run.cluster import to_call_names, to_local_names
 from opproof.harness.run.hosts.start import environment_of, start_host
 from opproof.harness.run.task import HostLimits, Task, repro_command_of
 from opproof.reports import Result, read_results

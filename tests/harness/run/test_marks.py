@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 from _runs import mark, opproof, timeless
 
-from opproof.harness.run.results.file import ResultsFile
-from opproof.harness.run.results.signatures import Signer, select_signed
+from opproof.harness.run.results.file import ResultsFile, Signer, select_signed
 from opproof.reports import read_header, read_results
 from opproof.reports._results import encode_record
 
@@ -88,7 +87,7 @@ def test_without_a_key_none_is_believed(run, whole, capsys, monkeypatch):
     def keyless():
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("opproof.harness.run.cache.location.ensure_key", keyless)
+    monkeypatch.setattr("opproof.harness.run.cache.store.ensure_key", keyless)
     status, _, err = opproof(capsys, "run", "--resume", run, "--quiet")
     assert status == 0
     assert "(there is no key in the folder of this user's caches): they are made again" in err
@@ -124,4 +123,4 @@ def test_only_the_record_whose_line_it_is_has_a_mark(tmp_path, run):
     assert select_signed(tmp_path, header, results, KEY) == results[1:3]
     assert select_signed(tmp_path, replace(header, cases=1), there, KEY) == []
     assert select_signed(tmp_path, header, there, bytes(32)) == []
-    assert Signer(KEY, encode_record(header)).mark(b"a") != Signer(KEY, encode_record(header)).mark(b"b")
+    assert Signer(KEY, header).mark(b"a") != Signer(KEY, header).mark(b"b")

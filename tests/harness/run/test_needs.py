@@ -10,7 +10,7 @@ from opproof.core.verdicts import Mode, Verdict, describe_beyond, read_beyond
 from opproof.harness.__main__ import main
 from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.memory.layout import make_layout
+from opproof.harness.run.memory import make_layout
 from opproof.harness.run.memory_limits import bytes_of, bytes_of_inputs, explain_limit
 from opproof.harness.run.request import Request, wanted_of
 from opproof.harness.run.task import Task

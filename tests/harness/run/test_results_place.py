@@ -1,5 +1,6 @@
 """Where a run writes: one run at a time in a folder, and never over anything but what the same call left."""
 
+import fcntl
 import json
 import os
 import signal
@@ -13,8 +14,8 @@ import report_samples as samples
 from _runs import opproof
 
 from opproof.core.errors import UsageError
-from opproof.harness.run.results import folder as lock
-from opproof.harness.run.results.folder import describe_foreign, with_locked_folder
+from opproof.harness.run.results import resume as lock
+from opproof.harness.run.results.resume import describe_foreign, with_locked_folder
 from opproof.reports import read_results, write_line
 
 OPTIONS = {
@@ -156,7 +157,7 @@ def test_a_folder_in_use_is_refused(tmp_path, capsys):
 HOLD = """
 import sys, time
 from pathlib import Path
-from opproof.harness.run.results import folder as lock
+from opproof.harness.run.results import resume as lock
 lock.take(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)
@@ -207,12 +208,12 @@ def test_of_runs_started_at_once_one_gets_the_folder(tmp_path):
 def test_a_lock_file_that_goes_while_it_is_locked(tmp_path, monkeypatch):
     """The run before ends between the opening of its lock file and the locking: that file locks nobody out."""
 
-    def late(descriptor):
+    def late(descriptor, how):
         monkeypatch.undo()
         (tmp_path / lock.LOCK_FILE).unlink()
-        return lock._try_lock(descriptor)
+        fcntl.flock(descriptor, how)
 
-    monkeypatch.setattr(lock, "_try_lock", late)
+    monkeypatch.setattr("fcntl.flock", late)
     held = lock.take(tmp_path)
     with pytest.raises(lock.FolderLocked):
         lock.take(tmp_path)

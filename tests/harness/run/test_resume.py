@@ -17,7 +17,7 @@ from opproof.core.errors import Stopped
 from opproof.harness import __version__
 from opproof.harness.__main__ import main
 from opproof.harness.run.plan import Selection
-from opproof.harness.run.results import folder as lock
+from opproof.harness.run.results import resume as lock
 from opproof.harness.run.results.resume import Settings, command_to_resume
 from opproof.harness.run.runner import handle_interruption
 from opproof.reports import read_results

@@ -185,7 +185,7 @@ def forward(op, inputs, params):
 @pytest.mark.parametrize("known", [True, False], ids=["relu has done it before", "nobody has"])
 def test_who_has_done_harm_before_is_asked_when_searches_are_used_up(tmp_path, monkeypatch, known):
     """After so many searches only one whose operator is known is tried; who is charged else is told that nobody was."""
-    monkeypatch.setattr("opproof.harness.run.session.attribution._MAX_TRACES", 1 if known else 0)
+    monkeypatch.setattr("opproof.harness.run.session.slots._MAX_TRACES", 1 if known else 0)
     backend = tmp_path / "exchange.py"
     backend.write_text(LEAVES)
     order = [f"{op}[x={n}x33;f32]" for n in (3, 4) for op in ("relu", "neg")]

@@ -8,9 +8,8 @@ from _runs import opproof
 from opproof.cases import Case
 from opproof.core.dtypes import Declaration
 from opproof.core.verdicts import Mode, Verdict
-from opproof.harness.run.standalone.rejudge import WAYS
-from opproof.harness.run.standalone.selection import MAX_DECLINED_CALLS, MAX_PASSED_CALLS, choose_calls
-from opproof.harness.run.standalone.selection import MAX_LARGE_CALLS as LARGE_CALLS
+from opproof.harness.run.standalone.rejudge import MAX_DECLINED_CALLS, MAX_PASSED_CALLS, WAYS, choose_calls
+from opproof.harness.run.standalone.rejudge import MAX_LARGE_CALLS as LARGE_CALLS
 from opproof.reference_ops import names
 from opproof.reports import Result, read_results
 
@@ -139,7 +138,7 @@ def test_what_is_right_for_a_judge_alone_fails(tmp_path, capsys, way):
     status, said, failed = ran(capsys, tmp_path, **WRONG[way], cases=(*CASES, *[LARGE] * (way == "large")))
     assert status == 1, said
     assert failed
-    wanted = WAYS[SEEN_AS.get(way, way)].said
+    wanted = WAYS[SEEN_AS.get(way, way)]
     assert all(r.diagnosis.startswith(wanted) for r in failed), [r.diagnosis for r in failed]
     verdict = "INPUT_CHANGED" if way == "shared" else "WRONG_GRADIENT" if "cotangent" in way else "WRONG_VALUE"
     assert {r.verdict for r in failed} == {verdict}
@@ -174,7 +173,7 @@ def test_what_raises_there_is_an_error(tmp_path, capsys):
     status, _, failed = ran(capsys, tmp_path, way=way)
     assert status == 1
     assert [r.verdict for r in failed] == ["ERROR"] * len(CASES)
-    assert failed[0].diagnosis == f"{WAYS['called'].said}: AssertionError: only there"
+    assert failed[0].diagnosis == f"{WAYS['called']}: AssertionError: only there"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +225,7 @@ def asked(capsys, folder, there):
 def test_what_is_otherwise_beside_torch(tmp_path, capsys):
     status, said, _ = asked(capsys, tmp_path, there='y += x * ("torch" in sys.modules)')
     assert status == 1
-    assert WAYS["beside torch"].said in said
+    assert WAYS["beside torch"] in said
 
 
 def test_what_two_threads_do_to_each_other_is_told(tmp_path, capsys):

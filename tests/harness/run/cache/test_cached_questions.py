@@ -2,24 +2,24 @@
 
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 from _desk import records_of
 
-from opproof import reference_ops
+from opproof import cases, reference_ops
 from opproof.cases import Case
 from opproof.core.verdicts import Mode
 from opproof.harness.judge import alternatives, gradient, judgement
 from opproof.harness.reference import expected, kinks
 from opproof.harness.reference.expected import expected_of
 from opproof.harness.run.cache import questions as question
-from opproof.harness.run.cache import sources
+from opproof.harness.run.cache import store as sources
 from opproof.harness.run.cache.entry import NotKept, decode, encode
-from opproof.harness.run.cache.location import CacheLocation
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import CacheLocation, CacheStore
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.task import HostLimits
 from opproof.reference_ops import load
@@ -119,7 +119,7 @@ def test_a_large_case_in_slices_is_not_kept(at):
     case, op = of_case("relu[x=600x4000;f32]")
     assert questions(case, op, Mode.FORWARD, 2**26).room is not None
     questions.keep()
-    assert not store.names()
+    assert not store.info().entries
 
 
 def test_another_precision_another_memory_and_another_mode_are_others(at):
@@ -169,6 +169,30 @@ def test_a_changed_operator_is_another_and_so_is_what_it_imports(tmp_path, monke
         assert changed(folder / "gelu.py") == {"gelu", "geglu"}
         assert changed(folder / "_arrays.py") == {*names}
         assert digests()["relu"] != sources.digest_of_operator(folder / "relu.py", torch=True)
+    finally:
+        sources._digest_of_shared.cache_clear()
+
+
+def test_cases_whose_values_are_drawn_otherwise_are_others(tmp_path, monkeypatch):
+    """Rows are not: an id says all of a case."""
+    folder = tmp_path / "cases"
+    shutil.copytree(Path(cases.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    where = sources._folder_of
+    monkeypatch.setattr(sources, "_folder_of", lambda p: folder if p is cases else where(p))
+
+    def digest():
+        sources._digest_of_shared.cache_clear()
+        return sources.digest_of_operator(load("relu").source, torch=False)
+
+    def is_another_with(file):
+        before = digest()
+        file.write_text(file.read_text() + "\n# changed\n")
+        return digest() != before
+
+    try:
+        assert is_another_with(folder / "_fills" / "limits.py")
+        assert is_another_with(folder / "_case.py")
+        assert not is_another_with(folder / "relu.py")
     finally:
         sources._digest_of_shared.cache_clear()
 

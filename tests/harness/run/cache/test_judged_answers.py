@@ -14,10 +14,9 @@ from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.question import make_question
 from opproof.harness.run import calls
-from opproof.harness.run.cache.judgements import MAX_KEPT_ANSWERS, judge_or_recall
-from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.cache.entry import MAX_KEPT_ANSWERS, judge_or_recall
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import CacheLocation, CacheStore
 from opproof.harness.run.calls import arrange_calls
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.task import HostLimits, Task

@@ -13,12 +13,11 @@ from opproof.harness.judge.judgement import Rules
 from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.question import make_question
 from opproof.harness.run import calls
-from opproof.harness.run.cache import judgements as module
-from opproof.harness.run.cache import sources
-from opproof.harness.run.cache.judgements import CachedDiagnosis, explain_or_recall
-from opproof.harness.run.cache.location import CacheLocation
+from opproof.harness.run.cache import entry as module
+from opproof.harness.run.cache import store as sources
+from opproof.harness.run.cache.entry import CachedDiagnosis, explain_or_recall
 from opproof.harness.run.cache.questions import Questions
-from opproof.harness.run.cache.store import CacheStore
+from opproof.harness.run.cache.store import CacheLocation, CacheStore
 from opproof.reference_ops import load
 
 CASES = ("softmax[x=7x33;dim=-1;f32]", "relu[x=4x33;f32]")

@@ -1,0 +1,11 @@
+"""Rows of bitwise operators of two tensors: both signs, every bit, every kind of broadcast."""
+
+from opproof.cases._rows.discrete import bits
+from opproof.cases._rows.laid import laid_binary
+from opproof.cases._rows.long import long_binary
+
+SMOKE = ["a=7x33;b=7x33;f32"]
+STANDARD = bits()
+LAID = laid_binary("f32")
+LONG, LONGEST = long_binary(dtype="f32")
+FULL = ["a=2x12289;b=12289,;f32", "a=65537x3;b=65537x1;f32"]

@@ -1,1 +1,0 @@
-"""The judges of a run on other machines: workers of a Dask cluster, each with hosts of its own."""

@@ -1,1 +1,0 @@
-"""The memory of a call: guard pages, canaries, poison, strides, as laid out before and looked at after."""
