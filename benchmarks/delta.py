@@ -1,10 +1,11 @@
 """Whether the levels that a failing case needs are named: planted conditions on cases drawn from the spaces.
 
-    python benchmarks/delta.py [--cases 300] [--seed 0]
+    python benchmarks/delta.py [--cases 300] [--seed 0] [--check]
 
 Each case is drawn from the space of an operator; a condition of one to three levels that it has is planted: its dtype,
 its fill, a layout, a parameter, one size (from a power of two on, a multiple of one, or none). A pretended backend
-fails exactly where the condition holds. Printed is how many conditions are named, all and no others. It leaves out
+fails exactly where the condition holds. With --check the conditions, of one or two levels, are planted in functions of
+PyTorch, which `opproof.check` is given. Printed is how many conditions are named, all and no others. It leaves out
 what a real defect adds: failures that depend on numbers, and several defects in one operator.
 """
 
@@ -13,10 +14,12 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tabulate import tabulate
 
+import opproof
 from opproof.cases import Case
 from opproof.cases._layouts import layouts_of
 from opproof.harness.space.delta import find_delta, list_sizes
@@ -64,16 +67,63 @@ def plant_size(name: str, axis: int, size: int, rng: random.Random) -> Level:
     return f"{where} is {edge + 1} or more", has(lambda n: n > edge)
 
 
+def try_checks(count: int, rng: random.Random, counts: Counter[tuple[int, str]]) -> None:
+    """Check functions that are wrong where one or two planted conditions hold, which the inputs given need not meet."""
+    import torch
+
+    def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a @ b
+
+    def softmax(x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(x, -1)
+
+    def rms(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * w
+
+    while counts.total() < count:
+        n, m, k = (rng.choice((40, 63, 64, 96, 100, 128, 200)) for _ in range(3))
+        shapes: dict[str, tuple[int, ...]]
+        like, shapes = rng.choice(
+            [(matmul, {"a": (n, m), "b": (m, k)}), (softmax, {"x": (n, m)}), (rms, {"x": (n, m), "w": (m,)})]
+        )
+        name = next(iter(shapes))
+        levels = [plant_size(name, axis, shapes[name][axis], rng) for axis in (-1, -2)]
+        levels.append((f"{name} is transposed", lambda c: c.layout == "transposed"))
+        planted = rng.sample(levels, rng.randint(1, 2))
+
+        def candidate(
+            *given: torch.Tensor, like: Any = like, planted: list[Level] = planted, name: str = name
+        ) -> torch.Tensor:
+            x, y = given[0], like(*given)
+            laid = "transposed" if x.dim() == 2 and x.stride(0) == 1 < x.stride(1) else "contiguous"
+            seen = Case("call", ((name, tuple(x.shape)),), layout=laid)
+            return y * 1.25 if all(test(seen) for _, test in planted) else y
+
+        def draw(seed: int, shapes: Mapping[str, tuple[int, ...]] = shapes) -> list[torch.Tensor]:
+            own = torch.Generator().manual_seed(seed)
+            return [torch.randn(*shape, generator=own) for shape in shapes.values()]
+
+        report = opproof.check(candidate, like=like, inputs=draw, raises=False)
+        said = report.worst.delta if report.failures and report.worst else None
+        where = None if not said else tuple(said.partition("; passes")[0].removeprefix("fails where ").split(" and "))
+        kind = "missed" if said is None else judge(where, [text for text, _ in planted])
+        counts[len(planted), kind] += 1
+        print(kind, "|", *(text for text, _ in planted), "|", said, "|", shapes, flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     rng = random.Random(options.seed)  # noqa: S311 - draws, no secrets
     counts: Counter[tuple[int, str]] = Counter()
     calls: list[int] = []
-    for case in draw_on([load(name) for name in names()], str(options.seed), lambda _: True):
+    if options.check:
+        try_checks(options.cases, rng, counts)
+    for case in () if options.check else draw_on([load(name) for name in names()], str(options.seed), lambda _: True):
         levels = list_levels(case, op := load(case.op), rng)
         if not levels:
             continue
@@ -91,10 +141,11 @@ def main() -> None:
             break
     rows = [[n, *(counts[n, k] for k in KINDS)] for n in range(1, MOST_LEVELS + 1)]
     print(tabulate(rows, ["levels", *KINDS]))
-    print(f"{sum(calls) / len(calls):.1f} calls a case")
+    if calls:
+        print(f"{sum(calls) / len(calls):.1f} calls a case")
 
 
-KINDS = ("named", "in part", "with others", "nothing said")
+KINDS = ("named", "in part", "with others", "nothing said", "missed")
 
 
 def judge(needed: tuple[str, ...] | None, planted: list[str]) -> str:

@@ -33,6 +33,7 @@ three axes again with their tensors in other orders of memory (cases/_rows/deriv
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,21 +56,29 @@ FOLDER = Path(__file__).parent
 #: The covering arrays: a file for each operator.
 DRAWN = FOLDER / "drawn"
 
+#: Rows of a file of which one stands for its neighbours.
+ROWS_ALIKE = 7
+
 #: How the results of an operator's first row lie when it is tried again, and in which dtypes.
 STRIDED = (("transposed", "f32,f16"), ("gapped", "f32"), ("sliced", "f32,bf16"))
 
 
 def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]] | None = None) -> list[Case]:
-    """All cases of the operator `op` up to `level`, each once: smoke, its array, then the others of its file in order.
+    """All cases of the operator `op` up to `level`, each once: one of smoke, then its array and its rows by turns.
+
+    Rows that stand beside each other are alike, so that one of ROWS_ALIKE comes before the others.
 
     `rows` by level are those that a user's operator brings along (`Op.rows`); where there are none, the rows of
     `cases/<op>.py` count.
     """
     if rows and any(rows.values()):
         return read_rows(op, rows, level)
-    smoke = listed_cases(op, "smoke")
-    others = [] if level == "smoke" else [*drawn_cases(op, level), *listed_cases(op, level)]
-    return list(dict.fromkeys([*smoke, *others]))
+    listed = listed_cases(op, level)
+    if level == "smoke":
+        return listed
+    spread = (case for k in range(ROWS_ALIKE) for case in listed[k::ROWS_ALIKE])
+    turns = itertools.chain.from_iterable(itertools.zip_longest(drawn_cases(op, level), spread))
+    return list(dict.fromkeys([*listed[:1], *(case for case in turns if case is not None)]))
 
 
 def listed_cases(op: str, level: str = "standard") -> list[Case]:

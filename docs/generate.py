@@ -55,6 +55,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "judges results": judges.results,
     "judges chart": judges.chart,
     "judges sources": judges.sources,
+    "judges planted": judges.planted,
+    "judges planted counts": judges.planted_counts,
     "kernelbench summary": kernelbench.summary,
     "kernelbench candidates": kernelbench.candidates,
     "kernelbench exceptions": kernelbench.exceptions,

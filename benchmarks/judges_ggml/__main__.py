@@ -15,11 +15,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mistake import Calls, Mistake
+from mistake import BACKWARD, Calls, Mistake
 from structures import MISTAKES as STRUCTURES
 from values import MISTAKES as VALUES
 
@@ -32,6 +33,8 @@ from opproof.core.verdicts import FAILED
 
 MISTAKES = [*VALUES, *STRUCTURES]
 HONEST = 0
+#: What takes minutes, and is left out where all are asked without a mistake.
+SLOW = frozenset("FLASH_ATTN_EXT MUL_MAT ROPE scaled_dot_product_attention matmul bmm linear rope".split())
 #: Of <sys/prctl.h>: orphans among the descendants become children of this process.
 PR_SET_CHILD_SUBREAPER = 36
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -45,7 +48,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", default="", help="numbers of mistakes; 0 is none")
-    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--show", action="store_true", help="the direct calls alone")
+    parser.add_argument("--again", action="store_true", help="ask opproof anew about what it missed")
     options = parser.parse_args()
     folder = options.folder.absolute()
     libraries, program = build(folder, MISTAKES)
@@ -53,7 +57,7 @@ def main() -> None:
     if options.show:
         show(libraries, folder, numbers)
     else:
-        judge(libraries, program, numbers, options.json)
+        judge(libraries, program, numbers, options.json, options.again)
 
 
 def show(libraries: Path, folder: Path, numbers: list[int]) -> None:
@@ -83,36 +87,51 @@ def _call_apart(calls: Calls, number: int, on: int, kept: Path) -> dict[str, Any
         return dict(arrays)
 
 
-def judge(libraries: Path, program: Path, numbers: list[int], to: Path | None) -> None:
-    """Ask both about each mistake, and about the honest build with the functions of all."""
+def judge(libraries: Path, program: Path, numbers: list[int], to: Path | None, again: bool) -> None:
+    """Ask both about each mistake, and about the honest build with the functions of all.
+
+    What opproof missed when it was first asked stays a miss; what it says `again` is kept beside it.
+    """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     kept: dict[str, Any] = json.loads(to.read_text(encoding="utf-8")) if to and to.exists() else {"mistakes": {}}
     for number in numbers:
-        if str(number) in kept["mistakes"]:
-            continue
         mistake = MISTAKES[number - 1] if number else _everything()
+        if row := kept["mistakes"].get(str(number)):
+            if not number or not again or row["ours"]["failing"]:
+                continue
+            row["since"] = ask_ours(libraries, number, mistake.ours)
+            _write(to, kept)
+            continue
         row = {"kind": mistake.kind, "what": mistake.what, "functions": mistake.theirs, "operators": mistake.ours}
+        modes = ("grad",) if mistake.file == BACKWARD else ("test", "grad")  # elsewhere such a mistake changes nothing
         row |= {
-            "theirs": ask_theirs(program, number, mistake.theirs),
+            "theirs": ask_theirs(program, number, mistake.theirs, modes),
             "ours": ask_ours(libraries, number, mistake.ours),
         }
         kept["mistakes"][str(number)] = row
         print(f"{number} {mistake.theirs}: {mistake.what}\n  {row['theirs']}\n  {row['ours']}", flush=True)
-        if to:
-            to.write_text(dump_json(kept), encoding="utf-8")
+        _write(to, kept)
+
+
+def _write(to: Path | None, kept: dict[str, Any]) -> None:
+    if to:
+        to.write_text(dump_json(kept), encoding="utf-8")
 
 
 def _everything() -> Mistake:
-    theirs, ours = (
-        ",".join(dict.fromkeys(n for m in MISTAKES for n in getattr(m, k).split(","))) for k in ("theirs", "ours")
-    )
+    """No mistake, and whom all are asked about but the slow ones."""
+
+    def join(names: Iterable[str]) -> str:
+        return ",".join(dict.fromkeys(n for some in names for n in some.split(",") if n not in SLOW))
+
+    ours, theirs = join(m.ours for m in MISTAKES), join(m.theirs for m in MISTAKES)
     return MISTAKES[0]._replace(kind="", what="none", theirs=theirs, ours=ours)
 
 
-def ask_theirs(program: Path, number: int, functions: str) -> dict[str, Any]:
-    """What test-backend-ops says of functions in its modes test and grad, until it says FAIL."""
+def ask_theirs(program: Path, number: int, functions: str, modes: Sequence[str]) -> dict[str, Any]:
+    """What test-backend-ops says of functions in these modes, until it says FAIL."""
     found: dict[str, Any] = {"failing": 0, "asked": 0, "said": "", "seconds": 0.0}
-    for mode in ("test", "grad"):
+    for mode in modes:
         code, lines, seconds = _run([str(program), mode, "-b", "CPU", "-o", functions], number, stop=_FAILED)
         found["asked"] += sum(_ASKED.search(line) is not None for line in lines)
         found["seconds"] = round(found["seconds"] + seconds, 1)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from opproof.backends.ggml import Ggml
 from opproof.backends.ggml.devices import Device
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.run import compute_gradients, differentiate, run
@@ -31,14 +30,13 @@ BACKWARD = "ggml.c"
 class Calls:
     """Calls of one build, from which a witness makes its own."""
 
-    backend: Ggml
+    backend: Any  # of ggml
     device: Device  # of the same library
 
-    def set_threads(self, count: int) -> None:
-        """Have operators of ours computed by so many threads."""
-        set_threads = self.backend.set_threads
-        assert set_threads is not None
-        set_threads(count)
+    def with_threads(self, count: int) -> Calls:
+        """The same, computed by so many threads from here on."""
+        self.backend.set_threads(count)
+        return self
 
     def forward(self, op: str, /, *inputs: Any, **params: Any) -> list[Any]:
         """The outputs of an operator of ours."""

@@ -78,11 +78,11 @@ MISTAKES = [
         OPS, "static void ggml_flash_attn_ext_reduce_partials(", "VKQ_final[d] * scale_old",
         "VKQ_final[d] * (WRONG ? 1.0f : scale_old)",
         "FLASH_ATTN_EXT", "scaled_dot_product_attention",
-        lambda c: (c.set_threads(2), c.forward(
+        lambda c: c.with_threads(2).forward(
             "scaled_dot_product_attention", draw(1, 1, 1, 8),
             draw(1, 1, 600, 8) * np.linspace(0, 3, 600, dtype=np.float32)[:, None], draw(1, 1, 600, 8, seed=2),
             None, None, None,
-        ))[1],
+        ),
     ),
     Mistake(
         "batch index", "rows of a table are those of the first batch",

@@ -1,4 +1,4 @@
-"""Judges of kernels side by side: what each rejects that is right, and finds that is wrong."""
+"""Judges side by side: of kernels what each rejects and finds, and of mistakes in ggml's source what two judges say."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from parts.tables import read, table
 
 #: Of the plot, in pixels.
 SIDE, EDGE = 320, 44
+#: Judges of mistakes in ggml's source, by their names in the data.
+PLANTED = {"theirs": "test-backend-ops", "ours": "opproof"}
 #: By dtype as the data name it, what is said of it.
 DTYPES = {"f32": "float32", "bf16, storage": "bfloat16"}
 
@@ -49,3 +51,35 @@ def _draw_dot(one: dict[str, Any]) -> str:
     x = EDGE + (SIDE - EDGE) * rejected / max(right, 1)
     y = (SIDE - EDGE) - (SIDE - EDGE - 8) * found / max(wrong, 1)
     return f'<circle cx="{x:.0f}" cy="{y:.0f}" r="4"/><text x="{x + 8:.0f}" y="{y + 4:.0f}">{one["judge"]}</text>'
+
+
+def planted_counts() -> str:
+    """Return how many mistakes in ggml's source each of two judges finds, and what it takes."""
+    rows = _read_planted()
+    lines = []
+    for key, name in PLANTED.items():
+        seconds = sorted(row[key]["seconds"] for row in rows)
+        other = next(k for k in PLANTED if k != key)
+        found = [row for row in rows if row[key]["failing"]]
+        alone = sum(not row[other]["failing"] for row in found)
+        middle, most = seconds[len(seconds) // 2], seconds[-1]
+        lines.append((name, f"{len(found)} of {len(rows)}", alone, f"{middle:g}", f"{most:g}"))
+    return table(("judge", ">found", ">that the other misses", ">seconds, median", ">seconds, most"), lines)
+
+
+def planted() -> str:
+    """Return a row for each mistake in ggml's source."""
+    shown = []
+    for row in _read_planted():
+        said = [f"{'found' if row[key]['failing'] else 'missed'}, {row[key]['seconds']:g} s" for key in PLANTED]
+        if row.get("since", {}).get("failing"):
+            said[1] += "; found since"
+        words = row["ours"]["said"].partition(": ")[2]
+        shown.append((row["functions"].replace(",", ", "), row["kind"], row["what"], *said, words))
+    return table(("functions", "kind", "mistake", *PLANTED.values(), "opproof says"), shown)
+
+
+def _read_planted() -> list[dict[str, Any]]:
+    """The mistakes in order, without the row in which there is none."""
+    found = {int(number): row for number, row in read("judges-ggml")["mistakes"].items()}
+    return [found[number] for number in sorted(found) if number]

@@ -38,7 +38,6 @@ from opproof.harness.run.attempt import as_told_by_itself, run_task
 from opproof.harness.run.hosts.start import InProcessHost
 from opproof.harness.run.plan import Selection, make_tasks, select_cases, select_operators
 from opproof.harness.run.record import record
-from opproof.harness.run.results.file import key_of
 from opproof.harness.run.runner import MAX_DELTA_SECONDS, find_deltas
 from opproof.harness.run.task import Task, op_name_of
 from opproof.reference_ops import load
@@ -226,18 +225,20 @@ def judge_function(backend: Loaded, selection: Selection, seconds: float) -> tup
     planned = make_tasks([backend.name], select_cases(selection), selection)
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
-    records: dict[tuple[str, str, str], Result] = {}
+    records: dict[tuple[str, str], Result] = {}
     allowed, run = Allowed(seconds), functools.partial(_judge_tasks, InProcessHost(backend))
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        before = allowed.left
         for result in run(planned):
-            records[key_of(result)] = result
-            if allowed.over:
+            records[result.case, str(result.mode)] = result
+            took, before = before - allowed.left, allowed.left
+            if before < took:  # the next would end too late
                 break
         left = len(planned) - len(records)
         for result in find_deltas(run, [*records.values()], planned, (), MAX_DELTA_SECONDS):
-            records[key_of(result)] = result
+            records[result.case, str(result.mode)] = result
     return [*records.values()], left
 
 

@@ -127,12 +127,16 @@ def _describe_type(hint: Any) -> str:
     return f"a {getattr(kind, '__name__', kind)}"
 
 
+#: In the place of operators: all of them.
+ANY = "*"
+
+
 @dataclass(frozen=True)
 class Known:
     """One entry of the list. Raises ValueError where a field says nothing, or what cannot be."""
 
     reason: str
-    operators: tuple[str, ...] = ()  # instead of patterns: those that a cause or a message speaks of
+    operators: tuple[str, ...] = ()  # instead of patterns: those that a cause or a message speaks of; of a message, ANY
     dtypes: tuple[str, ...] = ()  # any, like the where that follows
     where: Where | None = None
     seen_on: Where | None = None
@@ -197,6 +201,8 @@ class Known:
 
     def _check_cause(self) -> None:
         """Raise ValueError where nothing can be executed."""
+        if ANY in self.operators and not self.message:
+            raise ValueError(f"operators are {ANY!r} without a message; name those that the cause speaks of")
         if self.limits != ErrorLimits():
             raise ValueError("operators are given with a size; a cause is executed and needs none, patterns have one")
         if self.arithmetic and self.arithmetic not in ARITHMETICS:
@@ -287,7 +293,7 @@ class Known:
         """Whether a pattern matches the id, or the operator and the dtype, of a tensor at least, are stated."""
         if self.operators:
             op, _, rest = case.partition("[")
-            if operators_of(op).isdisjoint(self.operators):
+            if ANY not in self.operators and operators_of(op).isdisjoint(self.operators):
                 return False
             return not self.dtypes or not _list_dtypes(rest).isdisjoint(self.dtypes)
         return any(matches(p, case) for p in self.globs)

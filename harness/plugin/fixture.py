@@ -30,15 +30,13 @@ class NotJudged:
                 self.lines.setdefault(str(text))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """One line, with `-v` a line each."""
-        for text in self.lines if terminalreporter.verbosity > 0 else _join_texts(list(self.lines)):
+        """One line, of the first of them and how many more there are; with `-v` a line each."""
+        texts = list(self.lines)
+        if terminalreporter.verbosity <= 0 and texts:
+            more = [f"and {len(texts) - SHOWN} more, which pytest -v lists"] * (len(texts) > SHOWN)
+            texts = ["; ".join([*texts[:SHOWN], *more])]
+        for text in texts:
             terminalreporter.write_line(f"opproof: not judged: {text}")
-
-
-def _join_texts(texts: Sequence[str]) -> list[str]:
-    """The first of them, and how many more there are; nothing where there are none."""
-    more = [f"and {len(texts) - SHOWN} more, which pytest -v lists"] * (len(texts) > SHOWN)
-    return ["; ".join([*texts[:SHOWN], *more])] if texts else []
 
 
 def report_subtests(subtests: Any, results: Sequence[Any]) -> None:

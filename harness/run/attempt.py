@@ -260,7 +260,10 @@ class _AskedTask:
         decoy = Request(pair.decoy_data, wanted, at_end=not plan.at_end, readable_guards=soft, threads=threads)
         around = [] if self.single_call else [decoy]
         early = [request] if plan.leads and around and op.deterministic else []
-        first = [_make_forward(request, pair.outputs)] if op.drawn_from and self.mode is Mode.GRADIENT else []
+        first = list[Request]()  # the forward of the call whose gradients are asked for
+        if op.drawn_from and self.mode is Mode.GRADIENT:
+            posed = pair.case_data.given(mode=Mode.FORWARD, cotangents=(), case=pair.case_data.case.apart)
+            first = [replace(request, posed=posed, wanted=wanted_of(posed, pair.outputs))]
         given = list(self._generate_answers(*early, *around, *first, request, *around))
         leading = given.pop(0) if early else None
         can_be_judged = pair.room is None and is_held(pair.case_data)
@@ -348,12 +351,6 @@ def _has_same_values(a: Question, b: Question) -> bool:
     """Whether the same is expected of two questions, which is quicker to tell than how far answers may be off."""
     pairs = zip(values_of(a), values_of(b), strict=True)
     return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
-
-
-def _make_forward(request: Request, outputs: Sequence[Array]) -> Request:
-    """The forward of the call whose gradients are asked for."""
-    posed = request.posed.given(mode=Mode.FORWARD, cotangents=(), case=request.posed.case.apart)
-    return replace(request, posed=posed, wanted=wanted_of(posed, outputs))
 
 
 def rules_of(task: Task, support: Support) -> Rules:

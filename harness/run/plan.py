@@ -42,7 +42,7 @@ CHUNK = 2**18
 #: Backends that take turns at a case.
 _IN_TURN = 8
 #: Cases of an operator in its first turns; in the last it has all others.
-TURNS = (2, 8, 30)
+TURNS = (1, 1, 2, 4, 8, 16, 32, 64, 128)
 #: Ids of one operator that are tried in the time in which its rows are read.
 _MAX_IDS_TRIED_FIRST = 32
 

@@ -49,7 +49,7 @@ from opproof.harness.run.plan import (
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key_of, open_results_file
 from opproof.harness.run.results.resume import Settings, options_of, with_locked_folder
-from opproof.harness.run.scheduler import Judges, Pool, prepare
+from opproof.harness.run.scheduler import Judges, Pool, limit_threads, prepare
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.standalone.rejudge import recheck_backends
 from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
@@ -87,8 +87,7 @@ def run(settings: Settings) -> int:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
     check_own(planned)
-    jobs = min(settings.jobs, sum(1 for _ in by_case(planned)) or 1)  # a judge without a case would load the backend
-    limits = replace(limits, jobs=jobs)
+    limits = replace(limits, jobs=min(settings.jobs, sum(1 for _ in by_case(planned)) or 1))  # none without a case
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _count_foreign(cache)
@@ -112,7 +111,7 @@ def run(settings: Settings) -> int:
         file.verify()  # now that no backend is left that could write to it
         status = finish(
             folder,
-            header,
+            file.header,
             file.results,
             known if stop is None else [],  # what did not run cannot accuse a ledger
             quiet=settings.quiet,
@@ -179,6 +178,7 @@ def _limits_of(settings: Settings) -> HostLimits:
 def _open_workers(settings: Settings, limits: HostLimits, cache: CacheLocation | None) -> Judges:
     """Those of this machine, or of a cluster. Raises UsageError."""
     if not settings.dask:
+        limit_threads()
         return Session(limits) if settings.in_process else Pool(limits, cache)
     from opproof.harness.run.cluster import Cluster
 
@@ -253,8 +253,9 @@ class TaskLists:
 
     def __iter__(self) -> Iterator[list[Task]]:
         """Each list, with the known failures that speak of its tasks."""
-        self.deadline = time.monotonic() + self.settings.seconds if self.settings.seconds else math.inf
-        following = iterate_ahead(self.following, self.deadline) if self.settings.seconds else ()
+        seconds = self.settings.seconds
+        self.deadline = time.monotonic() + seconds if seconds else math.inf
+        following = iterate_ahead(self.following, self.deadline) if seconds else ()
         for tasks in itertools.chain([self.first], (with_known(some, self.known) for some in following)):
             self.given += tasks
             yield tasks
@@ -273,8 +274,8 @@ def _run_tasks(
     An interruption is given back, for there are records to report.
     """
     finished = {key_of(r) for r in file.results}
-    count = 0 if tasks.settings.seconds else len(tasks.first)
-    with show_progress(count, file.results, quiet=quiet, seconds=tasks.settings.seconds) as shown:
+    seconds = tasks.settings.seconds
+    with show_progress(0 if seconds else len(tasks.first), file.results, quiet=quiet, seconds=seconds) as shown:
         try:
             for some in tasks:
                 for result in pool.run([t for t in some if key_of(t) not in finished]):

@@ -140,16 +140,11 @@ def run(
     os.close(told)
     try:
         process.wait(seconds)
-        return _parse_status(os.read(status, 64))
+        word, _, number = os.read(status, 64).partition(b" ")  # exit STATUS; nothing where the supervisor was killed
+        return int(number) if word == b"exit" else None
     except subprocess.TimeoutExpired:
         return None
     finally:
         os.close(control)
         process.wait()
         os.close(status)
-
-
-def _parse_status(line: bytes) -> int | None:
-    """What a supervisor says, as `exit STATUS`; None where it said nothing, for it was killed."""
-    word, _, number = line.partition(b" ")
-    return int(number) if word == b"exit" else None

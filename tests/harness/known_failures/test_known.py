@@ -214,6 +214,7 @@ BAD = {
     f"[[known]]\n{CAUSE}pattern = 'p'": "{path}, entry 1: operators and patterns are given; give one of them",
     "[[known]]\noperators = ['a']\nreason = 'r'": "{path}, entry 1: a wrong answer is explained by forward, vjp, ",
     f"[[known]]\n{CAUSE}message = 'm'": "{path}, entry 1: a wrong answer is explained by forward, vjp, arithmetic or ",
+    "[[known]]\noperators = ['*']\nreason = 'r'\narithmetic = 'f16'": "{path}, entry 1: operators are '*' without a ",
     f"[[known]]\n{CAUSE}verdict = 'ERROR'": "{path}, entry 1: a fault has no reference to change; give message, ",
     "[[known]]\noperators = ['a']\nreason = 'r'\narithmetic = 'f17'": "{path}, entry 1: arithmetic is 'f17'; expected ",
     f"[[known]]\n{CAUSE}rounding = 'up'": "{path}, entry 1: rounding is 'up'; expected 'truncate', or nothing for ",
@@ -341,3 +342,12 @@ def test_every_function_of_a_list_is_named(library):
     text = path.read_text(encoding="utf-8")
     left = [n for n in _list_functions(path) if n not in named and text.count(n) < 2]
     assert left == []
+
+
+def test_a_message_may_speak_of_every_operator():
+    every = Known("no float16 here", operators=("*",), verdict=Verdict.ERROR, message="Failed to materialize")
+    said = replace(result("tensordot[a=5x9;b=9x7;axes=1;f16]", verdict="ERROR", units=None), causes=(every.cause,))
+    assert every.can_name("tensordot")
+    assert mark(said, [every]).known == "no float16 here"
+    assert not mark(replace(said, causes=()), [every]).known
+    assert not mark(replace(said, verdict=Verdict.CRASH), [every]).known
