@@ -75,9 +75,8 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="Rows in other company must give the bits that they give among all: some alone, halves, reversed, padded.",
 )  # fmt: skip
 @click.option(
-    "--require-impl", default="", metavar="PATTERN",
-    help="Fail what was not computed by this implementation, * for anything, as the backend says: a silent fall-back.",
-)  # fmt: skip
+    "--require-impl", default="", metavar="PATTERN", help="Fail what another implementation computed; * is anything."
+)
 @click.option(
     "--threads", default="", callback=parse_counts, metavar="N,N...",
     help="Make and judge the call with each of these numbers of threads, where the backend has set_threads.",
