@@ -50,7 +50,7 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.audit": frozenset("run".split()),
     "harness.bench": frozenset("bench measure".split()),
     "harness.capture": frozenset("program recorder".split()),
-    "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
+    "harness.check": frozenset("api by_operator call.definitions call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
         "alternatives array_statistics bound causes chunks gradient judgement outputs periods self_oracle".split()
@@ -82,7 +82,7 @@ VERBS = frozenset(
     calculate call capture change check choose classify clear collect combine compare compile complete compute
     confine copy count cover cube cut decline decode decompose describe diagnose differentiate divide double draw
     dump encode end ensure escape estimate evaluate expect explain export express extend extract factor fail fill
-    find finish fit flatten floor fold forbid format free gather generate group halve handle harden ignore import
+    find finish fit flatten floor flush fold forbid format free gather generate group halve handle harden ignore import
     index init insert install invert iterate join judge keep limit list load locate log look make map mark measure
     mention merge move multiply mutate name note number open order pad paint parse pass perform place plan poison
     prepare probe propose publish put rank rate read recheck record reduce release remove rename render repeat replace

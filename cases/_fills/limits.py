@@ -75,8 +75,8 @@ def make_along_first(rows: Fill) -> Fill:
 
 
 def fill_masked(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
-    """Draw what masked elements hold in fill=masked: 1e30 of either sign, or what of it is left in f16."""
-    size = min(1e30, dtype.max / 16)
+    """Draw what masked elements hold in fill=masked: 1e15 of either sign, of which float32 holds products."""
+    size = min(1e15, dtype.max / 16)
     return choose(bits, shape, (size, -size))
 
 
