@@ -64,9 +64,10 @@ STRIDED = (("transposed", "f32,f16"), ("gapped", "f32"), ("sliced", "f32,bf16"))
 
 
 def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]] | None = None) -> list[Case]:
-    """All cases of the operator `op` up to `level`, each once: one of smoke, then its array and its rows by turns.
+    """All cases of the operator `op` up to `level`, each once: its array and some of its rows by turns, then the others.
 
-    Rows that stand beside each other are alike, so that one of ROWS_ALIKE comes before the others.
+    Rows that stand beside each other are alike, so that one of ROWS_ALIKE comes before the others. These keep their
+    order: what a kernel holds from one call shows in the next, of like size.
 
     `rows` by level are those that a user's operator brings along (`Op.rows`); where there are none, the rows of
     `cases/<op>.py` count.
@@ -76,9 +77,9 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     listed = listed_cases(op, level)
     if level == "smoke":
         return listed
-    spread = (case for k in range(ROWS_ALIKE) for case in listed[k::ROWS_ALIKE])
-    turns = itertools.chain.from_iterable(itertools.zip_longest(drawn_cases(op, level), spread))
-    return list(dict.fromkeys([*listed[:1], *(case for case in turns if case is not None)]))
+    some = listed[: len(listed) * 3 // 4 : ROWS_ALIKE]  # the last rows are shapes that are to follow one another
+    turns = itertools.chain.from_iterable(itertools.zip_longest(drawn_cases(op, level), some))
+    return list(dict.fromkeys([*listed[:1], *(case for case in turns if case is not None), *listed]))
 
 
 def listed_cases(op: str, level: str = "standard") -> list[Case]:

@@ -35,11 +35,11 @@ def _past_128(a, b, *_):
 
 
 def _tiles(a, b, *_):
-    return len(a) == len(b) == 2 and a[0] % 128 == b[1] % 128 == 0 < a[1] % 32
+    return len(a) == len(b) == 2 and a[0] % 128 == b[1] % 128 == 0 < a[1] % 32 and a[1] > 64
 
 
 def _rows_of_tiles(x, weight, *_):
-    return len(x) == 2 and x[0] % 128 == weight[0] % 128 == 0 < x[1] % 32
+    return len(x) == 2 and x[0] % 128 == weight[0] % 128 == 0 < x[1] % 32 and x[1] > 64
 
 
 def _ninth(right, a, b):
