@@ -24,6 +24,9 @@ IDLE = 8.0
 _LITTLE_SHARE = 0.01
 #: Processes beside this one, each with all below it, whose work counts.
 _COUNTED: set[int] = set()
+#: By process when it was last read how long it has waited, and what was read; that is not read again so soon.
+_QUEUED: dict[int | str, tuple[float, float]] = {}
+_READ_AGAIN_SECONDS = 0.02
 #: Ticks a second in /proc/PID/stat, and the places of those of a process and of its children that have ended.
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PLACES = slice(11, 15)
@@ -88,6 +91,7 @@ def count(process: int) -> None:
 def count_no_more(process: int) -> None:
     """Leave out a process that has ended, and that this one has waited for: it counts among its children."""
     _COUNTED.discard(process)
+    _QUEUED.pop(process, None)
 
 
 def _measure_processor() -> float:
@@ -101,11 +105,19 @@ def _list_counted() -> list[int]:
 
 
 def _measure_queued(process: int | str) -> float:
-    """Seconds in which threads of a process could have run and did not; 0 where the system does not tell."""
+    """Seconds in which threads of a process could have run and did not; 0 where the system does not tell.
+
+    What was read just now is not read again: a check asks thousands of times.
+    """
+    now, (read, seconds) = time.monotonic(), _QUEUED.get(process, (-math.inf, 0.0))
+    if 0 <= now - read < _READ_AGAIN_SECONDS:
+        return seconds
     seconds = 0.0
-    for thread in Path(f"/proc/{process}/task").glob("*"):
-        with suppress(OSError, IndexError, ValueError):  # it has ended meanwhile
-            seconds += int((thread / "schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    with suppress(OSError):  # it has ended
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            with suppress(OSError, IndexError, ValueError):
+                seconds += int((thread / "schedstat").read_bytes().split()[1]) / 1e9
+    _QUEUED[process] = now, seconds
     return seconds
 
 

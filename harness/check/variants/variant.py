@@ -29,7 +29,7 @@ from opproof.reports import check
 GIVEN = check.GIVEN
 LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "channels", "offset", "broadcast")
 #: Those of parts of a projection, as of qkv.unbind(2), x[..., :d] and heads, and the axes that such have at least.
-_PROJECTED = frozenset(("exchanged", "cropped", "gapped"))
+_PROJECTED = frozenset(("cropped", "gapped"))
 _PROJECTED_AXES = 3
 #: Those in which every second tensor alone is tried too.
 _APART = ("gapped", "cropped")
@@ -92,7 +92,7 @@ def generate_variants(
 ) -> Iterator[Variant]:
     """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes.
 
-    Of tensors of three axes and more the layouts come before other values in which parts of a projection are handed on.
+    Of tensors of three axes and more those layouts come with the first values that parts of a projection have.
 
     `zeros`: further values, which come after layouts, by turns with other sizes: time may end before all are tried.
     """
@@ -110,7 +110,7 @@ def generate_variants(
     ]
     parted = any(len(t.shape) >= _PROJECTED_AXES for t in data if not t.param)
     early, late = ([v for v in laid if (parted and v.layout in _PROJECTED) is is_early] for is_early in (True, False))
-    yield from (*early, *map(changed, generate_fills(data)), *late)
+    yield from (*by_turns(early, map(changed, generate_fills(data))), *late)
     yield from _apply_layouts_apart(data, decoy, held)
     values = chain(_as_one(data, decoy, held), map(changed, zeros))
     sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _change_size(data, decoy, *pair))

@@ -88,7 +88,7 @@ def test_who_takes_rows_to_be_packed_is_found_among_the_first_where_they_are_giv
     assert report.tried.index("gapped") <= 4
 
 
-def test_layouts_of_projections_come_before_other_values_where_there_are_three_axes():
+def test_layouts_of_projections_come_with_the_first_values_where_there_are_three_axes():
     for shape, is_first in (((3, 4, 6), True), ((4, 6), False)):
         tensors = [take_tensor("x", drawn(*shape))]
         names = [v.name for v in generate_variants(tensors, tensors, [()], True)]
