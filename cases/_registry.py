@@ -64,7 +64,7 @@ STRIDED = (("transposed", "f32,f16"), ("gapped", "f32"), ("sliced", "f32,bf16"))
 
 
 def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]] | None = None) -> list[Case]:
-    """All cases of the operator `op` up to `level`, each once: its array and some of its rows by turns, then the others.
+    """All cases of the operator `op` up to `level`, each once: its array and some rows by turns, then the others.
 
     Rows that stand beside each other are alike, so that one of ROWS_ALIKE comes before the others. These keep their
     order: what a kernel holds from one call shows in the next, of like size.
