@@ -63,7 +63,8 @@ def test_a_backend_says_what_computed_each_answer(tmp_path):
     done, records = run(tmp_path / "out", str(tmp_path / "mine.py"))
     assert [records[case].impl for case in CASES] == [("avx512",), ("generic",), ("avx512",)]
     assert "computed by: avx512 (2 records: exp, tanh); generic (1 record: tanh)" in done.stdout
-    assert "computed by: avx512" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    for report in ("report.md", "report.html"):
+        assert "computed by: avx512" in (tmp_path / "out" / report).read_text(encoding="utf-8")
     assert done.returncode == 0
 
 

@@ -26,6 +26,8 @@ ELSEWHERE = {
     **dict.fromkeys(("jobs", "dask", "resources", "resume"), "who judges"),
     **dict.fromkeys(("ledger", "proposals"), "what is said of a failure afterwards"),
     **dict.fromkeys(("keep", "fail_fast"), "what becomes of what fails"),
+    "require_impl": "in the line of what fails by it alone",
+    **dict.fromkeys(("certify", "key"), "what is signed afterwards"),
     **dict.fromkeys(("no_cache", "cache_size", "quiet"), "how long it takes, what is shown"),
 }
 #: Wrong in all that it does; slow where it is asked for neg, hungry where it is asked for abs.
