@@ -306,8 +306,6 @@ def test_list_devices_of_a_backend(capfd):
     assert call("list", "backends", "-b", "numpy") == 2
     said = capfd.readouterr().err
     assert said.startswith("opproof: numpy is no backend that names its devices: give one of array_api, ")
-        "opproof: numpy is no backend that names its devices: give one of array_api, "
-    )
 
 
 def test_list_backends_says_what_is_not_installed(capfd, monkeypatch, tmp_path):
