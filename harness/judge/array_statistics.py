@@ -37,6 +37,10 @@ MAX_SAVED_SCALE = 2.0
 #: The same of independent slices: so many tell, whose elements share the error of what was saved.
 MIN_INDEPENDENT_SLICES = 64
 MAX_SHARED_SCALE = 8.0
+#: From so many elements on a slice may share the error of one long sum, which can be several units of each of them.
+#: Where fewer such slices than MIN_WHOLE_VALUES vary within themselves by less than a half of their mean, they do.
+LONG_SLICE = 2**14
+MAX_SHARED_DEVIATION = 0.5
 #: The same where 16-bit intermediates are declared: results of so many mantissas, with noise of so many sizes of theirs
 #: at most. Numbers of float16 times a constant have 1024, and their roundings follow one another in order.
 MIN_STORED_MANTISSAS = 2000
@@ -236,7 +240,7 @@ def measure_array(
     most = RMS if expected.stored is None else expected.stored
     if rms > most or abs(bias) > BIAS:  # that may be one error, where values repeat
         _, places = np.unique(np.abs(values), return_index=True)
-        if repeated or places.size < MIN_WHOLE_VALUES:
+        if repeated or places.size < MIN_WHOLE_VALUES or _shares_few_errors(comparison.signed):
             return NO_STATISTICS
         rms, bias = _compute_moments(signed[places])
     rounding, leaning, moved = Rounding.UNKNOWN, 0.0, 0.0
@@ -267,6 +271,15 @@ def measure_array(
         slope=steep if abs(steep) > steepest else 0.0, steepest=steepest,
         digits=count_fewer_digits(given, values, expected.scale[counts], DTYPES[dtype]),
     )  # fmt: skip
+
+
+def _shares_few_errors(signed: Array) -> bool:
+    """Whether an array is a few long slices along one axis, each of them off by about one number of units."""
+    axis = int(np.argmax(signed.shape)) if signed.ndim else 0
+    if not signed.ndim or signed.shape[axis] < LONG_SLICE or signed.size // signed.shape[axis] >= MIN_WHOLE_VALUES:
+        return False
+    some = np.ma.masked_invalid(signed)
+    return bool(np.ma.allequal(some.std(axis) <= MAX_SHARED_DEVIATION * abs(some.mean(axis)), True))
 
 
 def _those_of(digits: int) -> str:

@@ -8,7 +8,7 @@ import pytest
 from opproof.cases import Case
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.verdicts import Mode
-from opproof.harness.judge.array_statistics import BIAS, RMS, Rounding, measure_array
+from opproof.harness.judge.array_statistics import BIAS, LONG_SLICE, RMS, Rounding, measure_array
 from opproof.harness.judge.bound import STORED, compare
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.outputs import Outputs
@@ -163,6 +163,24 @@ def test_few_elements_have_no_figures(size, fails):
     x = 1 + np.arange(size) / 64
     want = Expected(x, np.zeros(size))
     got = x * (1 + 2 * RMS * DTYPES["f32"].u)
+    assert bool(measure_array(got, want, compare(got, want, "f32"), "f32").objection) is fails
+
+
+@pytest.mark.parametrize(
+    ("slices", "length", "alike", "fails"),
+    [
+        (2, LONG_SLICE, True, False),
+        (MIN_WHOLE_VALUES, LONG_SLICE, True, True),
+        (2, LONG_SLICE - 1, True, True),
+        (2, LONG_SLICE, False, True),
+    ],
+)
+def test_a_few_long_slices_of_one_error_each_are_few_errors(slices, length, alike, fails):
+    """As a row of a softmax's gradient, whose sum of 65,537 terms errs once for all of it."""
+    x = 1 + np.random.default_rng(0).random((slices, length))
+    want = Expected(x, np.zeros(x.shape))
+    sign = 1 if alike else np.random.default_rng(1).choice([-1, 1], x.shape)
+    got = x * (1 + 2 * RMS * DTYPES["f32"].u * sign)
     assert bool(measure_array(got, want, compare(got, want, "f32"), "f32").objection) is fails
 
 
