@@ -6,16 +6,19 @@ import math
 import random
 from dataclasses import dataclass
 
+import numpy as np
+
 from opproof.cases import Case, cases_of
 from opproof.cases._fills.fills import NOT_FINITE
 from opproof.cases._registry import listed_cases
 from opproof.cases._rows.quantised import BLOCKS
-from opproof.core.dtypes import FLOATS
+from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import BadInput
 from opproof.core.verdicts import Mode
 from opproof.harness.reference.axes import Periods, find_periods
 from opproof.harness.reference.chunks.memory_budget import MAX_UNMEASURED_ELEMENTS, TooLarge
 from opproof.harness.reference.chunks.question import count_elements, make_fitting_question
+from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import try_case
 from opproof.harness.space.draw import Limits, draw_case
 from opproof.harness.space.factors import Space, forms_of, make_space
@@ -38,6 +41,12 @@ TIED_FILLS = ("constant", "halves", "kink", "ties", "zeros")
 KINKS_PER_CASE = 2**15
 #: What small cases have at most: they cost as much as any.
 SMALL = Limits(elements=2**12, work=2**14)
+
+
+#: Operators whose results are products of many numbers, in any order.
+PRODUCTS = ("prod", "cumprod")
+#: Products of more numbers that are 1 but for a unit or two (fill=close) round to one side at each step, and drift.
+MAX_CLOSE_FACTORS = 512
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,17 @@ def is_computable(case: Case, op: Op) -> bool:
                 make_fitting_question(case, op, mode)
     except (BadInput, TooLarge):
         return False
-    return True
+    return op.name not in PRODUCTS or not _drifts(case, op)
+
+
+def _drifts(case: Case, op: Op) -> bool:
+    """Whether a product is past the largest number, where it may stay infinite, or errs to one side at each step."""
+    if op.partials is None or case.dtype not in FLOATS or case.fill in NOT_FINITE:
+        return False
+    inputs = [inputs_of(case, op)[name] for name in op.tensors]
+    with np.errstate(all="ignore"):
+        beyond = any(bool((v > DTYPES[case.dtype].max).any()) for v in op.partials(*inputs, **case.kwargs))
+    return beyond or (case.fill == "close" and inputs[0].size > MAX_CLOSE_FACTORS)
 
 
 def modes_of(case: Case, op: Op) -> list[Mode]:

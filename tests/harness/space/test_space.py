@@ -29,7 +29,7 @@ from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
 from opproof.harness.space.cost import SMALL, cost_of, is_computable, spaces_of
-from opproof.harness.space.draw import Limits, _broadcast, _draw_sizes, draw_case, is_allowed
+from opproof.harness.space.draw import Limits, _draw_sizes, apply_broadcast, draw_case, is_allowed
 from opproof.harness.space.factors import evaluate_size, forms_of
 from opproof.harness.space.pairs import pairs_of
 from opproof.harness.space.stream import draw_on
@@ -140,9 +140,9 @@ def test_two_vectors_are_large_together_though_neither_has_many_numbers():
 
 
 def test_one_number_a_channel_is_a_broadcast():
-    assert _broadcast((2, 5, 3, 4), "second channel", 1) == (5, 1, 1)
-    assert _broadcast((2, 5, 3, 4), "second channel", 0) == (2, 5, 3, 4)
-    assert _broadcast((7,), "second channel", 1) == ()
+    assert apply_broadcast((2, 5, 3, 4), "second channel", 1) == (5, 1, 1)
+    assert apply_broadcast((2, 5, 3, 4), "second channel", 0) == (2, 5, 3, 4)
+    assert apply_broadcast((7,), "second channel", 1) == ()
 
 
 def test_products_of_what_is_masked_are_no_infinities():
@@ -242,3 +242,17 @@ def test_tensors_may_have_the_same_values_in_memory_of_their_own():
     values = inputs_of(case, load("add"))
     assert np.array_equal(values["a"], values["b"])
     assert values["a"] is not values["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("cumprod[x=16x1x72;dim=-1;f32;fill=wide]", False),
+        ("cumprod[x=7x9;dim=-1;f32]", True),
+        ("sum[x=3x300;dim=-1;f16;fill=huge]", True),
+    ],
+)
+def test_products_past_the_range_are_not_drawn(text, drawn):
+    """float32 stays infinite where the float64 of the reference comes back."""
+    case = Case.parse(text)
+    assert is_computable(case, load(case.op)) is drawn
