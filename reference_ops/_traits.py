@@ -12,6 +12,7 @@ class Trait(StrEnum):
     STATISTIC = "statistic"  # it takes a mean, a spread or a share of a row: rows all alike, or far from 0, are special
     SHARES = "shares"  # it weighs the elements of a row by their exponentials
     LONG_SUM = "long sum"  # values or gradients add up as many terms as the caller likes, broadcast axes apart
+    LONG_PRODUCT = "long product"  # values multiply as many factors as the caller likes
     ORDERED = "ordered"  # it ranks elements: of equal ones, some come first
     INDEXED = "indexed"  # integers say where it reads or adds, and may say one place twice
     ROUNDING = "rounding"  # values are integers

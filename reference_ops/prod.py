@@ -17,7 +17,7 @@ from opproof.reference_ops._passed import of_sizes
 
 ANALYTIC = True
 MULTILINEAR = True
-TRAITS = ("rowwise",)
+TRAITS = ("rowwise", "long product")
 KINDS = ("signed", "unsigned")
 
 

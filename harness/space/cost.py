@@ -43,8 +43,6 @@ KINKS_PER_CASE = 2**15
 SMALL = Limits(elements=2**12, work=2**14)
 
 
-#: Operators whose results are products of many numbers, in any order.
-PRODUCTS = ("prod", "cumprod")
 #: Products of more numbers that are 1 but for a unit or two (fill=close) round to one side at each step, and drift.
 MAX_CLOSE_FACTORS = 512
 
@@ -84,7 +82,7 @@ def is_computable(case: Case, op: Op) -> bool:
                 make_fitting_question(case, op, mode)
     except (BadInput, TooLarge):
         return False
-    return op.name not in PRODUCTS or not _drifts(case, op)
+    return Trait.LONG_PRODUCT not in op.traits or not _drifts(case, op)
 
 
 def _drifts(case: Case, op: Op) -> bool:
