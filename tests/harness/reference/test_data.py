@@ -515,7 +515,7 @@ def test_what_is_hidden_is_repeated_with_its_slice(layout):
     case = Case.parse(f"cross_entropy[x=2x9;target=2,;ignore_index=-1;f32;fill=masked;layout={layout}]")
     found = values(case)
     assert np.array_equal(found["x"][0], found["x"][1])
-    assert (abs(found["x"][0]).max() > 1e29) == (found["target"] == -1).all()
+    assert (abs(found["x"][0]).max() > 1e14) == (found["target"] == -1).all()
 
 
 def test_what_a_mask_hides_wrongly_is_noticed():
@@ -524,7 +524,7 @@ def test_what_a_mask_hides_wrongly_is_noticed():
     wrong = dataclasses.replace(op, hidden=lambda x, *, diagonal: (np.tril(np.ones(x.shape), diagonal - 1) == 0,))
     case = Case.parse("tril[x=5x9;diagonal=0;f32;fill=masked]")
     found = inputs_of(case, wrong)["x"]
-    assert abs(evaluate_forward(op, [found], fill_parameters(case, op))[0]).max() > 1e29
+    assert abs(evaluate_forward(op, [found], fill_parameters(case, op))[0]).max() > 1e14
 
 
 def test_bits_are_those_of_philox_with_a_hash_for_its_key():
