@@ -82,10 +82,12 @@ def try_checks(count: int, rng: random.Random, counts: Counter[tuple[int, str]])
 
     while counts.total() < count:
         n, m, k = (rng.choice((40, 63, 64, 96, 100, 128, 200)) for _ in range(3))
-        shapes: dict[str, tuple[int, ...]]
-        like, shapes = rng.choice(
-            [(matmul, {"a": (n, m), "b": (m, k)}), (softmax, {"x": (n, m)}), (rms, {"x": (n, m), "w": (m,)})]
-        )
+        functions: list[tuple[Any, dict[str, tuple[int, ...]]]] = [
+            (matmul, {"a": (n, m), "b": (m, k)}),
+            (softmax, {"x": (n, m)}),
+            (rms, {"x": (n, m), "w": (m,)}),
+        ]
+        like, shapes = rng.choice(functions)
         name = next(iter(shapes))
         levels = [plant_size(name, axis, shapes[name][axis], rng) for axis in (-1, -2)]
         levels.append((f"{name} is transposed", lambda c: c.layout == "transposed"))

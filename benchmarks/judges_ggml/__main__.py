@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 from mistake import BACKWARD, Calls, Mistake
+from planted_build import build
 from structures import MISTAKES as STRUCTURES
 from values import MISTAKES as VALUES
 
-from build import build
 from opproof.backends.ggml import create
 from opproof.backends.ggml.devices import open_device
 from opproof.backends.ggml.library import load_library
