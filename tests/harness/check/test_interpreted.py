@@ -90,7 +90,8 @@ def test_numbers_of_few_digits_are_told_unless_they_are_mended(tmp_path, argumen
     (tmp_path / "program.py").write_text(PROGRAM)
     source = os.pathsep.join(p for p in sys.path if p)
     done = subprocess.run(
-        [sys.executable, "program.py", *arguments], cwd=tmp_path, env={**os.environ, "PYTHONPATH": source},
+        [sys.executable, "program.py", *arguments], cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{source}"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
