@@ -58,6 +58,11 @@ def result_kind_of(result: Result) -> ResultKind:
     return _KNOWN if of_verdict is _FAILED and result.known else of_verdict
 
 
+def name_verdict(result: Result) -> str:
+    """Name the verdict, and that a ledger explains it, as lines of text do."""
+    return f"{result.verdict}(known)" if result_kind_of(result) is ResultKind.KNOWN else str(result.verdict)
+
+
 def severity_of(units: float | str | None) -> float:
     """Units as a number that sorts: nan is as bad as inf, and so is an error that could not be measured."""
     number = math.inf if units is None else float(units)

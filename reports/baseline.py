@@ -24,7 +24,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import ResultsError
 from opproof.core.text import escape_unprintable
 from opproof.core.verdicts import Mode, Verdict
-from opproof.reports._kinds import ResultKind, result_kind_of, severity_of, share
+from opproof.reports._kinds import ResultKind, name_verdict, result_kind_of, severity_of, share
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.reports._results import Texts, read_results
 from opproof.reports._summary import group_results
@@ -157,10 +157,9 @@ def _format_records(results: Sequence[Result]) -> str:
 
 
 def _format_record(r: Result) -> str:
-    known = "(known)" if result_kind_of(r) is ResultKind.KNOWN else ""
     most = "" if r.units is None or r.limit is None else f"/{_format_digits(r.limit)}"
     figures = f"{_format_digits(r.units)}{most} {_format_digits(r.rms)} {_format_digits(r.bias)}"
-    return f"{r.verdict}{known} {figures} {r.mode} {_name(r.case)}"
+    return f"{name_verdict(r)} {figures} {r.mode} {_name(r.case)}"
 
 
 def _format_digits(value: float | str | None) -> str:

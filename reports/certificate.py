@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from opproof.core.errors import ResultsError, UsageError
-from opproof.reports._kinds import ResultKind, result_kind_of
+from opproof.reports._kinds import ResultKind, name_verdict, result_kind_of
 from opproof.reports._record import Header, Result
 from opproof.reports.files import write
 from opproof.reports.history.badge import render_badge
@@ -74,7 +74,7 @@ def make_certificate(header: Header, results: Sequence[Result], files: Mapping[s
     for result in results:
         if result_kind_of(result) is ResultKind.UNSUPPORTED:
             declined[result.op] = declined.get(result.op, 0) + 1
-    lines = sorted(f"{_name_verdict(r)} {r.mode} {r.case}" for r in results)
+    lines = sorted(f"{name_verdict(r)} {r.mode} {r.case}" for r in results)
     packed = lzma.compress("\n".join(lines).encode())
     return Certificate(
         run=make_history_run(header, results, ""),
@@ -85,10 +85,6 @@ def make_certificate(header: Header, results: Sequence[Result], files: Mapping[s
         declined=declined,
         records=base64.b64encode(packed).decode(),
     )
-
-
-def _name_verdict(result: Result) -> str:
-    return f"{result.verdict}(known)" if result_kind_of(result) is ResultKind.KNOWN else str(result.verdict)
 
 
 def read_key(path: Path) -> SigningKey:
@@ -157,7 +153,7 @@ def draw_records(certificate: Certificate, share: float, seed: int) -> dict[tupl
 
 def find_differences(drawn: Mapping[tuple[str, str], str], results: Sequence[Result]) -> list[str]:
     """Say which records came out otherwise than is certified, a line each."""
-    now = {(str(r.mode), r.case): _name_verdict(r) for r in results}
+    now = {(str(r.mode), r.case): name_verdict(r) for r in results}
     return [
         f"{case} {mode}: certified {verdict}, now {now.get((mode, case), 'not asked')}"
         for (mode, case), verdict in drawn.items()

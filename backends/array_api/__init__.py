@@ -82,10 +82,10 @@ class ArrayApi:
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array | None]:
         function = function_of(self.table, op, "the array API")
         with _with_declines(self._library):
-            results = tuple_of(function(*map(self._tensor, inputs), **params))
+            results = tuple_of(function(*map(self._make_tensor, inputs), **params))
             return [to_array(y if self._device is None else y.to_device(self._host)) for y in results]
 
-    def _tensor(self, array: Array | None) -> Any:
+    def _make_tensor(self, array: Array | None) -> Any:
         if array is None:
             return None
         if not hasattr(self._module, array.dtype.name):

@@ -30,16 +30,16 @@ ALIKE = (
 )  # fmt: skip
 
 
-def _direct(name: str) -> Callable[..., Any]:
+def _call_directly(name: str) -> Callable[..., Any]:
     return lambda xp, *tensors: getattr(xp, name)(*tensors)
 
 
-def _linear(name: str, **given: str) -> Callable[..., Any]:
+def _call_linalg(name: str, **given: str) -> Callable[..., Any]:
     """A function of the extension for linear algebra; its parameters by our names."""
     return lambda xp, *xs, **params: getattr(xp.linalg, name)(*xs, **{given[k]: v for k, v in params.items()})
 
 
-def _wide(name: str) -> Callable[..., Any]:
+def _call_in_wide(name: str) -> Callable[..., Any]:
     """One of the linear algebra that no library has in 16 bits, nor the standard."""
 
     def solve(xp: Any, *xs: Any) -> Any:
@@ -55,30 +55,30 @@ def _decline_16_bits(xp: Any, x: Any) -> None:
         raise Unsupported("the array API's linear algebra and Fourier transforms take float32 and float64")
 
 
-def _along(name: str) -> Callable[..., Any]:
+def _reduce(name: str) -> Callable[..., Any]:
     """A reduction."""
     return lambda xp, x, *, dim, keepdim: getattr(xp, name)(x, axis=dim, keepdims=keepdim)
 
 
-def _summed(name: str) -> Callable[..., Any]:
+def _reduce_in_dtype(name: str) -> Callable[..., Any]:
     """A sum or product in the dtype of its tensor, for the standard has integers summed in wider ones."""
     return lambda xp, x, *, dim, keepdim: getattr(xp, name)(x, axis=dim, dtype=x.dtype, keepdims=keepdim)
 
 
-def _scanned(name: str) -> Callable[..., Any]:
+def _scan(name: str) -> Callable[..., Any]:
     def scan(xp: Any, x: Any, *, dim: int) -> Any:
         return getattr(xp, name)(x, axis=dim, dtype=x.dtype)
 
     return scan
 
 
-def _spread(name: str) -> Callable[..., Any]:
+def _reduce_spread(name: str) -> Callable[..., Any]:
     return lambda xp, x, *, dim, correction, keepdim: getattr(xp, name)(
         x, axis=dim, correction=correction, keepdims=keepdim
     )
 
 
-def _logical(name: str) -> Callable[..., Any]:
+def _call_on_truth(name: str) -> Callable[..., Any]:
     """Of truth values, which the standard's take alone."""
     return lambda xp, *xs: getattr(xp, name)(*(x != 0 for x in xs))
 
@@ -157,7 +157,7 @@ def _diag(xp: Any, x: Any, *, diagonal: int) -> Any:
 def _solve(xp: Any, a: Any, b: Any, *, left: bool) -> Any:
     if not left:
         raise Unsupported("the array API's solve has its matrix on the left")
-    return _wide("solve")(xp, a, b)
+    return _call_in_wide("solve")(xp, a, b)
 
 
 def _norm(xp: Any, x: Any, *, p: float, dim: Any, keepdim: bool) -> Any:
@@ -190,10 +190,10 @@ def _fft(xp: Any, re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> An
 
 def _fftn(xp: Any, re: Any, im: Any, *, dim: Any, norm: str, inverse: bool) -> Any:
     transform = xp.fft.ifftn if inverse else xp.fft.fftn
-    return _planes_of(xp, transform(_join_planes(xp, re, im), axes=_listed(dim), norm=norm))
+    return _planes_of(xp, transform(_join_planes(xp, re, im), axes=_list_dims(dim), norm=norm))
 
 
-def _listed(dim: Any) -> Any:
+def _list_dims(dim: Any) -> Any:
     return (dim,) if isinstance(dim, int) else dim
 
 
@@ -204,11 +204,11 @@ def _rfft(xp: Any, x: Any, *, dim: int, norm: str) -> Any:
 
 def _rfftn(xp: Any, x: Any, *, dim: Any, norm: str) -> Any:
     _decline_16_bits(xp, x)
-    return _planes_of(xp, xp.fft.rfftn(x, axes=_listed(dim), norm=norm))
+    return _planes_of(xp, xp.fft.rfftn(x, axes=_list_dims(dim), norm=norm))
 
 
 def _irfftn(xp: Any, re: Any, im: Any, *, n: int | None, dim: Any, norm: str) -> Any:
-    axes = tuple(range(re.ndim)) if dim is None else _listed(dim)
+    axes = tuple(range(re.ndim)) if dim is None else _list_dims(dim)
     sizes = None if n is None else (*(re.shape[axis] for axis in axes[:-1]), n)
     return xp.fft.irfftn(_join_planes(xp, re, im), s=sizes, axes=axes, norm=norm)
 
@@ -218,32 +218,32 @@ def _fftfreq(xp: Any, *, n: int, d: float, onesided: bool) -> Any:
 
 
 TABLE: dict[str, Callable[..., Any]] = {
-    **{name: _direct(name) for name in ALIKE},
-    **{op: _direct(name) for op, name in NAMES.items()},
+    **{name: _call_directly(name) for name in ALIKE},
+    **{op: _call_directly(name) for op, name in NAMES.items()},
     # Elements
     "clamp": lambda xp, x, *, min, max: xp.clip(x, min, max),
     "pow": _pow,
     "where": lambda xp, condition, a, b: xp.where(condition != 0, a, b),
-    "logical_and": _logical("logical_and"),
-    "logical_or": _logical("logical_or"),
-    "logical_not": _logical("logical_not"),
+    "logical_and": _call_on_truth("logical_and"),
+    "logical_or": _call_on_truth("logical_or"),
+    "logical_not": _call_on_truth("logical_not"),
     "isin": lambda xp, elements, tests, *, invert: xp.isin(elements, tests, invert=invert),
     "cast": _cast,
     # Reductions and scans
-    "sum": _summed("sum"),
-    "prod": _summed("prod"),
-    "mean": _along("mean"),
-    "amax": _along("max"),
-    "amin": _along("min"),
-    "all": _along("all"),
-    "any": _along("any"),
-    "argmax": _along("argmax"),
-    "argmin": _along("argmin"),
-    "var": _spread("var"),
-    "std": _spread("std"),
+    "sum": _reduce_in_dtype("sum"),
+    "prod": _reduce_in_dtype("prod"),
+    "mean": _reduce("mean"),
+    "amax": _reduce("max"),
+    "amin": _reduce("min"),
+    "all": _reduce("all"),
+    "any": _reduce("any"),
+    "argmax": _reduce("argmax"),
+    "argmin": _reduce("argmin"),
+    "var": _reduce_spread("var"),
+    "std": _reduce_spread("std"),
     "count_nonzero": lambda xp, x, *, dim: xp.count_nonzero(x, axis=dim),
-    "cumsum": _scanned("cumulative_sum"),
-    "cumprod": _scanned("cumulative_prod"),
+    "cumsum": _scan("cumulative_sum"),
+    "cumprod": _scan("cumulative_prod"),
     "diff": lambda xp, x, *, n, dim: xp.diff(x, axis=dim, n=n),
     # Order
     "sort": _sort,
@@ -276,16 +276,16 @@ TABLE: dict[str, Callable[..., Any]] = {
     # Linear algebra
     "tensordot": lambda xp, a, b, *, axes: xp.tensordot(a, b, axes=axes),
     "outer_product": _outer_product,
-    "cholesky": _wide("cholesky"),
-    "cross": _linear("cross", dim="axis"),
-    "det": _wide("det"),
+    "cholesky": _call_in_wide("cholesky"),
+    "cross": _call_linalg("cross", dim="axis"),
+    "det": _call_in_wide("det"),
     "diag": _diag,
-    "inverse": _wide("inv"),
+    "inverse": _call_in_wide("inv"),
     "matrix_power": lambda xp, x, *, n: xp.linalg.matrix_power(x, n),
     "norm": _norm,
-    "slogdet": _wide("slogdet"),
+    "slogdet": _call_in_wide("slogdet"),
     "solve": _solve,
-    "trace": _linear("trace", offset="offset"),
+    "trace": _call_linalg("trace", offset="offset"),
     # Fourier transforms
     "fft": _fft,
     "fftn": _fftn,

@@ -51,7 +51,7 @@ class ExecuTorch:
         return supports(self.table, op, "PyTorch")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        tensors = [None if x is None else self._tensor(x) for x in inputs]
+        tensors = [None if x is None else self._make_tensor(x) for x in inputs]
         key = f"{op} {params} {[None if x is None else (x.shape, x.dtype.name) for x in inputs]}"
         if key not in self._programs:
             function = functools.partial(function_of(self.table, op, "PyTorch"), **params)
@@ -61,7 +61,7 @@ class ExecuTorch:
             results = self._programs[key][1].execute([t for t in tensors if t is not None])
         except RuntimeError as error:
             raise _decline(error) from None
-        return [self._array(y) for y in results]
+        return [self._make_array(y) for y in results]
 
     def _lower(self, function: Callable[..., Any], tensors: Sequence[Any]) -> bytes:
         """The program of one call of `function`, its parameters fixed. Raises Unsupported where there is none."""
@@ -92,13 +92,13 @@ class ExecuTorch:
         except RuntimeError as error:
             raise _decline(error) from None
 
-    def _tensor(self, x: Array) -> Any:
+    def _make_tensor(self, x: Array) -> Any:
         own = np.array(x, order="C", copy=True).reshape(x.shape)
         if own.dtype.name == BFLOAT16:
             return self._torch.from_numpy(own.view(np.int16)).view(self._torch.bfloat16)
         return self._torch.from_numpy(own)
 
-    def _array(self, y: Any) -> Array:
+    def _make_array(self, y: Any) -> Array:
         if not isinstance(y, self._torch.Tensor):
             return np.asarray(y)
         own = y.detach().clone().contiguous()  # results lie in memory of the program

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 
-def _correct(beta: float, step: int) -> float:
+def _correct_bias(beta: float, step: int) -> float:
     """1 - beta^step where each of the two is a float32, as an exported optimiser has them."""
     return float(np.float32(1) - np.float32(beta) ** np.float32(step))
 
@@ -20,8 +20,8 @@ def step_with_rounded_corrections(
     """Take one step of AdamW whose corrections of bias are rounded to float32."""
     m = beta1 * exp_avg + (1 - beta1) * grad
     v = beta2 * exp_avg_sq + (1 - beta2) * (grad * grad)
-    size = np.sqrt(v / _correct(beta2, step)) + eps
-    return param * (1 - lr * weight_decay) - lr * (m / _correct(beta1, step)) / size, m, v
+    size = np.sqrt(v / _correct_bias(beta2, step)) + eps
+    return param * (1 - lr * weight_decay) - lr * (m / _correct_bias(beta1, step)) / size, m, v
 
 
 def step_adam_with_rounded_corrections(

@@ -32,14 +32,11 @@ def verify_command(
     certificate, signer = certificates.read_certificate(file)
     if fingerprint and fingerprint != signer:
         raise UsageError(f"{file} is signed by {signer}, expected {fingerprint}: ask who published it.")
-    click.echo("\n".join([f"signed by {signer}; compare that with what its author publishes", *_indent(certificate)]))
+    click.echo(f"signed by {signer}; compare that with what its author publishes")
+    click.echo("\n".join(f"  {line}" for line in certificates.describe_certificate(certificate)))
     if badge is not None:
         certificates.write_badge(badge, certificate)
     return _run_again(certificate, backend, share, draw_seed(seed), file) if backend else 0
-
-
-def _indent(certificate: certificates.Certificate) -> list[str]:
-    return [f"  {line}" for line in certificates.describe_certificate(certificate)]
 
 
 def _run_again(certificate: certificates.Certificate, backend: str, share: float, number: int, file: Path) -> int:

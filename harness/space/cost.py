@@ -89,7 +89,8 @@ def _drifts(case: Case, op: Op) -> bool:
     """Whether a product is past the largest number, where it may stay infinite, or errs to one side at each step."""
     if op.partials is None or case.dtype not in FLOATS or case.fill in NOT_FINITE:
         return False
-    inputs = [inputs_of(case, op)[name] for name in op.tensors]
+    values = inputs_of(case, op)
+    inputs = [values[name] for name in op.tensors]
     with np.errstate(all="ignore"):
         beyond = any(bool((v > DTYPES[case.dtype].max).any()) for v in op.partials(*inputs, **case.kwargs))
     return beyond or (case.fill == "close" and inputs[0].size > MAX_CLOSE_FACTORS)
