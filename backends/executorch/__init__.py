@@ -82,7 +82,7 @@ class ExecuTorch:
                 )
                 return bytes(edge.to_executorch().buffer)
             except Exception as error:  # of some twenty classes: what the exporters cannot take apart
-                raise Unsupported(f"it cannot be lowered: {type(error).__name__}: {_first_line(error)}") from None
+                raise Unsupported(f"it cannot be lowered: {type(error).__name__}: {_take_first_line(error)}") from None
 
     def _load(self, buffer: bytes) -> tuple[Any, Any]:
         """The program, which its method needs as long as it lives, and the method."""
@@ -111,11 +111,11 @@ class ExecuTorch:
 
 def _decline(error: RuntimeError) -> Exception:
     """The runtime's error, as a refusal where it says that it has no kernel for this."""
-    words = _first_line(error)
+    words = _take_first_line(error)
     return Unsupported(f"ExecuTorch: {words}") if DECLINED.search(words) else error
 
 
-def _first_line(error: Exception) -> str:
+def _take_first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,24 +26,14 @@ def step_with_rounded_corrections(
 
 
 def step_adam_with_rounded_corrections(
-    param: Any, grads: Any, exp_avg: Any, exp_avg_sq: Any, *, weight_decay: float, step: int, **rates: float
-) -> tuple[Any, Any, Any]:
-    """Take the steps of Adam, whose decay is part of the gradient."""
+    param: Any, grads: Any, exp_avg: Any, exp_avg_sq: Any, *, weight_decay: float, step: int, decoupled: bool = False,
+    **rates: float,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Take the steps of Adam, whose decay is part of the gradient; `decoupled`: of AdamW, whose decay is beside it."""
     for i in range(len(grads)):
-        grad = grads[i] + weight_decay * param
+        grad, beside = (grads[i], weight_decay) if decoupled else (grads[i] + weight_decay * param, 0.0)
         param, exp_avg, exp_avg_sq = step_with_rounded_corrections(
-            param, grad, exp_avg, exp_avg_sq, weight_decay=0.0, step=step + i, **rates
-        )
-    return param, exp_avg, exp_avg_sq
-
-
-def step_adamw_with_rounded_corrections(
-    param: Any, grads: Any, exp_avg: Any, exp_avg_sq: Any, *, step: int, **rates: float
-) -> tuple[Any, Any, Any]:
-    """Take the steps of AdamW, one after another."""
-    for i in range(len(grads)):
-        param, exp_avg, exp_avg_sq = step_with_rounded_corrections(
-            param, grads[i], exp_avg, exp_avg_sq, step=step + i, **rates
+            param, grad, exp_avg, exp_avg_sq, weight_decay=beside, step=step + i, **rates
         )
     return param, exp_avg, exp_avg_sq
 
@@ -50,7 +41,7 @@ def step_adamw_with_rounded_corrections(
 ROUNDED_CORRECTIONS = {
     "opt_step_adamw": step_with_rounded_corrections,
     "opt_steps_adam": step_adam_with_rounded_corrections,
-    "opt_steps_adamw": step_adamw_with_rounded_corrections,
+    "opt_steps_adamw": partial(step_adam_with_rounded_corrections, decoupled=True),
 }
 
 

@@ -121,8 +121,8 @@ def run(settings: Settings) -> int:
         )
         if stop is not None:
             raise stop
-    if signing_key is not None:
-        _certify(settings, header, file.results, signing_key)
+    if settings.certify is not None and signing_key is not None:
+        _certify(settings.certify, settings.backends[0], header, file.results, signing_key)
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
@@ -135,9 +135,8 @@ def _write_coverage(file: ResultsFile, header: Header, folders: Sequence[str]) -
     return covered
 
 
-def _certify(settings: Settings, header: Header, results: Sequence[Result], key: certificate.SigningKey) -> None:
+def _certify(path: Path, backend: str, header: Header, results: Sequence[Result], key: certificate.SigningKey) -> None:
     """Write the certificate of a run of one backend, and say how it is checked."""
-    path, backend = settings.certify or Path(), settings.backends[0]
     certificate.write_certificate(path, certificate.make_certificate(header, results, hash_files(backend)), key)
     print(f"{path}: `opproof verify {path} -b {backend}` checks it")
 
