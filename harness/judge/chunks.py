@@ -20,7 +20,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.chunk_screen import Screen, SuspectElement, split_array
 from opproof.harness.judge.gradient import Rules
-from opproof.harness.judge.judgement import Judgement, find_missing, is_stale, judge
+from opproof.harness.judge.judgement import Judgement, find_largest_ulp, find_missing, is_stale, judge
 from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.axes import Shape
 from opproof.harness.reference.chunks.blocks import (
@@ -58,7 +58,8 @@ def judge_in_slices(posed: Question, answer: Outputs, rules: Rules, room: ChunkP
     suspected, unsettled = _judge_suspects(asked, screens)
     first = [*{id(s): s for slices in drawn.values() for s in slices}.values()]
     summed = _sum_up(answer, first, suspected, screens, unsettled)
-    return replace(summed, left_out=find_missing(posed, answer))
+    ulp = find_largest_ulp((name, screen.ulp) for name, screen in screens.items())
+    return replace(summed, left_out=find_missing(posed, answer), ulp=ulp)
 
 
 def _draw_slices(asked: LargeAnswer) -> dict[str, list[JudgedSlice]]:

@@ -19,6 +19,7 @@ from opproof.cases._fills.exhaustive import is_part
 from opproof.cases._layouts import cotangent_layout, layouts_of
 from opproof.core.arrays import Array, has_same_bits
 from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.ulp import WorstUlp, find_worst_ulp
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import of_the_draw, waive_by_alternatives
@@ -39,7 +40,7 @@ from opproof.harness.reference.error_scale import measure_shared_bias
 from opproof.harness.reference.expected import evaluate_expected, expected_of
 from opproof.harness.reference.question import Expected, Question, make_question, name_outputs
 from opproof.reference_ops import Trait
-from opproof.reports import Worst
+from opproof.reports import Ulp, Worst
 
 __all__ = ["JudgedTensor", "Judgement", "Rules", "describe_element", "judge", "number"]
 
@@ -53,6 +54,7 @@ class JudgedTensor:
     expected: Expected
     comparison: Comparison
     figures: ArrayStatistics
+    dtype: str = ""  # of what came; empty where errors are no ULP, as beside an estimate
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Judgement:
     share: float | None = None  # of a failing tensor's elements that are to be finite, how many fail; the largest such
     zeros: bool = False  # nothing but zeros came, and more was expected
     worst: Worst | None = None
+    ulp: Ulp | None = None
     tensors: tuple[JudgedTensor, ...] = ()  # of a wrong answer, for the diagnosis
     left_out: tuple[str, ...] = ()  # outputs that did not come, and need not
     stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
@@ -190,12 +193,25 @@ def make_passing_judgement(tensors: Sequence[JudgedTensor], failing: Sequence[Ju
         units=units,
         limit=float(comparison.limit[index]),
         worst=describe_element(farthest, index) if failing or units > 0 else None,
+        ulp=find_largest_ulp((j.name, _find_worst_ulp(j)) for j in tensors),
         figures=max((j.figures for j in tensors), key=lambda f: -1.0 if f.rms is None else f.rms),
         nonfinite=sum(int(np.count_nonzero(_find_nonfinite(j))) for j in failing),
         finite_units=max((_measure_finite_units(j) for j in failing), default=0.0),
         share=max(map(_share, failing), default=0.0),
         zeros=bool(failing) and all(not j.got.any() and j.expected.values.any() for j in failing),
     )
+
+
+def _find_worst_ulp(judged: JudgedTensor) -> WorstUlp | None:
+    comparison = judged.comparison
+    return find_worst_ulp(judged.got, judged.expected.values, judged.dtype, comparison.passed, comparison.bound)
+
+
+def find_largest_ulp(worst: Iterable[tuple[str, WorstUlp | None]]) -> Ulp | None:
+    """The largest error in ULP of some tensors, by their names; None where none is of floats."""
+    found = [(name, *one) for name, one in worst if one is not None]
+    name, size, index = max(found, key=lambda one: one[1], default=("", 0.0, ()))
+    return Ulp(size=number(float(f"{size:.4g}")), tensor=name, index=index) if found else None
 
 
 def _find_nonfinite(judged: JudgedTensor) -> NDArray[np.bool_]:
@@ -251,12 +267,15 @@ def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> t
     )
     saves_few = not forward and _saves_few_numbers(posed)
 
-    def measure(i: int, name: str, a: Array, e: Expected, c: Comparison) -> ArrayStatistics:
-        alone = _find_independent_axes(axes, name, a)
-        return measure_array(a, e, c, posed.dtype_of(i), alone, repeated=repeated, saves_few=saves_few)
+    estimated = not forward and posed.op.vjp is None
+
+    def measure(i: int, name: str, a: Array, e: Expected, c: Comparison) -> JudgedTensor:
+        alone, dtype = _find_independent_axes(axes, name, a), posed.dtype_of(i)
+        figures = measure_array(a, e, c, dtype, alone, repeated=repeated, saves_few=saves_few)
+        return JudgedTensor(name, a, e, c, figures, "" if estimated else dtype)
 
     return tuple(
-        JudgedTensor(str(n), a, e, c, measure(i, str(n), a, e, c))
+        measure(i, str(n), a, e, c)
         for i, (n, a, e, c) in enumerate(
             zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
         )

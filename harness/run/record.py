@@ -72,6 +72,7 @@ def fields_of_judgement(judgement: Judgement) -> dict[str, Any]:
         "verdict": judgement.verdict,
         "units": None if judgement.units is None else number(round(judgement.units, 4)),
         "limit": _round_units(judgement.limit),
+        "ulp": judgement.ulp,
         "rms": _round_units(figures.rms),
         "bias": _round_units(figures.bias),
         "rounding": figures.rounding,
