@@ -163,7 +163,8 @@ def _check_numbers(record: Result) -> Result:
     """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
     worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
     ulp = () if record.ulp is None else (record.ulp.size,)
-    for value in (record.units, record.finite_units, *worst, *ulp):
+    share = () if record.standard is None else (record.standard.share,)
+    for value in (record.units, record.finite_units, *worst, *ulp, *share):
         if isinstance(value, str) and value not in ("nan", "inf", "-inf"):
             raise msgspec.ValidationError(f"expected a number, nan, inf or -inf, got {value[:40]!r}")
     return record

@@ -5,13 +5,14 @@ import pytest
 from _runs import opproof
 
 from opproof.cases import Case
+from opproof.cases._chunks import make_chunks
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.reference.question import make_question
-from opproof.harness.run.finish import rank_ranges
-from opproof.harness.run.plan import Selection, make_chunks, select_cases
+from opproof.harness.run.plan import Selection, select_cases
 from opproof.reference_ops import load
 from opproof.reports import read_results
+from opproof.reports.ranges import rank_ranges
 
 WRONG_AT = """
 import numpy as np
@@ -82,7 +83,7 @@ def test_the_one_wrong_number_is_found_and_named(tmp_path, capsys):
     rows = (out / "ranges.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 65
     assert rows[1].endswith(",2.34375,true")
-    assert sum(r.parts for r in rank_ranges(results)) == 64
+    assert sum(r.parts for r in rank_ranges(results, lambda _: (0.0,))) == 64
     assert opproof(capsys, "run", "--resume", out, "-j", 1, "--quiet")[0] == 1
 
 
