@@ -243,7 +243,8 @@ class _Sizes:
         """Outputs of the sizes of all inputs, that of the input `largest` its largest everywhere."""
         given = {n: v if v is None else np.maximum(np.abs(v), self.tiny) for n, v in self.call.inputs.items()}
         if largest:
-            given[largest] = np.full_like(given[largest], np.max(given[largest], initial=self.tiny))
+            sizes = np.asarray(given[largest])
+            given[largest] = np.full_like(sizes, np.max(sizes, initial=self.tiny))
         return self.call.evaluate(*given.values())[self.number]
 
 
