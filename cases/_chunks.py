@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from opproof.cases._case import Case
-from opproof.cases._fills.exhaustive import EVERY, PAIR_BITS, PAIRS, width_of
+from opproof.cases._fills.exhaustive import EVERY, PAIR_BITS, PAIRS, draw_every, is_part, part_of, width_of
 from opproof.cases._registry import cases_of
 from opproof.core.dtypes import DTYPES, FLOATS
 from opproof.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from opproof.reference_ops import Op
 
 #: Numbers in a chunk, where a binade has so many: a judge's memory and a backend's seconds stay small.
 CHUNK = 2**18
@@ -22,16 +18,20 @@ CHUNK = 2**18
 PAIRS_OF_CHUNK = 2**18
 
 
-def make_chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
-    """The chunks of an operator of one tensor or two, of `dtypes` or of all that its rows have. Raises UsageError."""
+def make_chunks(
+    op: str, rows: Mapping[str, Sequence[str]], dtypes: Sequence[str], *, pairs: bool = False
+) -> Iterator[Case]:
+    """The chunks of an operator, of `dtypes` or of all that its rows have, and of `pairs`. Raises UsageError."""
     if "f64" in dtypes:
         raise UsageError(
             "f64 has 2^64 numbers, more than can be tried: give --level exhaustive --dtype f32, f16, bf16."
         )
-    for case in cases_of(op.name, "standard", op.rows):
+    for case in cases_of(op, "standard", rows):
         if case.fill == EVERY and len(case.tensors) == 1 and (not dtypes or case.dtype in dtypes):
             yield from _make_parts(case)
-    yield from _make_parts_of_pairs(op, dtypes)
+    plain = next((c for c in cases_of(op, "smoke", rows) if pairs and len(c.tensors) == 2), None)
+    if plain is not None:
+        yield from _make_parts_of_pairs(plain, dtypes)
 
 
 def _make_parts(case: Case) -> Iterator[Case]:
@@ -46,15 +46,31 @@ def _make_parts(case: Case) -> Iterator[Case]:
         yield replace(case, tensors=((name, chunk),), fill=f"{EVERY}:{k}/{parts}")
 
 
-def _make_parts_of_pairs(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
-    """Parts of all pairs that two tensors may hold, of an operator that has a result for each."""
-    plain = next((c for c in cases_of(op.name, "smoke", op.rows) if op.facts["PAIRS"] and len(c.tensors) == 2), None)
-    if plain is None:
-        return
+def _make_parts_of_pairs(plain: Case, dtypes: Sequence[str]) -> Iterator[Case]:
+    """Parts of all pairs that the two tensors of a case may hold."""
     parts = 2 ** (2 * PAIR_BITS) // PAIRS_OF_CHUNK
     shape = (PAIRS_OF_CHUNK >> PAIR_BITS, 2**PAIR_BITS)
+    tensors = tuple((tensor, shape) for tensor, _ in plain.tensors)
     for name in dtypes or FLOATS:
         if name in FLOATS and width_of(DTYPES[name]) == PAIR_BITS:
             for k in range(1, parts + 1):
-                tensors = tuple((tensor, shape) for tensor, _ in plain.tensors)
-                yield Case(op=op.name, tensors=tensors, dtype=name, fill=f"{PAIRS}:{k}/{parts}")
+                yield Case(op=plain.op, tensors=tensors, dtype=name, fill=f"{PAIRS}:{k}/{parts}")
+
+
+def range_of(text: str) -> tuple[str, int, float] | None:
+    """What tells the range of a chunk from others, how many chunks that has, and its number nearest to zero.
+
+    A range is of one sign and one binade, of pairs that of the first number. None of another case.
+    """
+    if f"fill={EVERY}:" not in text and f"fill={PAIRS}:" not in text:  # sooner told than read
+        return None
+    case = Case.parse(text)
+    if not is_part(case.fill):
+        return None
+    part, parts = part_of(case.fill)
+    dtype = DTYPES[case.dtype]
+    each, binade = 2 ** width_of(dtype) // parts, 2 ** (dtype.digits - 1)  # numbers of a chunk, and of a range
+    number = (part - 1) * each // binade
+    first = number * binade // each
+    low = float(draw_every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])
+    return f"{replace(case, fill=case.fill.partition(':')[0])} {number}", max(1, binade // each), low

@@ -6,12 +6,10 @@ Chunks are of one sign and one binade each, so that a record's worst element is 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from opproof.cases import Case
-from opproof.cases._fills.exhaustive import EVERY, PAIRS, draw_every, is_pairs, is_part, part_of, width_of
-from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import FAILED
 from opproof.reports._record import Result
 from opproof.reports._text import format_count
@@ -38,28 +36,38 @@ class Range:
     failed: bool
 
 
-def rank_ranges(results: Iterable[Result], find_inputs: Callable[[Result], Sequence[float]]) -> list[Range]:
+#: Of the id of a chunk what tells its range from others, how many chunks that has, and its number nearest to zero; None
+#: of another case.
+RangeOf = Callable[[str], tuple[str, int, float] | None]
+
+
+def rank_ranges(
+    results: Iterable[Result], range_of: RangeOf, find_inputs: Callable[[Result], Sequence[float]]
+) -> list[Range]:
     """The worst input of every range that records of chunks tell of, the worst range first.
 
     `find_inputs` draws the inputs at the worst element of a record again. Of pairs a range is one of the first number.
     """
-    worst: dict[tuple[str, ...], tuple[Result, int, int]] = {}
+    worst: dict[tuple[str, ...], tuple[Result, int, int, float]] = {}
     for result in results:
-        if f"fill={EVERY}:" not in result.case and f"fill={PAIRS}:" not in result.case:  # sooner told than read
+        found = range_of(result.case)
+        if found is None or result.units is None:
             continue
-        case = Case.parse(result.case)
-        if not is_part(case.fill) or result.units is None:
-            continue
-        part, parts = part_of(case.fill)
-        each = 2 ** width_of(DTYPES[case.dtype]) // parts  # numbers of a chunk
-        number = (part - 1) * each // 2 ** (DTYPES[case.dtype].digits - 1)
-        unpart = str(replace(case, fill=case.fill.partition(":")[0]))
-        key = (unpart, result.backend, result.mode, str(number))
-        before, tried, _ = worst.get(key, (result, 0, 0))
+        name, of, low = found
+        key = (name, result.backend, result.mode)
+        before, tried, *_ = worst.get(key, (result, 0, 0, 0.0))
         farther = result if _error_size_of(result) > _error_size_of(before) else before
-        worst[key] = (farther, tried + 1, max(1, 2 ** (DTYPES[case.dtype].digits - 1) // each))
-    found = [_range_of(result, tried, of, find_inputs) for result, tried, of in worst.values()]
-    return sorted(found, key=lambda r: (not r.failed, -r.units))
+        worst[key] = (farther, tried + 1, of, low)
+    ranges = [_make_range(result, tried, of, low, find_inputs) for result, tried, of, low in worst.values()]
+    return sorted(ranges, key=lambda r: (not r.failed, -r.units))
+
+
+def _make_range(
+    result: Result, tried: int, of: int, low: float, find_inputs: Callable[[Result], Sequence[float]]
+) -> Range:
+    x = (math.nan,) if result.worst is None else tuple(find_inputs(result))
+    failed, units = _error_size_of(result)
+    return Range(result.op, result.backend, result.mode, result.dtype, low, tried, of, units, x, failed)
 
 
 def render_lines(found: Sequence[Range]) -> list[str]:
@@ -93,34 +101,16 @@ def _error_size_of(result: Result) -> tuple[bool, float]:
     return result.verdict in FAILED, float(result.units) if result.units is not None else 0.0
 
 
-def _range_of(result: Result, tried: int, of: int, find_inputs: Callable[[Result], Sequence[float]]) -> Range:
-    case = Case.parse(result.case)
-    x = (math.nan,) if result.worst is None else tuple(find_inputs(result))
-    failed, units = _error_size_of(result)
-    return Range(result.op, result.backend, result.mode, case.dtype, _low_of(case), tried, of, units, x, failed)
+def describe_estimate(counts: Sequence[tuple[str, int, int, float]], jobs: int) -> str:
+    """What a run of every number has before it.
 
-
-def _low_of(case: Case) -> float:
-    """The smallest number of the chunk's range: that of the range's first chunk."""
-    dtype = DTYPES[case.dtype]
-    part, parts = part_of(case.fill)
-    each = 2 ** width_of(dtype) // parts
-    first = (part - 1) * each // 2 ** (dtype.digits - 1) * 2 ** (dtype.digits - 1) // each
-    return float(draw_every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])
-
-
-def describe_estimate(counts: Sequence[tuple[Case, int, float]], jobs: int) -> str:
-    """What a run of every number has before it: of each kind of chunk one, how many there are and seconds of one."""
-    chunks = sum(count for _, count, _ in counts)
-    pairs = sum(_numbers_of(case) * count for case, count, _ in counts if is_pairs(case.fill))
-    numbers = sum(_numbers_of(case) * count for case, count, _ in counts if not is_pairs(case.fill))
-    hours = sum(count * seconds for _, count, seconds in counts) / 3600
-    tried = [f"{n:,} {what}" for n, what in ((numbers, "numbers"), (pairs, "pairs of numbers")) if n]
-    here = f"{hours:.2g} CPU hours of judging as measured here"
+    Of each kind of chunk: what it holds, how many of them, the number of chunks, and seconds of one.
+    """
+    held = Counter[str]()
+    for what, size, count, _ in counts:
+        held[what] += size * count
+    hours = sum(count * seconds for *_, count, seconds in counts) / 3600
+    tried = " and ".join(f"{n:,} {what}" for what, n in held.items())
+    records = format_count(sum(count for *_, count, _ in counts), "record")
     at_once = f"{hours / jobs:.2g} hours with {format_count(jobs, 'job')}; the backend's own time comes to it"
-    return f"{format_count(chunks, 'record')}, {' and '.join(tried)}: {here}, {at_once}"
-
-
-def _numbers_of(case: Case) -> int:
-    """How many elements a chunk has."""
-    return max(math.prod(shape) for shape in case.shapes.values())
+    return f"{records}, {tried}: {hours:.2g} CPU hours of judging as measured here, {at_once}"

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from opproof.cases import Case
+from opproof.cases._chunks import range_of
 from opproof.core.errors import UsageError
 from opproof.core.system import uncollected
 from opproof.core.verdicts import OPEN, Mode, Verdict
@@ -68,7 +69,7 @@ def finish(
     found = make_findings(known, results)
     remarks = Remarks(tuple(complaints), tuple(find_ledger_errors(found, results, today, extent=extent)), tuple(notes))
     folders = tuple(header.options.get("selection", {}).get("folders", ()))
-    worst = rank_ranges(results, lambda result: _inputs_of(result, folders))
+    worst = rank_ranges(results, range_of, lambda result: _inputs_of(result, folders))
     text = terminal.format_summary(header, results, folder=folder)
     try:
         _write_reports(folder, header, results, remarks)

@@ -82,7 +82,8 @@ def select_cases(selection: Selection) -> list[Case]:
     elif selection.case_files:
         chosen = _read_listed(selection)
     elif selection.level == EXHAUSTIVE:
-        chosen = [c for op in select_operators(selection) for c in make_chunks(op, selection.dtypes)]
+        of = [(op.name, op.rows, selection.dtypes, op.facts["PAIRS"]) for op in select_operators(selection)]
+        chosen = [c for name, rows, dtypes, pairs in of for c in make_chunks(name, rows, dtypes, pairs=pairs)]
     else:
         chosen = _take_turns(
             [c for c in cases_of(op.name, selection.level, op.rows) if any(is_asked(c, op, mode) for mode in MODES)]

@@ -20,6 +20,7 @@ from types import FrameType
 
 from opproof.backends.load import hash_files
 from opproof.cases import Case
+from opproof.cases._fills.exhaustive import is_pairs, is_part
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, Stopped, UsageError
 from opproof.core.system import describe_host, uncollected
@@ -40,6 +41,7 @@ from opproof.harness.run.hardening import warn_unguarded
 from opproof.harness.run.hosts.start import apply_capabilities
 from opproof.harness.run.plan import (
     DeclinedOperators,
+    Selection,
     draw_task_lists,
     iterate_ahead,
     keep_cases,
@@ -106,8 +108,7 @@ def run(settings: Settings) -> int:
             command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
             tasks = TaskLists(planned, lists, known, settings, declined)
-            if settings.selection.level == EXHAUSTIVE and not settings.selection.cases:
-                sys.stderr.write(f"opproof: {_estimate(planned, {key_of(r) for r in done}, limits.jobs)}.\n")
+            _tell_estimate(settings.selection, planned, done, limits.jobs)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
             header = _write_coverage(file, header, settings.selection.folders)
@@ -133,11 +134,12 @@ def run(settings: Settings) -> int:
     return status
 
 
-def _estimate(planned: Sequence[Task], done: Collection[tuple[str, str, str]], jobs: int) -> str:
-    """What is before a run of every number: of each operator, dtype and mode one chunk is judged here."""
+def _tell_estimate(selection: Selection, planned: Sequence[Task], done: Sequence[Result], jobs: int) -> None:
+    """Say what is before a run of every number: of each operator, dtype and mode one chunk is judged here."""
     kinds: dict[tuple[str, str, str], list[Task]] = {}
-    for task in planned:
-        if key_of(task) not in done:
+    finished = {key_of(r) for r in done}
+    for task in planned if selection.level == EXHAUSTIVE and not selection.cases else ():
+        if key_of(task) not in finished:
             kinds.setdefault((op_name_of(task), Case.parse(task.case).dtype, task.mode), []).append(task)
     counts = []
     for some in kinds.values():
@@ -146,8 +148,10 @@ def _estimate(planned: Sequence[Task], done: Collection[tuple[str, str, str]], j
         posed = make_question(case, op_of(case.op, task.ops), Mode(task.mode)).case_data
         expected = evaluate_expected(posed)
         judge(posed, Outputs([None if e is None else e.values for e in expected]), Rules(), expected)
-        counts.append((case, len(some), time.process_time() - started))
-    return describe_estimate(counts, jobs)
+        what = "pairs of numbers" if is_pairs(case.fill) else "numbers"
+        counts.append((what, max(map(math.prod, case.shapes.values())), len(some), time.process_time() - started))
+    if counts:
+        sys.stderr.write(f"opproof: {describe_estimate(counts, jobs)}.\n")
 
 
 def _write_coverage(file: ResultsFile, header: Header, folders: Sequence[str]) -> Header:
@@ -434,8 +438,10 @@ def find_deltas(
         task = by_key.get(key_of(result))
         if task is None or result.verdict not in FAILED - _SLOW or spent > seconds:
             continue
-        neighbours = _CalledNeighbours(run, task, known, had)
         case = Case.parse(result.case)
+        if is_part(case.fill):  # a smaller one has other numbers, and not the wrong one
+            continue
+        neighbours = _CalledNeighbours(run, task, known, had)
         delta = find_delta(case, op_of(case.op, task.ops), neighbours.fails)
         spent += neighbours.seconds
         if delta is not None:

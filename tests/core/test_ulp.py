@@ -1,4 +1,4 @@
-"""ULP: their size at powers of two, below the normal numbers and past the last; what is an error of none, and of which."""
+"""ULP: their size at powers of two, below the normal numbers and past the last; errors of what is no number."""
 
 import numpy as np
 import pytest

@@ -5,7 +5,8 @@ import pytest
 from _runs import opproof
 
 from opproof.cases import Case
-from opproof.cases._chunks import make_chunks
+from opproof.cases._chunks import make_chunks as chunks_of
+from opproof.cases._chunks import range_of
 from opproof.core.errors import CaseError, UsageError
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.reference.question import make_question
@@ -30,6 +31,10 @@ def forward(op, inputs, params):
         y = np.exp(x.astype(np.float64)).astype(x.dtype)
         return np.where(x == x.dtype.type(2.34375), y * x.dtype.type(1.25), y)
 """
+
+
+def make_chunks(op, dtypes):
+    return chunks_of(op.name, op.rows, dtypes, pairs=op.facts["PAIRS"])
 
 
 def drawn(case):
@@ -83,7 +88,7 @@ def test_the_one_wrong_number_is_found_and_named(tmp_path, capsys):
     rows = (out / "ranges.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 65
     assert rows[1].endswith(",2.34375,true")
-    assert sum(r.parts for r in rank_ranges(results, lambda _: (0.0,))) == 64
+    assert sum(r.parts for r in rank_ranges(results, range_of, lambda _: (0.0,))) == 64
     assert opproof(capsys, "run", "--resume", out, "-j", 1, "--quiet")[0] == 1
 
 
