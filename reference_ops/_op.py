@@ -43,6 +43,7 @@ FACTS: dict[str, Any] = {
     "TWIN_ERRS": (),  # rows, without dtype, that PyTorch itself has wrong: docs/reference/defects/torch.md
     "BEYOND": False,  # what it gives outside of its domain is judged too: `every` number is tried there as well
     "SIGNATURE": "",  # its tensors' axes by name (docs/explanation/space.md); "(...)" of each, if unstated
+    "PAIRS": False,  # every pair of numbers has a result by definition: of 16 bits all are tried at level exhaustive
     "SIGNED_ZEROS": False,  # IEEE 754-2019 defines the signs of its zeros, which forward has
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }

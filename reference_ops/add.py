@@ -15,6 +15,7 @@ ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts")
+PAIRS = True
 SIGNED_ZEROS = True
 KINDS = ("float8", "signed", "unsigned")
 NEIGHBOURS = ("sub",)

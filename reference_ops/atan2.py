@@ -17,6 +17,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import nearest, unbroadcast
 
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+PAIRS = True
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

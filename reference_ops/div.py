@@ -13,6 +13,7 @@ from opproof.reference_ops._arrays import rounding, unbroadcast
 
 ANALYTIC = True
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+PAIRS = True
 SIGNED_ZEROS = True
 
 

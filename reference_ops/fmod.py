@@ -21,6 +21,7 @@ EXACT = ("forward",)
 TRIVIAL = {"vjp": ("copy",)}
 TWIN_ERRS = ("a=9x33;b=9x33;fill=limits",)  # NaN where the quotient overflows
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+PAIRS = True
 SIGNED_ZEROS = True
 KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("remainder",)

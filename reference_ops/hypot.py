@@ -15,6 +15,7 @@ from opproof.core.arrays import Array
 from opproof.reference_ops._arrays import nearest, unbroadcast
 
 TRAITS = ("pointwise", "broadcasts")
+PAIRS = True
 NEIGHBOURS = ("maximum",)
 
 

@@ -14,6 +14,7 @@ from opproof.reference_ops._arrays import unbroadcast
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("pointwise", "broadcasts")
+PAIRS = True
 SIGNED_ZEROS = True
 KINDS = ("float8", "signed", "unsigned")
 

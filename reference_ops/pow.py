@@ -19,6 +19,7 @@ from opproof.reference_ops._arrays import unbroadcast
 
 ANALYTIC = True
 TRAITS = ("pointwise", "broadcasts")
+PAIRS = True
 
 
 def domain(shapes: dict[str, tuple[int, ...]], *, exponent: float | None = None, **params: Any) -> dict[str, Any]:

@@ -22,6 +22,27 @@ class Worst:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ulp:
+    """The largest error in units in the last place of the tensor's own dtype, as core/ulp.py defines them."""
+
+    size: float | str
+    tensor: str  # name of the output, or of the input whose gradient it is
+    index: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandardVerdict:
+    """What a standard says of a record (--profile): no verdict of ours, and of no weight in it."""
+
+    verdict: str  # within its limit, beyond it, or silent: it says nothing
+    share: float | str | None = None  # of what it allows, how much the farthest element takes
+    limit: str = ""  # in words
+    clause: str = ""
+    tensor: str = ""  # where that element is
+    index: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
     """A tensor that the backend was given, in numbers; those of the finite elements are None where there is none."""
 
@@ -81,6 +102,8 @@ class Result:
     verdict: Verdict
     units: float | str | None = None  # largest error in units of honest rounding, as a share of what is allowed there
     limit: float | None = None  # how many units are allowed there; 0 where the bits must be met
+    ulp: Ulp | None = None  # of the elements that were held to their bound; None where no float was
+    standard: StandardVerdict | None = None  # None without --profile, and of what was not judged
     rms: float | None = None  # of the units of a whole array, the largest such; None of few elements
     bias: float | None = None  # the mean of its signed units, positive away from zero
     declared: str = ""  # by which lower precision, or rounding, the backend asked to be judged, in words

@@ -125,6 +125,8 @@ def _share(records: Sequence[Result], texts: Texts, brief: bool) -> None:
                 assign(r, "worst", None)
             if r.judging is not None:
                 assign(r, "judging", None)
+            if r.ulp is not None:
+                assign(r, "ulp", None)
             if r.finite_units:
                 assign(r, "finite_units", 0.0)
             if r.share is not None:
@@ -160,7 +162,9 @@ def _parse_json(line: bytes) -> Any:
 def _check_numbers(record: Result) -> Result:
     """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
     worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
-    for value in (record.units, record.finite_units, *worst):
+    ulp = () if record.ulp is None else (record.ulp.size,)
+    share = () if record.standard is None else (record.standard.share,)
+    for value in (record.units, record.finite_units, *worst, *ulp, *share):
         if isinstance(value, str) and value not in ("nan", "inf", "-inf"):
             raise msgspec.ValidationError(f"expected a number, nan, inf or -inf, got {value[:40]!r}")
     return record

@@ -124,6 +124,23 @@ def place(tensor: str, index: Iterable[int]) -> str:
     return f"{format_line(tensor)}[{', '.join(map(str, index))}]"
 
 
+def describe_ulp(result: Result) -> str:
+    """The largest error in ULP and its element: 1.47 at y[4, 9]; empty where there is none."""
+    u = result.ulp
+    if u is None:
+        return ""
+    return number(u.size, 3) + (f" at {place(u.tensor, u.index)}" if float(u.size) > 0 else "")
+
+
+def describe_standard(result: Result) -> str:
+    """The error by a standard; empty without a limit: 0.49 times the limit (3 ulp) at y[4, 9]"""
+    s = result.standard
+    if s is None or s.share is None:
+        return ""
+    said = f"{number(s.share, 3)} times the limit ({s.limit})"
+    return said + (f" at {place(s.tensor, s.index)}" if float(s.share) > 0 else "")
+
+
 def escape_cell(text: str, most: int = 200) -> str:
     """Text in Markdown: no HTML, no table cell's end, no emphasis, no @mention and no #reference."""
     short = format_line(text)

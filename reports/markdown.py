@@ -26,6 +26,8 @@ from opproof.reports._text import (
     describe_backend,
     describe_coverage,
     describe_host,
+    describe_standard,
+    describe_ulp,
     escape_cell,
     format_array_figures,
     format_count,
@@ -37,6 +39,7 @@ from opproof.reports._text import (
 )
 from opproof.reports.capabilities import format_matrix, make_matrices
 from opproof.reports.causes import find_causes, format_heading
+from opproof.reports.profiles import table as profiles
 
 #: Sentences about the run as a whole, at most; the page has all.
 _MAX_REMARKS = 20
@@ -61,8 +64,8 @@ def render(header: Header, results: Sequence[Result], *, remarks: Sequence[str] 
     )
     top = f"### {_MARKS[worst]} opproof: {escape_cell(summarise_run(header, results, rows), 1500)}"
     own = describe_provisos(results), rounding.describe_rounding(results), declared.describe_declared(results)
-    computed = implementations.describe_implementations(results)
-    told = [text for text in (*own, computed, *remarks[:_MAX_REMARKS]) if text]
+    computed, standard = implementations.describe_implementations(results), profiles.describe_profile(header, results)
+    told = [text for text in (standard, *own, computed, *remarks[:_MAX_REMARKS]) if text]
     blocks = [top, *(escape_cell(text, 1500) for text in told), *_format_backends(header, results)]
     blocks += _format_capabilities(header, results)
     room = limit - sum(_measure_size(b) for b in blocks) - 400  # for the lines that say what was left out
@@ -75,6 +78,7 @@ def render(header: Header, results: Sequence[Result], *, remarks: Sequence[str] 
     lists = {
         "Harness errors, opproof's own fault": _format_reasons(results, ResultKind.HARNESS_ERROR),
         "Known failures": _format_reasons(results, ResultKind.KNOWN),
+        "Ours and the standard's": profiles.format_markdown(header, results),
         "All operators": _format_operators(results, rows),
     }
     for title, body in lists.items():
@@ -132,8 +136,8 @@ def _format_failures(failed: Sequence[Result], backends: Sequence[str]) -> list[
     blocks = []
     for cause in find_causes(failed):
         part = cause.records[:25]
-        rows = ["| case | verdict | at | expected | got | bound | units | allowed |"]
-        rows.append("|:--|:--|:--|--:|--:|--:|--:|--:|")
+        rows = ["| case | verdict | at | expected | got | bound | units | allowed | ULP |"]
+        rows.append("|:--|:--|:--|--:|--:|--:|--:|--:|--:|")
         rows += [_format_row(r) for r in part]
         left = len(cause.records) - len(part)
         more = f"\n\n… and {format_count(left, 'larger case')} of the same cause" * bool(left)
@@ -169,10 +173,11 @@ def _select_fitting(blocks: Sequence[tuple[int, str]], room: int) -> tuple[list[
 
 def _format_row(r: Result) -> str:
     arrays = format_array_figures(r) if share(r) <= 1 else ""
-    texts = "".join(f"<br>{escape_cell(text, 300)}" for text in (r.message, arrays, r.diagnosis) if text)
+    standard = f"by the standard: {text}" if (text := describe_standard(r)) else ""
+    texts = "".join(f"<br>{escape_cell(text, 300)}" for text in (r.message, arrays, r.diagnosis, standard) if text)
     backend = escape_cell(short_names_of([r.backend])[r.backend], 60)
     case = f"{_format_code(r.case)} {escape_cell(r.mode)}, {backend}{texts}"
-    size = f"{number(r.units, 3)} | {number(r.limit, 3)}"
+    size = f"{number(r.units, 3)} | {number(r.limit, 3)} | {escape_cell(describe_ulp(r), 100)}"
     if r.worst is None:
         return f"| {case} | {escape_cell(r.verdict)} | | | | | {size} |"
     w = r.worst

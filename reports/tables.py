@@ -13,9 +13,10 @@ from opproof.reports._record import Result
 #: The columns, in order. Those of the worst element are empty where a record has none.
 COLUMNS = tuple(
     "case op dtype backend mode verdict kind units limit rms bias rounding nonfinite zeros seconds "
-    "tensor index got expected bound message diagnosis known repro in_process".split()
+    "tensor index got expected bound message diagnosis known repro in_process "
+    "ulp ulp_tensor ulp_index standard standard_share".split()
 )
-_NUMBERS = ("units", "limit", "rms", "bias", "nonfinite", "seconds", "got", "expected", "bound")
+_NUMBERS = tuple("units limit rms bias nonfinite seconds got expected bound ulp standard_share".split())
 # What spreadsheets take for the beginning of a formula, or drop before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -45,7 +46,10 @@ def _make_row(r: Result) -> list[float | str | None]:
     ]
     texts = [make_plain(r.message), make_plain(r.diagnosis), make_plain(r.known), escape_unprintable(r.repro)]
     measured = [r.units, r.limit, r.rms, r.bias, escape_unprintable(r.rounding), r.nonfinite, r.zeros]
-    return [*head, *measured, r.seconds, *where, *texts, r.in_process]
+    u, s = r.ulp, r.standard
+    ulp = [None] * 3 if u is None else [u.size, escape_unprintable(u.tensor), " ".join(map(str, u.index))]
+    standard = [None] * 2 if s is None else [escape_unprintable(s.verdict), s.share]
+    return [*head, *measured, r.seconds, *where, *texts, r.in_process, *ulp, *standard]
 
 
 def _format_field(column: str, value: float | str | None) -> str:

@@ -29,6 +29,8 @@ from opproof.reports._text import (
     describe_backend,
     describe_coverage,
     describe_host,
+    describe_standard,
+    describe_ulp,
     format_array_figures,
     format_count,
     format_line,
@@ -39,6 +41,7 @@ from opproof.reports._text import (
 )
 from opproof.reports.capabilities import CapabilityMatrix, make_matrices
 from opproof.reports.causes import Cause, find_causes, format_heading
+from opproof.reports.profiles import table as profiles
 
 #: Columns of a terminal that the table of operators keeps to.
 _MAX_COLUMNS = 100
@@ -76,6 +79,7 @@ def format_summary(
         declared.describe_declared(results),
         implementations.describe_implementations(results),
     ]
+    parts += [profiles.format_table(header, results, limit), profiles.describe_profile(header, results)]
     parts += [describe_provisos(results), summarise_run(header, results, rows)]
     return "\n\n".join(part for part in parts if part)
 
@@ -218,6 +222,10 @@ def _format_numbers(result: Result) -> list[str]:
         )
     if share(result) <= 1 and (text := format_array_figures(result)):
         rows.append(text)
+    if ulp := describe_ulp(result):
+        rows.append(f"ULP: {ulp}")
+    if standard := describe_standard(result):
+        rows.append(f"by the standard: {standard}")
     if not result.message and not result.diagnosis and result.worst is None:
         rows.append(MEANING.get(result.verdict, "a verdict of another version of opproof"))
     return rows

@@ -1,9 +1,12 @@
-"""Every value of a dtype, as the fill of that name draws it: `every`, or a part of it, `every:17/4096`.
+"""Every value of a dtype, as the fill of that name draws it: `every`, or a part of it, `every:17/4096`; and every pair.
 
 The numbers of a dtype are its bit patterns in order: 0, the subnormal and normal numbers, infinity, NaN, and the same
 again with the sign set. A tensor of as many elements as there are patterns (65,536 in 16 bits) holds each of them once;
 a smaller one holds one of every stretch of patterns of equal length, as f32 and f64 have in 65,536 elements. The part
 17/4096 is the 17th of 4096 stretches of all patterns.
+
+The fill `pairs:17/4096` draws the 17th of 4096 parts of all pairs of two numbers of 16 bits: all that the second tensor
+may hold beside each of a few that the first does, 16 of them here.
 """
 
 from __future__ import annotations
@@ -19,14 +22,22 @@ from opproof.cases._fills.random_bits import Bits
 from opproof.core.dtypes import Dtype
 from opproof.core.errors import CaseError
 
-#: The fill's name, before the part.
+#: The fills' names, before the part.
 EVERY = "every"
-_PART = re.compile(r"every:([1-9]\d*)/([1-9]\d*)")
+PAIRS = "pairs"
+_PART = re.compile(r"(?:every|pairs):([1-9]\d*)/([1-9]\d*)")
+#: Bits of the numbers whose pairs are tried: 2^32 pairs take hours, those of 32 bits for ever.
+PAIR_BITS = 16
 
 
 def is_every(fill: str) -> bool:
-    """Whether the fill draws every value, or a part of them."""
-    return fill.partition(":")[0] == EVERY
+    """Whether the fill draws every value or pair, or a part of them."""
+    return fill.partition(":")[0] in (EVERY, PAIRS)
+
+
+def is_pairs(fill: str) -> bool:
+    """Whether the fill draws pairs of values."""
+    return fill.partition(":")[0] == PAIRS
 
 
 def is_part(fill: str) -> bool:
@@ -41,7 +52,9 @@ def part_of(fill: str) -> tuple[int, int]:
     match = _PART.fullmatch(fill)
     k, n = (int(g) for g in match.groups()) if match else (0, 0)
     if not 1 <= k <= n:
-        raise CaseError(f"malformed fill {fill!r}: expected every or every:K/N, as in every:17/4096, K from 1 to N.")
+        name = fill.partition(":")[0]
+        whole = f"{EVERY} or " * (name == EVERY)
+        raise CaseError(f"malformed fill {fill!r}: expected {whole}{name}:K/N, as in {name}:17/4096, K from 1 to N.")
     return k, n
 
 
@@ -60,6 +73,29 @@ def draw_every(fill: str, shape: Shape, dtype: Dtype, order: Bits | None = None)
     patterns = _list_patterns(places + np.uint64((part - 1) * count), count * parts, dtype)
     with np.errstate(invalid="ignore"):  # a signalling NaN
         values = patterns.astype(f"u{dtype.numpy.itemsize}").view(dtype.numpy).astype(np.float64)
+    return values.reshape(shape)
+
+
+def draw_pairs(fill: str, shape: Shape, dtype: Dtype, tensor: int, order: Bits | None = None) -> NDArray[np.float64]:
+    """Draw the values of the first `tensor` or the second, in the order of their patterns or in that of some bits.
+
+    Both are drawn with the same bits: the pairs stay. Of smaller tensors a pair stands for a stretch of them. Raises
+    CaseError for other dtypes, and for a third tensor.
+    """
+    part, parts = part_of(fill)
+    if width_of(dtype) != PAIR_BITS or tensor > 1:
+        raise CaseError(f"fill {fill!r} draws pairs of 16-bit floats: expected f16 or bf16, and two tensors.")
+    count, every = math.prod(shape), 2 ** (2 * PAIR_BITS)
+    places = np.arange(count, dtype=np.uint64)
+    if order is not None and count:  # an odd factor leaves each place of a power of two once
+        factor, offset = (np.uint64(n) for n in order(2))
+        one = np.uint64(1)
+        places = (places * (factor | one if count & (count - 1) == 0 else one) + offset) % np.uint64(count)
+    places = (places + np.uint64((part - 1) * count)) * np.uint64(max(1, every // max(1, count * parts)))
+    patterns = places >> np.uint64(PAIR_BITS) if tensor == 0 else places
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        values = (patterns % np.uint64(2**PAIR_BITS)).astype(np.uint16).view(dtype.numpy).astype(np.float64)
+        values *= 1.0  # quiet: hypot(inf, NaN) is inf, of a signalling one NaN, which PyTorch's conversion quiets
     return values.reshape(shape)
 
 

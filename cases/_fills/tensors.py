@@ -22,7 +22,7 @@ from opproof.cases._fills.by_tensor import (
     draw_truths,
     place_values,
 )
-from opproof.cases._fills.exhaustive import EVERY, draw_every, is_every
+from opproof.cases._fills.exhaustive import EVERY, draw_every, draw_pairs, is_every, is_pairs
 from opproof.cases._fills.fills import (
     ALIKE,
     BRINK,
@@ -147,6 +147,9 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
             values = draw_special_pairs(bits, shape, [n for n, _ in case.tensors].index(name))
     elif fill in INTEGER_FILLS:
         raise CaseError(f"fill {fill!r} draws integers, and {case} is of floats: expected another one.")
+    elif is_pairs(fill):
+        number, first = [n for n, _ in case.tensors].index(name), not case.seed and salt == "variant=0"
+        values = draw_pairs(fill, shape, dtype, number, None if first else bits_of(f"{case}|pairs|{salt}"))
     elif is_every(fill):
         in_order = name == case.tensors[0][0] and not case.seed and salt == "variant=0"
         values = draw_every(fill, shape, dtype, None if in_order else bits)

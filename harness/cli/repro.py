@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from opproof.cases import Case
-from opproof.cases._fills.exhaustive import is_every
+from opproof.cases._fills.exhaustive import is_every, is_pairs
 from opproof.cases._fills.tensors import is_unconstrained
 from opproof.core.arrays import Array, Closed, Whole
 from opproof.core.dtypes import DTYPES
@@ -151,7 +151,8 @@ def _describe_ends(constraint: Any, *, closed: bool) -> str:
 def _describe_treatment(case: Case, op: Op) -> str:
     """What is done to numbers outside of a domain, by the fill of the case."""
     if is_every(case.fill):
-        return "numbers outside are asked for too" if op.facts["BEYOND"] else "numbers outside are replaced by others"
+        beyond = op.facts["BEYOND"] or is_pairs(case.fill)
+        return "numbers outside are asked for too" if beyond else "numbers outside are replaced by others"
     return "what is drawn stays" if is_unconstrained(case.fill) else "what is drawn is mapped into it"
 
 

@@ -16,6 +16,7 @@ from opproof.harness.cli.options import (
     MEBIBYTES,
     PATH,
     SECONDS,
+    Choice,
     choose_cases,
     complete_backends,
     draw_seed,
@@ -29,6 +30,7 @@ from opproof.harness.cli.options import (
     selection_of,
 )
 from opproof.harness.run.cache.store import SIZE
+from opproof.reports.profiles import list_profiles
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
@@ -66,6 +68,10 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 )  # fmt: skip
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
 @click.option("--signed-zeros", is_flag=True, help="Zeros of another sign than IEEE 754-2019 defines fail.")
+@click.option(
+    "--profile", type=Choice(list_profiles()), callback=lambda _, __, value: value or "",
+    help="Judge by this standard's own limits too, in a second column.",
+)  # fmt: skip
 @click.option(
     "--repeat", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
     help="Make the judged call N times, other work between: the bits must agree.",

@@ -10,6 +10,7 @@ import numpy as np
 
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES
+from opproof.core.ulp import WorstUlp, find_worst_ulp
 from opproof.harness.judge.bound import bound_of, compare
 from opproof.harness.reference.question import Expected
 
@@ -46,6 +47,7 @@ class Screen:
     units: float = 0.0
     limit: float = 0.0
     closest: tuple[int, ...] | None = None  # where that is
+    ulp: WorstUlp | None = None  # the largest error in ULP, and where it is
 
     def add(self, got: Array, narrow: Expected, wide: Expected, *, at: tuple[int, ...]) -> None:
         """Look at a block of the tensor whose first element is `at`."""
@@ -62,6 +64,7 @@ class Screen:
             if self._is_within(got, narrow, at):
                 return
         comparison = compare(got, narrow, self.dtype, strict_subnormals=self.strict)
+        self._note_ulp(got, values, comparison.passed, comparison.bound, at)
         failing = np.flatnonzero(~comparison.passed)
         if not failing.size:
             return
@@ -93,6 +96,7 @@ class Screen:
         largest = float(share.flat[worst])
         if not (largest <= 1 and np.isfinite(float(np.max(bound)))):
             return False
+        self._note_ulp(got, narrow.values, np.broadcast_to(np.True_, share.shape), bound, at)
         if largest > self.share:
             local = np.unravel_index(worst, share.shape)
             self.share, self.closest = largest, tuple(int(a + i) for a, i in zip(at, local, strict=True))
@@ -100,6 +104,11 @@ class Screen:
             near = compare(got[one], _take_part(narrow, one), self.dtype, strict_subnormals=self.strict)
             self.units, self.limit = float(near.units.max()), float(near.limit.max())
         return True
+
+    def _note_ulp(self, got: Array, values: Array, passed: Array, bound: Array, at: tuple[int, ...]) -> None:
+        worst = find_worst_ulp(got, values, self.dtype, passed, bound)
+        if worst is not None and (self.ulp is None or worst[0] > self.ulp[0]):
+            self.ulp = worst[0], tuple(a + i for a, i in zip(at, worst[1], strict=True))
 
 
 def _take_part(expected: Expected, part: Place) -> Expected:

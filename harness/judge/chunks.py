@@ -20,7 +20,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.verdicts import WRONG, Mode, Verdict
 from opproof.harness.judge.chunk_screen import Screen, SuspectElement, split_array
 from opproof.harness.judge.gradient import Rules
-from opproof.harness.judge.judgement import Judgement, find_missing, is_stale, judge
+from opproof.harness.judge.judgement import Judgement, find_largest_ulp, find_missing, is_stale, judge
 from opproof.harness.judge.outputs import Outputs
 from opproof.harness.reference.axes import Shape
 from opproof.harness.reference.chunks.blocks import (
@@ -58,7 +58,8 @@ def judge_in_slices(posed: Question, answer: Outputs, rules: Rules, room: ChunkP
     suspected, unsettled = _judge_suspects(asked, screens)
     first = [*{id(s): s for slices in drawn.values() for s in slices}.values()]
     summed = _sum_up(answer, first, suspected, screens, unsettled)
-    return replace(summed, left_out=find_missing(posed, answer))
+    ulp = find_largest_ulp((name, screen.ulp) for name, screen in screens.items())
+    return replace(summed, left_out=find_missing(posed, answer), ulp=ulp)
 
 
 def _draw_slices(asked: LargeAnswer) -> dict[str, list[JudgedSlice]]:
@@ -229,8 +230,7 @@ def _make_passed(
     screen = max(screens.values(), key=lambda s: s.share)
     if not suspected and share(screen.units, screen.limit) > share(best.units, best.limit):
         best = replace(best, units=screen.units, limit=screen.limit, worst=None)
-    figures = max((j.figures for j in drawn), key=lambda f: -1.0 if f.rms is None else f.rms)
-    return replace(best, verdict=Verdict.PASS, message=how, figures=figures)
+    return replace(best.with_largest(drawn), verdict=Verdict.PASS, message=how)
 
 
 #: Bytes that judging an element takes whose expected value is added up over parts: sums, and the comparison.
@@ -290,11 +290,11 @@ class JudgedSlice:
     @property
     def moved(self) -> Judgement:
         """The judgement with its worst element where it stands in the whole."""
-        worst = self.judgement.worst
-        if worst is None:
-            return replace(self.judgement, tensors=())
-        index = tuple(a + i for a, i in zip(self.at[worst.tensor], worst.index, strict=True))
-        return replace(self.judgement, worst=replace(worst, index=index), tensors=())
+
+        def place(tensor: str, index: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(a + i for a, i in zip(self.at[tensor], index, strict=True))
+
+        return replace(self.judgement.moved(place), tensors=())
 
 
 def by_its_noise(asked: LargeAnswer, block: Block, name: str, *, suspect: bool = False) -> JudgedSlice:

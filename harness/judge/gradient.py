@@ -40,6 +40,7 @@ class Rules:
     declared: str | None = None  # the backend's lower compute precision for this op and dtype
     rounding: str | None = None  # how the backend stores this op's results, where not to nearest
     signed_zeros: bool = False  # zeros must have the signs of IEEE 754-2019, of operators that it defines them for
+    profile: str = ""  # the standard whose limits are judged beside ours
 
 
 def compare_by_bound(dtype: str, got: Array | None, expected: Expected | None, rules: Rules) -> Comparison | None:

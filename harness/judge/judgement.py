@@ -19,6 +19,8 @@ from opproof.cases._fills.exhaustive import is_part
 from opproof.cases._layouts import cotangent_layout, layouts_of
 from opproof.core.arrays import Array, has_same_bits
 from opproof.core.dtypes import DTYPES, round_to
+from opproof.core.tuples import tuple_of
+from opproof.core.ulp import WorstUlp, find_worst_ulp
 from opproof.core.verdicts import Mode, Verdict
 from opproof.harness.judge import alternatives
 from opproof.harness.judge.alternatives import of_the_draw, waive_by_alternatives
@@ -39,7 +41,8 @@ from opproof.harness.reference.error_scale import measure_shared_bias
 from opproof.harness.reference.expected import evaluate_expected, expected_of
 from opproof.harness.reference.question import Expected, Question, make_question, name_outputs
 from opproof.reference_ops import Trait
-from opproof.reports import Worst
+from opproof.reports import StandardVerdict, Ulp, Worst
+from opproof.reports.profiles.limits import JudgedCall, JudgedResult, judge_by_standard
 
 __all__ = ["JudgedTensor", "Judgement", "Rules", "describe_element", "judge", "number"]
 
@@ -53,6 +56,7 @@ class JudgedTensor:
     expected: Expected
     comparison: Comparison
     figures: ArrayStatistics
+    dtype: str = ""  # of what came; empty where errors are no ULP, as beside an estimate
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Judgement:
     share: float | None = None  # of a failing tensor's elements that are to be finite, how many fail; the largest such
     zeros: bool = False  # nothing but zeros came, and more was expected
     worst: Worst | None = None
+    ulp: Ulp | None = None
+    standard: StandardVerdict | None = None
     tensors: tuple[JudgedTensor, ...] = ()  # of a wrong answer, for the diagnosis
     left_out: tuple[str, ...] = ()  # outputs that did not come, and need not
     stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
@@ -78,6 +84,20 @@ class Judgement:
         figures = self.figures
         pairs = (self.units, self.limit), (figures.rms, figures.most), (figures.bias and abs(figures.bias), BIAS)
         return all(got is None or most is None or got <= share * most for got, most in pairs)
+
+    def moved(self, place: Callable[[str, tuple[int, ...]], tuple[int, ...]]) -> Judgement:
+        """The same with its elements where they stand in the whole, of which the judged tensors are parts."""
+        named = {name: getattr(self, name) for name in ("worst", "ulp", "standard")}
+        found = {name: one for name, one in named.items() if one is not None and one.tensor}
+        return replace(self, **{n: replace(one, index=place(one.tensor, one.index)) for n, one in found.items()})
+
+    def with_largest(self, others: Sequence[Judgement]) -> Judgement:
+        """The same with the largest errors by RMS, in ULP and by a standard that several judgements have."""
+        figures = max((j.figures for j in others), key=lambda f: -1.0 if f.rms is None else f.rms)
+        ulp = max((j.ulp for j in others if j.ulp is not None), key=lambda u: float(u.size), default=None)
+        of_standard = [j.standard for j in others if j.standard is not None]
+        standard = max(of_standard, key=lambda s: -1.0 if s.share is None else float(s.share), default=None)
+        return replace(self, figures=figures, ulp=ulp, standard=standard)
 
 
 def judge(
@@ -110,6 +130,8 @@ def judge(
     objection = compared.objection or unfair or together
     failing = [j for j in tensors if not j.comparison.right]
     judgement = make_passing_judgement(tensors, failing)
+    if rules.profile:
+        judgement = replace(judgement, standard=_judge_by_standard(posed, tensors, rules.profile))
     if left_out:
         judgement = replace(judgement, left_out=left_out)
     if failing or objection:
@@ -190,12 +212,39 @@ def make_passing_judgement(tensors: Sequence[JudgedTensor], failing: Sequence[Ju
         units=units,
         limit=float(comparison.limit[index]),
         worst=describe_element(farthest, index) if failing or units > 0 else None,
+        ulp=find_largest_ulp((j.name, _find_worst_ulp(j)) for j in tensors),
         figures=max((j.figures for j in tensors), key=lambda f: -1.0 if f.rms is None else f.rms),
         nonfinite=sum(int(np.count_nonzero(_find_nonfinite(j))) for j in failing),
         finite_units=max((_measure_finite_units(j) for j in failing), default=0.0),
         share=max(map(_share, failing), default=0.0),
         zeros=bool(failing) and all(not j.got.any() and j.expected.values.any() for j in failing),
     )
+
+
+def _judge_by_standard(posed: Question, tensors: Sequence[JudgedTensor], profile: str) -> StandardVerdict:
+    """What a standard says of the outputs; none speaks of gradients."""
+    op, names = posed.op, map(str, name_outputs(posed.op, len(posed.outputs)))
+    if posed.mode is not Mode.FORWARD:
+        return judge_by_standard(profile, None, [])
+    given = zip((n or op.tensors[i] for i, n in enumerate(posed.names)), posed.inputs, strict=True)
+    call = JudgedCall(
+        op.name, posed.case.dtype, dict(given), posed.params, lambda *v: tuple_of(op.forward(*v, **posed.params))
+    )
+    numbers = {name: i for i, name in enumerate(names)}
+    results = [JudgedResult(j.name, numbers[j.name], j.got, j.expected.values, j.comparison.passed) for j in tensors]
+    return judge_by_standard(profile, call, results)
+
+
+def _find_worst_ulp(judged: JudgedTensor) -> WorstUlp | None:
+    comparison = judged.comparison
+    return find_worst_ulp(judged.got, judged.expected.values, judged.dtype, comparison.passed, comparison.bound)
+
+
+def find_largest_ulp(worst: Iterable[tuple[str, WorstUlp | None]]) -> Ulp | None:
+    """The largest error in ULP of some tensors, by their names; None where none is of floats."""
+    found = [(name, *one) for name, one in worst if one is not None]
+    name, size, index = max(found, key=lambda one: one[1], default=("", 0.0, ()))
+    return Ulp(size=number(float(f"{size:.4g}")), tensor=name, index=index) if found else None
 
 
 def _find_nonfinite(judged: JudgedTensor) -> NDArray[np.bool_]:
@@ -251,12 +300,15 @@ def _judge_tensors(posed: Question, compared: ComparedArrays, rules: Rules) -> t
     )
     saves_few = not forward and _saves_few_numbers(posed)
 
-    def measure(i: int, name: str, a: Array, e: Expected, c: Comparison) -> ArrayStatistics:
-        alone = _find_independent_axes(axes, name, a)
-        return measure_array(a, e, c, posed.dtype_of(i), alone, repeated=repeated, saves_few=saves_few)
+    estimated = not forward and posed.op.vjp is None
+
+    def measure(i: int, name: str, a: Array, e: Expected, c: Comparison) -> JudgedTensor:
+        alone, dtype = _find_independent_axes(axes, name, a), posed.dtype_of(i)
+        figures = measure_array(a, e, c, dtype, alone, repeated=repeated, saves_few=saves_few)
+        return JudgedTensor(name, a, e, c, figures, "" if estimated else dtype)
 
     return tuple(
-        JudgedTensor(str(n), a, e, c, measure(i, str(n), a, e, c))
+        measure(i, str(n), a, e, c)
         for i, (n, a, e, c) in enumerate(
             zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
         )

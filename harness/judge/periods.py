@@ -244,18 +244,21 @@ class _Bound:
 
 def _move(group: ResultGroup, judgement: Judgement, picks: Picks) -> Judgement:
     """The judgement with its worst element where it stands in the whole."""
-    worst = judgement.worst
-    if worst is None:
-        return judgement
-    i = group.names.index(worst.tensor)
-    index, sign = group.place(worst.index, i, picks)
+
+    def place(tensor: str, index: tuple[int, ...]) -> tuple[int, ...]:
+        return group.place(index, group.names.index(tensor), picks)[0]
+
+    moved, worst = judgement.moved(place), judgement.worst
+    if worst is None or moved.worst is None:
+        return moved
+    _, sign = group.place(worst.index, group.names.index(worst.tensor), picks)
 
     def signed(number: float | str) -> float | str:
         if sign > 0 or number == "nan":
             return number
         return -number if isinstance(number, float) else number.removeprefix("-") if number[0] == "-" else f"-{number}"
 
-    return replace(judgement, worst=replace(worst, index=index, got=signed(worst.got), expected=signed(worst.expected)))
+    return replace(moved, worst=replace(moved.worst, got=signed(worst.got), expected=signed(worst.expected)))
 
 
 def _join(passed: Sequence[Judgement]) -> Judgement:
@@ -270,9 +273,8 @@ def _join(passed: Sequence[Judgement]) -> Judgement:
     if doubtful is not None or (len(open_) == len(passed) and alike):
         return doubtful or open_[0]
     best = max(passed, key=share)
-    figures = max((j.figures for j in passed), key=lambda f: -1.0 if f.rms is None else f.rms)
     message = next((j.message for j in passed if j.verdict is Verdict.PASS and j.message), "")
-    return replace(best, verdict=Verdict.PASS, message=message, figures=figures)
+    return replace(best.with_largest(passed), verdict=Verdict.PASS, message=message)
 
 
 def _without_arrays(judgement: Judgement, answer: Outputs) -> Judgement:

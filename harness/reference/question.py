@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._fills.exhaustive import is_every
+from opproof.cases._fills.exhaustive import is_every, is_pairs
 from opproof.core.arrays import Array
 from opproof.core.dtypes import DTYPES, round_to
 from opproof.core.tuples import tuple_of
@@ -229,7 +229,7 @@ def draw_other_case(case: Case, op: Op) -> Case:
 def _draw_values(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
     values = inputs_of(case, op, variant)
     if is_every(case.fill):
-        within = mode is Mode.GRADIENT or (op.domain is not None and not op.facts["BEYOND"])
+        within = mode is Mode.GRADIENT or (op.domain is not None and not op.facts["BEYOND"] and not is_pairs(case.fill))
         defined = replace_undefined(case, op, values) if within else values
         return replace_uncomputable(case, op, mode, defined)
     if case.fill == "branches" and mode is Mode.GRADIENT:

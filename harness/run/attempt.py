@@ -356,7 +356,8 @@ def _has_same_values(a: Question, b: Question) -> bool:
 def rules_of(task: Task, support: Support) -> Rules:
     """By what an answer is judged: what the task asks for, and what the backend declares."""
     declared = support.declared
-    return Rules(task.strict_subnormals, task.convention, declared.compute, declared.rounding, task.signed_zeros)
+    how = declared.compute, declared.rounding, task.signed_zeros, task.profile
+    return Rules(task.strict_subnormals, task.convention, *how)
 
 
 def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:

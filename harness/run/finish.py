@@ -1,16 +1,11 @@
-"""What every run ends with: reports beside results.jsonl, a summary, complaints, an exit status; shards as one run.
-
-A run of level exhaustive tries every number of a dtype in chunks, of one sign and one binade each, so that a record's
-worst element is the worst of that stretch: which inputs were worst, by range, is said too.
-"""
+"""What every run ends with: reports beside results.jsonl, a summary, complaints, an exit status; shards as one run."""
 
 from __future__ import annotations
 
 import datetime
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -18,11 +13,10 @@ from typing import Any
 import msgspec
 
 from opproof.cases import Case
-from opproof.cases._fills.exhaustive import EVERY, draw_every, is_part, part_of, width_of
-from opproof.core.dtypes import DTYPES
+from opproof.cases._chunks import range_of
 from opproof.core.errors import UsageError
 from opproof.core.system import uncollected
-from opproof.core.verdicts import FAILED, OPEN, Mode, Verdict
+from opproof.core.verdicts import OPEN, Mode, Verdict
 from opproof.harness import __version__
 from opproof.harness.known_failures.findings import (
     Extent,
@@ -39,18 +33,16 @@ from opproof.harness.reference.question import make_question
 from opproof.harness.reference.valid_case import op_of
 from opproof.harness.run.plan import Selection, make_tasks, parse, scope_of, select_cases, shard_of
 from opproof.harness.run.results.file import clear_path, key_of, open_results_file
-from opproof.harness.run.results.resume import with_locked_folder
+from opproof.harness.run.results.resume import RULES, with_locked_folder
 from opproof.harness.space.coverage import count_coverage_of_run
 from opproof.reports import Header, Result, read_results
 from opproof.reports._kinds import ResultKind, result_kind_of
 from opproof.reports._results import FILE
 from opproof.reports._text import format_line
 from opproof.reports.colour import paint_text
+from opproof.reports.ranges import RANGES, rank_ranges, render_lines, render_table
 from opproof.reports.remarks import FILE as REMARKS
 from opproof.reports.remarks import Remarks, of_parts, read_remarks, write_remarks
-
-#: The file with the worst input of every range, of runs of level exhaustive.
-RANGES = "ranges.csv"
 
 
 @uncollected()
@@ -76,7 +68,8 @@ def finish(
     today = datetime.datetime.now(datetime.UTC).date()
     found = make_findings(known, results)
     remarks = Remarks(tuple(complaints), tuple(find_ledger_errors(found, results, today, extent=extent)), tuple(notes))
-    worst = rank_ranges(results, tuple(header.options.get("selection", {}).get("folders", ())))
+    folders = tuple(header.options.get("selection", {}).get("folders", ()))
+    worst = rank_ranges(results, range_of, lambda result: _inputs_of(result, folders))
     text = terminal.format_summary(header, results, folder=folder)
     try:
         _write_reports(folder, header, results, remarks)
@@ -230,8 +223,7 @@ def _compare_headers(a: Header, b: Header) -> list[str]:
 
 
 def _options_of(header: Header) -> dict[str, Any]:
-    names = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "in_process")
-    options = {n: header.options.get(n) for n in names}
+    options = {n: header.options.get(n) for n in RULES}
     return options | {n: v for n, v in header.options.get("selection", {}).items() if n != "shard"}
 
 
@@ -278,91 +270,7 @@ def _shards_of(headers: Sequence[Header]) -> list[tuple[int, int]]:
     return [parse(text) for text in texts if text]
 
 
-#: Ranges that the summary names, the worst ones.
-SHOWN = 12
-
-
-@dataclass(frozen=True)
-class Range:
-    """Of the numbers of one sign and binade the one with the largest error."""
-
-    op: str
-    backend: str
-    mode: str
-    dtype: str
-    low: float  # the number of the range that is nearest to zero; infinity where it holds infinities and NaN
-    parts: int  # chunks of it that were tried
-    of: int  # chunks that it has
-    units: float
-    x: float  # the input
-    failed: bool
-
-
-def rank_ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> list[Range]:
-    """The worst input of every range that records of chunks tell of, the worst range first."""
-    worst: dict[tuple[str, ...], tuple[Result, int, int]] = {}
-    for result in results:
-        if f"fill={EVERY}:" not in result.case:  # sooner told than read
-            continue
-        case = Case.parse(result.case)
-        if not is_part(case.fill) or result.units is None:
-            continue
-        part, parts = part_of(case.fill)
-        each = 2 ** width_of(DTYPES[case.dtype]) // parts  # numbers of a chunk
-        number = (part - 1) * each // 2 ** (DTYPES[case.dtype].digits - 1)
-        unpart = str(replace(case, fill=EVERY))
-        key = (unpart, result.backend, result.mode, str(number))
-        before, tried, _ = worst.get(key, (result, 0, 0))
-        farther = result if _error_size_of(result) > _error_size_of(before) else before
-        worst[key] = (farther, tried + 1, max(1, 2 ** (DTYPES[case.dtype].digits - 1) // each))
-    found = [_range_of(result, tried, of, folders) for result, tried, of in worst.values()]
-    return sorted(found, key=lambda r: (not r.failed, -r.units))
-
-
-def render_lines(found: Sequence[Range]) -> list[str]:
-    """The worst ranges in words, one a line; none where no chunk was tried."""
-    if not found:
-        return []
-    shown = [r for r in found[:SHOWN] if r.units > 0]
-    head = f"worst inputs by sign and binade, the worst {len(shown)} of {len(found)} ranges:"
-    return [head, *(f"  {_render_line(r)}" for r in shown)] if shown else ["no input of any range has an error"]
-
-
-def render_table(found: Sequence[Range]) -> str:
-    """All ranges as comma-separated values."""
-    rows = ["op,backend,mode,dtype,from,chunks,of,largest_units,input,failed"]
-    rows += [
-        f"{r.op},{r.backend},{r.mode},{r.dtype},{r.low!r},{r.parts},{r.of},{r.units!r},{r.x!r},{str(r.failed).lower()}"
-        for r in found
-    ]
-    return "\n".join(rows) + "\n"
-
-
-def _render_line(r: Range) -> str:
-    where = f"{r.low:.6g} and beyond" if math.isfinite(r.low) else "infinity and NaN"
-    failed = "FAILS" if r.failed else "passes"
-    return f"{r.op} {r.mode} {r.dtype} {r.backend}, {where}: {r.units:.3g} units at x = {r.x!r}, {failed}"
-
-
-def _error_size_of(result: Result) -> tuple[bool, float]:
-    return result.verdict in FAILED, float(result.units) if result.units is not None else 0.0
-
-
-def _range_of(result: Result, tried: int, of: int, folders: tuple[str, ...]) -> Range:
-    case = Case.parse(result.case)
-    op, x, low = op_of(result.op, folders), math.nan, _low_of(case)
-    if result.worst is not None:
-        given = make_question(case, op, Mode(result.mode)).case_data.inputs[0]
-        assert given is not None
-        x = float(given[tuple(result.worst.index)])
-    failed, units = _error_size_of(result)
-    return Range(result.op, result.backend, result.mode, case.dtype, low, tried, of, units, x, failed)
-
-
-def _low_of(case: Case) -> float:
-    """The smallest number of the chunk's range: that of the range's first chunk."""
-    dtype = DTYPES[case.dtype]
-    part, parts = part_of(case.fill)
-    each = 2 ** width_of(dtype) // parts
-    first = (part - 1) * each // 2 ** (dtype.digits - 1) * 2 ** (dtype.digits - 1) // each
-    return float(draw_every(f"{EVERY}:{first + 1}/{parts}", (each,), dtype)[0])
+def _inputs_of(result: Result, folders: tuple[str, ...]) -> list[float]:
+    """The inputs at the worst element of a record, of tensors that all have its shape."""
+    given = make_question(Case.parse(result.case), op_of(result.op, folders), Mode(result.mode)).case_data.inputs
+    return [] if result.worst is None else [float(v[tuple(result.worst.index)]) for v in given if v is not None]

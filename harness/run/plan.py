@@ -11,7 +11,6 @@ import ast
 import functools
 import hashlib
 import itertools
-import math
 import re
 import time
 from collections import Counter
@@ -21,7 +20,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
-from opproof.cases._fills.exhaustive import EVERY, width_of
+from opproof.cases._chunks import make_chunks
+from opproof.cases._fills.exhaustive import is_pairs
 from opproof.cases._fills.fills import FORWARD_ALONE, NOT_FINITE
 from opproof.cases._rows.derived import of_cotangents
 from opproof.core.dtypes import DTYPES, FLOATS
@@ -37,8 +37,6 @@ from opproof.reference_ops import Op, graph_names, load, names
 from opproof.reference_ops._op import FOLDER
 from opproof.reports import Result
 
-#: Numbers in a chunk, where a binade has so many: a judge's memory and a backend's seconds stay small.
-CHUNK = 2**18
 #: Backends that take turns at a case.
 _IN_TURN = 8
 #: Cases of an operator in its first turns; in the last it has all others.
@@ -84,7 +82,8 @@ def select_cases(selection: Selection) -> list[Case]:
     elif selection.case_files:
         chosen = _read_listed(selection)
     elif selection.level == EXHAUSTIVE:
-        chosen = [c for op in select_operators(selection) for c in make_chunks(op, selection.dtypes)]
+        of = [(op.name, op.rows, selection.dtypes, op.facts["PAIRS"]) for op in select_operators(selection)]
+        chosen = [c for name, rows, dtypes, pairs in of for c in make_chunks(name, rows, dtypes, pairs=pairs)]
     else:
         chosen = _take_turns(
             [c for c in cases_of(op.name, selection.level, op.rows) if any(is_asked(c, op, mode) for mode in MODES)]
@@ -96,25 +95,6 @@ def select_cases(selection: Selection) -> list[Case]:
         chosen = [c if selection.cases and c.seed else c.with_seed(selection.seed) for c in chosen]
     matches = make_keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
-
-
-def make_chunks(op: Op, dtypes: Sequence[str]) -> Iterator[Case]:
-    """The chunks of an operator of one tensor, of `dtypes` or of all that its rows have. Raises UsageError."""
-    if "f64" in dtypes:
-        raise UsageError(
-            "f64 has 2^64 numbers, more than can be tried: give --level exhaustive --dtype f32, f16, bf16."
-        )
-    for case in cases_of(op.name, "standard", op.rows):
-        if case.fill != EVERY or len(case.tensors) != 1 or (dtypes and case.dtype not in dtypes):
-            continue
-        dtype = DTYPES[case.dtype]
-        size = min(CHUNK, 2 ** (dtype.digits - 1))
-        parts = 2 ** width_of(dtype) // size
-        (name, shape), *_ = case.tensors
-        rows = 2 ** (int(math.log2(size)) // 2)
-        chunk = (*(1 for _ in shape[2:]), rows, size // rows)
-        for k in range(1, parts + 1):
-            yield replace(case, tensors=((name, chunk),), fill=f"{EVERY}:{k}/{parts}")
 
 
 def _take_turns(cases: Iterable[Sequence[Case]]) -> list[Case]:
@@ -191,7 +171,9 @@ def has_gradient(case: Case, op: Op) -> bool:
 
     And none at NaN and infinity, whose conventions differ.
     """
-    if case.fill in NOT_FINITE or case.dtype not in FLOATS or case.dtype in FORWARD_ALONE.get(case.fill, ()):
+    if case.fill in NOT_FINITE or is_pairs(case.fill) or case.dtype in FORWARD_ALONE.get(case.fill, ()):
+        return False
+    if case.dtype not in FLOATS:
         return False
     if case.inplace and case.needs is not None and case.inplace not in case.needs:
         return False  # no gradient to lie where the cotangent does

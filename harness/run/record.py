@@ -72,6 +72,8 @@ def fields_of_judgement(judgement: Judgement) -> dict[str, Any]:
         "verdict": judgement.verdict,
         "units": None if judgement.units is None else number(round(judgement.units, 4)),
         "limit": _round_units(judgement.limit),
+        "ulp": judgement.ulp,
+        "standard": judgement.standard,
         "rms": _round_units(figures.rms),
         "bias": _round_units(figures.bias),
         "rounding": figures.rounding,

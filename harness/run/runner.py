@@ -20,12 +20,15 @@ from types import FrameType
 
 from opproof.backends.load import hash_files
 from opproof.cases import Case
+from opproof.cases._fills.exhaustive import is_pairs, is_part
 from opproof.core.capabilities import backend_of
 from opproof.core.errors import OpError, Stopped, UsageError
 from opproof.core.system import describe_host, uncollected
-from opproof.core.verdicts import FAILED, Mode, Verdict
+from opproof.core.verdicts import EXHAUSTIVE, FAILED, Mode, Verdict
 from opproof.harness import __version__
 from opproof.harness.judge.array_statistics import CONSTANTS
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.judge.outputs import Outputs
 from opproof.harness.known_failures import proposals
 from opproof.harness.known_failures.findings import of_versions, read_built_in
 from opproof.harness.known_failures.known import Known, mark, read_known
@@ -38,6 +41,7 @@ from opproof.harness.run.hardening import warn_unguarded
 from opproof.harness.run.hosts.start import apply_capabilities
 from opproof.harness.run.plan import (
     DeclinedOperators,
+    Selection,
     draw_task_lists,
     iterate_ahead,
     keep_cases,
@@ -52,7 +56,7 @@ from opproof.harness.run.results.resume import Settings, options_of, with_locked
 from opproof.harness.run.scheduler import Judges, Pool, limit_threads, prepare
 from opproof.harness.run.session.worker import Session
 from opproof.harness.run.standalone.rejudge import recheck_backends
-from opproof.harness.run.task import HostLimits, Task, by_case, repro_command_of
+from opproof.harness.run.task import HostLimits, Task, by_case, op_name_of, repro_command_of
 from opproof.harness.space.coverage import count_coverage_of_run
 from opproof.harness.space.delta import OutOfCallsError, find_delta
 from opproof.harness.space.shrink import shrink
@@ -65,6 +69,7 @@ from opproof.reports._text import format_count
 from opproof.reports.causes import find_causes
 from opproof.reports.implementations import require_impl
 from opproof.reports.progress import show_progress
+from opproof.reports.ranges import describe_estimate
 
 
 def run(settings: Settings) -> int:
@@ -103,6 +108,7 @@ def run(settings: Settings) -> int:
             command = resume.command_to_resume(settings, folder)
             planned = with_known(planned, known)
             tasks = TaskLists(planned, lists, known, settings, declined)
+            _tell_estimate(settings.selection, planned, done, limits.jobs)
             stop = _run_tasks(pool, tasks, file, known, quiet=settings.quiet)
             smallest = _call_neighbours(pool, tasks, file) if stop is None else []
             header = _write_coverage(file, header, settings.selection.folders)
@@ -126,6 +132,26 @@ def run(settings: Settings) -> int:
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _tell_estimate(selection: Selection, planned: Sequence[Task], done: Sequence[Result], jobs: int) -> None:
+    """Say what is before a run of every number: of each operator, dtype and mode one chunk is judged here."""
+    kinds: dict[tuple[str, str, str], list[Task]] = {}
+    finished = {key_of(r) for r in done}
+    for task in planned if selection.level == EXHAUSTIVE and not selection.cases else ():
+        if key_of(task) not in finished:
+            kinds.setdefault((op_name_of(task), Case.parse(task.case).dtype, task.mode), []).append(task)
+    counts = []
+    for some in kinds.values():
+        task, started = some[len(some) // 2], time.process_time()
+        case = Case.parse(task.case)
+        posed = make_question(case, op_of(case.op, task.ops), Mode(task.mode)).case_data
+        expected = evaluate_expected(posed)
+        judge(posed, Outputs([None if e is None else e.values for e in expected]), Rules(), expected)
+        what = "pairs of numbers" if is_pairs(case.fill) else "numbers"
+        counts.append((what, max(map(math.prod, case.shapes.values())), len(some), time.process_time() - started))
+    if counts:
+        sys.stderr.write(f"opproof: {describe_estimate(counts, jobs)}.\n")
 
 
 def _write_coverage(file: ResultsFile, header: Header, folders: Sequence[str]) -> Header:
@@ -210,7 +236,7 @@ def _describe_disbelieved(cache: CacheLocation | None, count: int) -> list[str]:
 
 
 def _rules_of(settings: Settings) -> dict[str, object]:
-    same = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "timeout", "in_process")
+    same = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "profile", "timeout", "in_process")
     rules = {name: getattr(settings, name) for name in (*same, "repeat", "invariant", "threads")}
     return rules | {name: getattr(settings, name) * 2**20 for name in ("judge_memory", "memory")}
 
@@ -411,8 +437,10 @@ def find_deltas(
         task = by_key.get(key_of(result))
         if task is None or result.verdict not in FAILED - _SLOW or spent > seconds:
             continue
-        neighbours = _CalledNeighbours(run, task, known, had)
         case = Case.parse(result.case)
+        if is_part(case.fill):  # a smaller one has other numbers, and not the wrong one
+            continue
+        neighbours = _CalledNeighbours(run, task, known, had)
         delta = find_delta(case, op_of(case.op, task.ops), neighbours.fails)
         spent += neighbours.seconds
         if delta is not None:

@@ -41,6 +41,7 @@ class Task:
     mode: str
     strict_subnormals: bool = False
     signed_zeros: bool = False
+    profile: str = ""  # the standard whose limits are judged beside ours
     convention: str = "any"
     grad_oracle: str = "reference"  # or "self": differences of the backend's own forward
     repeat: int = 1  # how often the judged call is made, other work between
@@ -86,6 +87,7 @@ _OPTIONS: tuple[tuple[str, str, Callable[[Any], str | list[str]]], ...] = (
     ("--ops", "ops", lambda folders: [shlex.quote(str(folder)) for folder in folders]),
     ("--strict-subnormals", "strict_subnormals", lambda _: ""),
     ("--signed-zeros", "signed_zeros", lambda _: ""),
+    ("--profile", "profile", str),
     ("--convention", "convention", str),
     ("--grad-oracle", "grad_oracle", str),
     ("--memory", "memory", _to_mebibytes),

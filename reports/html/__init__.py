@@ -14,6 +14,7 @@ from opproof.reports.capabilities import make_matrices
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
 from opproof.reports.implementations import describe_implementations
+from opproof.reports.profiles.table import describe_profile
 
 _HERE = Path(__file__).parent
 #: In the order in which they are joined into one script; page.js starts the page.
@@ -41,7 +42,7 @@ def render(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
     data = encode(header, results, docs if docs is not None else {}, scripts if scripts is not None else {}, changes)
-    told = describe_provisos(results), describe_implementations(results)
+    told = describe_profile(header, results), describe_provisos(results), describe_implementations(results)
     script = [(_HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     page: str = environment.get_template("page.html.j2").render(
         version=format_line(header.opproof),

@@ -18,6 +18,7 @@ from opproof.reports._kinds import DEFAULT_ALLOWED_UNITS, KINDS, LABELS, result_
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import list_failures
 from opproof.reports._text import format_count, short_names_of
+from opproof.reports._text import place as name_element
 from opproof.reports.advice import withdraw_refuted
 from opproof.reports.causes import find_causes
 from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
@@ -98,6 +99,8 @@ def encode(
             text = getattr(r, name)
             columns[name].append(strings.add_message(_fold_case(make_plain(text), r.case)) if text else _NOTHING)
         columns["worst"].append(_encode_worst(r, strings))
+        columns["ulp"].append(_encode_ulp(r, strings))
+        columns["standard"].append(_encode_standard(r, strings))
     columns["rank"] = _rank_results(results)
     before = None if changes is None else _encode_changes(changes, verdicts)
     page = {
@@ -134,7 +137,7 @@ def _encode_json(value: Any) -> str:
 
 _COLUMNS = tuple(
     "case op dtype mode backend verdict kind units limit rms bias declared rounding nonfinite seconds judging "
-    "message diagnosis known repro worst".split()
+    "message diagnosis known repro worst ulp standard".split()
 )
 _KIND = {kind: place for place, kind in enumerate(KINDS)}
 
@@ -164,6 +167,21 @@ def _encode_worst(r: Result, strings: _Texts) -> list[Any] | int:
         _encode_number(w.expected),
         _encode_number(w.bound),
     ]
+
+
+def _encode_ulp(r: Result, strings: _Texts) -> list[Any] | int:
+    """[error, element], or 0 where there is none."""
+    u = r.ulp
+    return 0 if u is None else [_round_units(u.size), strings.add(escape_unprintable(name_element(u.tensor, u.index)))]
+
+
+def _encode_standard(r: Result, strings: _Texts) -> list[Any] | int:
+    """[verdict, share, limit, clause, element] of the standard, or 0 where none was asked."""
+    s = r.standard
+    if s is None:
+        return 0
+    texts = [s.limit, s.clause, name_element(s.tensor, s.index) if s.tensor else ""]
+    return [strings.add(escape_unprintable(s.verdict)), _round_units(s.share), *map(strings.add, texts)]
 
 
 def _encode_number(value: float | str) -> float | str:

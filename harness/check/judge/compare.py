@@ -94,7 +94,7 @@ def _judge_array(name: str, got: Array, expected: Expected, kind: str, left: Arr
     whole = measure_array(got, expected, comparison, kind or "f32", repeated=slices > 1)
     if whole.rms is not None and whole.rms > whole.most and not clear_of_rows(comparison.signed, whole.most):
         whole = replace(whole, most=whole.rms)
-    return JudgedTensor(name, got, expected, comparison, whole)
+    return JudgedTensor(name, got, expected, comparison, whole, kind)
 
 
 def _make_judgement(

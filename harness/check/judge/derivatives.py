@@ -186,7 +186,7 @@ def _judge_derivative(side: Derived, asked: ReferenceReply, reply: Reply, wish: 
     for name, y, e, k in zip(named, reply.outputs, compute_truth(question).outputs, question.dtypes, strict=True):
         wide = _widen_normwise(e, k, compute)
         comparison = compare(y.values, wide, k)
-        found.append(JudgedTensor(name, y.values, wide, comparison, measure_array(y.values, wide, comparison, k)))
+        found.append(JudgedTensor(name, y.values, wide, comparison, measure_array(y.values, wide, comparison, k), k))
     failing = [j for j in found if not j.comparison.right]
     judgement = make_passing_judgement(found, failing)
     objection = of_the_whole(found, lambda j: j.figures.fault(declarable=False))

@@ -319,7 +319,7 @@ def _make_judged(one: JudgedVariant, place: int) -> JudgedTensor:
         name, expected = one.asked.request.tensors[place - count].name, e
         got = np.zeros(e.values.shape) if d is None else d.values
     comparison = compare(got, expected, kind)
-    return JudgedTensor(name, got, expected, comparison, measure_array(got, expected, comparison, kind))
+    return JudgedTensor(name, got, expected, comparison, measure_array(got, expected, comparison, kind), kind)
 
 
 def _join_errors(expected: Expected, kind: str, answers: Sequence[Array | None]) -> HonestErrors | None:

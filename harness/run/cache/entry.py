@@ -34,7 +34,7 @@ from opproof.harness.reference.kinks import EstimatedGradient, KinkIntervals, Sl
 from opproof.harness.reference.question import Expected, Question, draw_other_case
 from opproof.harness.run.cache.store import of_diagnoses
 from opproof.reference_ops import Op
-from opproof.reports import Worst
+from opproof.reports import StandardVerdict, Ulp, Worst
 
 #: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.
 MAX_KEPT_ANSWERS = 8
@@ -50,6 +50,8 @@ class Passed:
     figures: ArrayStatistics
     share: float | None
     worst: Worst | None
+    ulp: Ulp | None
+    standard: StandardVerdict | None
     left_out: tuple[str, ...]
 
 
@@ -67,12 +69,13 @@ def judge_or_recall(
     if known is not None:
         return Judgement(
             Verdict.PASS, known.message, known.units, known.limit, known.figures,
-            share=known.share, worst=known.worst, left_out=known.left_out,
+            share=known.share, worst=known.worst, ulp=known.ulp, standard=known.standard, left_out=known.left_out,
         )  # fmt: skip
     judgement = judge()
     if judgement.verdict is Verdict.PASS:
         j = judgement
-        passed[key] = Passed(j.message, j.units, j.limit, j.figures, j.share, j.worst, j.left_out)
+        of = j.message, j.units, j.limit, j.figures, j.share, j.worst, j.ulp, j.standard, j.left_out
+        passed[key] = Passed(*of)
     return judgement
 
 

@@ -46,6 +46,7 @@ class Settings:
     grad_oracle: str = "reference"
     strict_subnormals: bool = False
     signed_zeros: bool = False
+    profile: str = ""  # the standard whose limits are judged beside ours
     repeat: int = 1
     invariant: tuple[str, ...] = ()
     require_impl: str = ""  # the name, * for anything, of what has to compute each answer
@@ -71,7 +72,7 @@ class Settings:
 
 #: Fields that the header records: all that the records depend on.
 _RECORDED = (
-    *("backends", "selection", "jobs", "timeout", "memory", "judge_memory", "convention", "grad_oracle"),
+    *("backends", "selection", "jobs", "timeout", "memory", "judge_memory", "convention", "grad_oracle", "profile"),
     *("strict_subnormals", "signed_zeros", "repeat", "invariant", "threads", "in_process", "seconds", "require_impl"),
 )
 
@@ -181,8 +182,10 @@ def _compare_headers(before: Header, header: Header) -> list[str]:
     ]
 
 
+#: Options by which records are judged.
+RULES = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "profile", "in_process")
 #: Options that make it another call. Jobs, timeout, memory and the ledger may differ: the question is the same.
-_QUESTION = ("backends", "selection", "convention", "grad_oracle", "strict_subnormals", "signed_zeros", "in_process")
+_QUESTION = ("backends", "selection", *RULES)
 
 
 @contextmanager
@@ -245,7 +248,7 @@ def describe_foreign(folder: Path, header: Header) -> str:
 
 
 def _identity_of(header: Header) -> dict[str, Any]:
-    return {name: header.options.get(name) for name in _QUESTION}
+    return {name: header.options.get(name) or None for name in _QUESTION}
 
 
 LOCK_FILE = ".opproof-lock"

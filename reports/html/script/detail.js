@@ -130,6 +130,8 @@ function record(i) {
       ...(off === null ? [] : [["Difference", numeral(off, 4)]]), ["Bound", numeral(w[4], 4)]);
   }
   if (col.units[i] !== null) rows.push(["Units", [numeral(col.units[i], 4), col.limit[i] === null ? "" : ` of ${number(col.limit[i], 4)} allowed`]]);
+  if (col.ulp[i]) rows.push(["ULP", ulpText(i)]);
+  if (col.standard[i]) rows.push(["By the standard", standardText(i)]);
   if (col.rms[i] !== null) rows.push(["RMS", numeral(col.rms[i], 3)], ["Bias", numeral(col.bias[i], 3)]);
   if (page.strings[col.declared[i]]) rows.push(["Judged as declared", page.strings[col.declared[i]]]);
   if (page.strings[col.rounding[i]]) rows.push(["Rounding", page.strings[col.rounding[i]]]);

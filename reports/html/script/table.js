@@ -9,8 +9,22 @@ const COLUMNS = [
 const SINGLE = [
   ["verdict", "Verdict", (g) => col.kind[g[0]] * 100 + col.verdict[g[0]], (g) => badge(g[0])],
   ["units", "Units", (g) => -size(g[0]), (g) => bar(g[0])],
+  ["ulp", "ULP", (g) => -ulpOf(g[0]), (g) => h("span", { title: ulpText(g[0]) }, ulpOf(g[0]) < 0 ? "" : short(col.ulp[g[0]][0]))],
   ["seconds", "Time", (g) => -seconds[g[0]], (g) => time(seconds[g[0]])],
 ];
+
+// Our verdict and the standard's stand side by side, where a standard was asked (--profile).
+const STANDARD = ["standard", "Standard", (g) => -standardShare(g[0]), (g) => h("span", { title: standardText(g[0]) }, standardWord(g[0]))];
+const ulpOf = (i) => (col.ulp[i] ? asNumber(col.ulp[i][0]) : -1);
+const ulpText = (i) => (col.ulp[i] ? `${short(col.ulp[i][0])} at ${page.strings[col.ulp[i][1]]}` : "");
+const standardWord = (i) => (col.standard[i] ? { silent: "–" }[page.strings[col.standard[i][0]]] ?? page.strings[col.standard[i][0]] : "");
+const standardShare = (i) => (col.standard[i] && col.standard[i][1] !== null ? asNumber(col.standard[i][1]) : -1);
+function standardText(i) {
+  const s = col.standard[i];
+  if (!s) return "";
+  if (s[1] === null) return "The standard says nothing of it";
+  return `${page.strings[s[0]]}: ${short(s[1])} times the limit (${page.strings[s[2]]}) at ${page.strings[s[4]]} (${page.strings[s[3]]})`;
+}
 
 function bar(i) {
   const failed = col.kind[i] === FAILED;
@@ -38,7 +52,8 @@ const columnClass = (key) => (key.startsWith("@") ? "of" : key.split("@")[0]);
 function columnsOf(state) {
   if (!several) {
     const before = page.changes ? [["was", "Baseline", (g) => wasSize(g[0]), (g) => was(g[0])]] : [];
-    return [SINGLE[0], ...COLUMNS, SINGLE[1], ...before, SINGLE[2]];
+    const standard = col.standard.some((s) => s) ? [STANDARD] : [];
+    return [SINGLE[0], ...standard, ...COLUMNS, SINGLE[1], ...before, SINGLE[2], SINGLE[3]];
   }
   const shown = page.backends.map((name, b) => [name, b]).filter(([name]) => !state.backend || name === state.backend);
   const of = (g, b) => g.findLast((i) => col.backend[i] === b);
