@@ -58,6 +58,26 @@ def sums(x):
     return x.sum(-1)
 
 
+def layer_norm(x):
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def gelu(x):
+    return F.gelu(x)
+
+
+def cumulated(x):
+    return x.cumsum(-1)
+
+
+def biased(x, b):
+    return torch.relu(x + b)
+
+
+def means(x):
+    return x.mean(-1)
+
+
 def attention(q, k, v):
     return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
 
@@ -124,6 +144,30 @@ CONJUNCTIONS = {
     "a row in steps, where the other is one number": (
         torch.mul, drawn((8, 24), (24,)), lambda x, w: x.stride(-1) == 2 and x.shape[1] == 1 and w.shape == (1,), {},
     ),
+    "long rows, not a multiple of four of them": (
+        layer_norm, drawn((8, 48)), lambda x: x.shape[1] > 512 and x.shape[0] % 4 == 3, {},
+    ),
+    "large numbers of 16 bits in odd rows": (
+        softmax, drawn((8, 32)), lambda x: x.abs().max() > 50 and x.shape[1] % 2 == 1, {"dtype": "bf16"},
+    ),
+    "negative numbers, transposed": (gelu, drawn((6, 40)), lambda x: x.stride(0) < x.stride(1) and x.max() < 0, {}),
+    "an odd number of terms, with gaps": (
+        torch.matmul, drawn((16, 32), (32, 16)), lambda a, b: a.shape[1] % 2 == 1 and has_gaps(a), {},
+    ),
+    "long rows of one number": (
+        cumulated, drawn((6, 32)), lambda x: x.shape[1] > 256 and bool((x[:, 1:] == x[:, :-1]).any()), {},
+    ),
+    "the last index of a wide table": (
+        gathered, of_a_table, lambda t, i: t.shape[1] > 1024 and bool((i == t.shape[0] - 1).all()), {},
+    ),
+    "a large bias where rows are transposed": (
+        biased, drawn((8, 24), (24,)), lambda x, b: x.stride(0) < x.stride(1) and b.abs().max() > 50, {},
+    ),
+    "one row of many columns": (means, drawn((3, 5, 24)), lambda x: x.shape[1] == 1 and x.shape[2] > 128, {}),
+    "many more of one, with gaps in the other": (
+        torch.cdist, drawn((12, 8), (10, 8)), lambda x, y: x.shape[0] > 4 * y.shape[0] and has_gaps(y), {},
+    ),
+    "small blocks, transposed": (in_blocks, of_blocks, lambda x, block: block < 16 and x.stride(0) < x.stride(1), {}),
 }  # fmt: skip
 
 
