@@ -83,9 +83,9 @@ def unpack_trace(trace: Path, kernel: Path) -> tuple[Path, Path]:
         )
     reference = Path(mkdtemp(prefix="opproof-trace-")) / "reference.py"
     reference.write_text(
-        f"from functools import partial\n\nfrom {__name__} import declare_writes, draw_call, make_reference\n\n"
+        f"from functools import partial\n\nfrom {__name__} import find_declaration, draw_call, make_reference\n\n"
         f"OPERATOR, FORMS = {operator!r}, {_group_by_form(lines)!r}\n"
-        "reference, contract = make_reference(OPERATOR), declare_writes(OPERATOR)\n"
+        "reference, contract = make_reference(OPERATOR), find_declaration(OPERATOR)\n"
         "inputs = [partial(draw_call, OPERATOR, calls) for calls in FORMS]\n",
         encoding="utf-8",
     )
@@ -344,7 +344,7 @@ def _list_arguments(function: Any) -> list[Any]:
     return [a for a in some if a.name not in ("device", "layout", "pin_memory")]
 
 
-def declare_writes(operator: str) -> dict[str, Any]:
+def find_declaration(operator: str) -> dict[str, Any]:
     """Declare the arguments that an operator writes its results to."""
     writes = [a.name for a in _list_arguments(_operator(operator)) if a.alias_info and a.alias_info.is_write]
     return {"inplace": tuple(map(_parameter, writes))} if writes else {}

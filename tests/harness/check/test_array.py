@@ -20,6 +20,7 @@ from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.tensors import take_tensor  # noqa: E402
 from opproof.harness.check.variants.array import CallSpace  # noqa: E402
 from opproof.harness.check.variants.axes import MAX_SIZE, SizeAxis  # noqa: E402
+from opproof.harness.check.variants.variant import Variant  # noqa: E402
 from opproof.harness.space.pairs import pairs_of  # noqa: E402
 
 F = torch.nn.functional
@@ -218,6 +219,26 @@ def test_more_seconds_draw_on_at_random_and_the_same_for_the_same_seed():
     assert some[0] == some[1] != some[2]
     assert len({space.name_of(choice) for choice in some[0]}) > 150
     assert all(map(space.allows, some[0]))
+
+
+def test_gradients_are_asked_of_every_few_and_what_was_not_spent_is_the_array_s(monkeypatch):
+    from torch.utils._pytree import tree_flatten
+
+    side = Reference(torch.tanh, Form(Arguments((None,), (0,), tree_flatten((0,))[1]), 1))
+    some = [Variant("", "normal", "contiguous", (take_tensor("x", torch.randn(3, 5)),), ()) for _ in range(9)]
+    asked = []
+
+    def ask(request):
+        asked.append(bool(request.cotangents))
+        return side.call_native(request)
+
+    assert not list(search.find_differing(side, ask, some, CheckOptions(), 60.0, 4))
+    assert asked == [True, False, False, False] * 2 + [True]
+    given = []
+    monkeypatch.setattr(search, "find_differing", lambda *how: given.append(how[4:]) or ())
+    judged(softmax, like=softmax, inputs=drawn((3, 5)), seconds=12)
+    assert given[-1][1:] == (search._ARRAY_GRADIENT_STEP,)
+    assert given[-1][0] > 2 * search._ARRAY_TIME_SHARE * 12, "the others took nothing"
 
 
 def test_the_array_has_every_pair_that_can_be():
