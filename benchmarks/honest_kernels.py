@@ -4,7 +4,7 @@ A kernel is a reference of a few lines of PyTorch, its inputs, and the ways in w
 blocks, by a hand-written backward. Each is tried in float32, and in bfloat16 with stores at the places marked `s`,
 declared by compute="storage". Its twins have one defect each.
 
-    python benchmarks/honest_kernels.py --out found.jsonl [--only swiglu] [--twins] [--seconds 10] [--shard 0/2]
+    python benchmarks/honest_kernels.py --out found.jsonl [--only swiglu] [--twins | --defects] [--shard 0/2]
 """
 
 from __future__ import annotations
@@ -145,6 +145,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--dtype", choices=("f32", "storage"))
     parser.add_argument("--twins", action="store_true")
+    parser.add_argument("--defects", action="store_true", help="the twins that a kernel names, all of them")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--shard", default="0/1")
     wish = parser.parse_args()
@@ -159,11 +160,12 @@ def main() -> None:
     for i, (name, dtype) in enumerate(wanted):
         kernel = KERNELS[name]
         twins = list(make_twins(kernel, dtype))
+        named = [(defect, candidate) for defect, candidate in twins if defect in kernel.defects]
         # Two twins of each, by turns.
         some = (
             [twins[(2 * i + j) % len(twins)] for j in range(2)] if wish.twins else [("", make_candidate(kernel, dtype))]
         )
-        for twin, candidate in some:
+        for twin, candidate in named if wish.defects else some:
             said = judge(kernel, candidate, dtype, wish.seconds, **({"only": "as given"} if twin else {}))
             if twin in kernel.defects and said["said"] != "wrong":  # it may show at other sizes alone
                 said = judge(kernel, candidate, dtype, wish.seconds)

@@ -27,6 +27,19 @@ _TOO_WIDE = re.compile(r"zeros|[\d.]+ times")
 MAX_NAMED_VARIANTS = 4
 
 
+#: Above it a side that is compared is no slower, in the two digits that are said.
+_ALIKE_SPEED = 0.995
+#: Of errors in units of honest rounding, a ratio within which two sides are as precise as each other.
+_ALIKE_RMS = 4.0
+#: Lower precisions that a kernel of float32 computes in, which have so many fewer bits than it.
+_FEWER_BITS = {"tf32 or f16": 13, "bf16": 16}
+#: The errors of such a kernel, as a share of its precision's rounding, lie between these.
+_MIN_SHARE_OF_LOWER = 0.05
+_MAX_SHARE_OF_LOWER = 4.0
+#: How a contract says what is declared, and a diagnosis in what sums are held.
+_DECLARED = re.compile(r"compute='\w+'")
+_ACCUMULATES = re.compile(r"accumulate[sd] in (\w+)")
+
 #: The side of a time with which every other is compared.
 CANDIDATE = "candidate"
 
@@ -41,19 +54,35 @@ class SideTime:
     units: float | None  # the largest
     rms: float | None  # of all elements, in units
 
-    def compare_with(self, other: SideTime) -> str:
-        """How fast this one is beside another, and how far off each is."""
+    def compare_with(self, other: SideTime, dtype: str = "", found: str = "") -> str:
+        """How fast this one is beside another, how precise, and why, and how long each takes.
+
+        `found`: what is known of the precision, declared or diagnosed; else errors in `dtype` tell of which size it is.
+        """
         ratio = other.interval.median / self.interval.median
-        speed = f"{ratio:.2g} × as fast as" if ratio >= 1 else f"{1 / ratio:.2g} × as slow as"
-        rms = [one.rms for one in (self, other) if one.rms is not None]
-        far = f"; {rms[0]:.2g} units RMS where it has {rms[1]:.2g}" if len(rms) > 1 else ""
-        return f"{speed} {other.side}, {self.duration} and {other.duration}{far}"
+        speed = f"{ratio:.2g} × as fast as" if ratio >= _ALIKE_SPEED else f"{1 / ratio:.2g} × as slow as"
+        far = ""
+        if self.rms is not None and other.rms is not None:
+            how = found or _describe_precision(self.rms, other.rms, dtype)
+            far = f"; {how}: {self.rms:.2g} units RMS where {other.side} has {other.rms:.2g}"
+        return f"{speed} {other.side}{far}; {self.duration} and {other.duration}"
 
     @property
     def duration(self) -> str:
         """The median, and where it lies with 95 %."""
         low, middle, high = map(format_duration, (self.interval.low, self.interval.median, self.interval.high))
         return f"{middle} ({low} to {high})"
+
+
+def _describe_precision(rms: float, other: float, dtype: str) -> str:
+    """How precise what errs by `rms` units is, beside what errs by `other`."""
+    if max(rms, other) <= max(_ALIKE_RMS * min(rms, other), 1.0):
+        return "as precise"
+    if rms < other:
+        return "more precise"
+    shares = {name: rms / 2.0**bits for name, bits in _FEWER_BITS.items() if dtype == "f32"}
+    lower = [name for name, share in shares.items() if _MIN_SHARE_OF_LOWER <= share <= _MAX_SHARE_OF_LOWER]
+    return f"less precise, as {lower[-1]} is" if lower else "less precise"
 
 
 @dataclass(frozen=True)
@@ -157,8 +186,17 @@ class Report:
     def speeds(self) -> list[str]:
         """How fast the candidate is beside each side of PyTorch in each mode, with both errors."""
         own = {t.mode: t for t in self.times if t.side == CANDIDATE}
-        others = [t for t in self.times if t.side != CANDIDATE and t.mode in own]
-        return [f"{t.mode}: {own[t.mode].compare_with(t)}" for t in others]
+        given = {str(r.mode): r for r in self.results if self.variants.get(r.case, GIVEN) == GIVEN}
+        said = []
+        for other in (t for t in self.times if t.side != CANDIDATE and t.mode in own):
+            record = given.get(other.mode)
+            sums = _ACCUMULATES.search(record.diagnosis) if record is not None else None
+            found = f"accumulates in {sums[1]}" if sums else ""
+            if not found and (declared := _DECLARED.search(" ".join(self.contract))):
+                found = f"with {declared[0]} declared"
+            dtype = record.dtype if record is not None else ""
+            said.append(f"{other.mode}: {own[other.mode].compare_with(other, dtype, found)}")
+        return said
 
     @property
     def no_evidence(self) -> str:
@@ -272,7 +310,7 @@ class Report:
 
         backend = {"name": self.candidate, "version": "", "device": ""}
         header = replace(self.header, backends=[backend], cases=len(self.results))
-        write(Path(path), html.render(header, self.results))
+        write(Path(path), html.render(header, self.results, remarks=[f"time: {text}" for text in self.speeds]))
         return Path(path)
 
 

@@ -50,7 +50,7 @@ FRONT: dict[str, frozenset[str]] = {
     "harness.audit": frozenset("run".split()),
     "harness.bench": frozenset("bench measure".split()),
     "harness.capture": frozenset("program recorder".split()),
-    "harness.check": frozenset("api by_operator call.definitions call.isolated contract options run".split()),
+    "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
         "alternatives array_statistics bound causes chunks gradient judgement outputs periods self_oracle".split()

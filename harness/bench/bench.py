@@ -154,7 +154,8 @@ def measure_times(plan: Plan, measured: Callable[[Time], object] = lambda _: Non
 def _measure_case(tasks: Sequence[Task], plan: Plan, desk: Session, workers: dict[str, Worker]) -> Iterator[Time]:
     case, mode = Case.parse(tasks[0].case), Mode(tasks[0].mode)
     blank = Time(tasks[0].case, case.op, case.dtype, mode, "", Caches.WARM)
-    why = {r.backend: _reason_of(r.verdict, r.message) or "wrong call" * bool(case.wrong) for r in desk.results(tasks)}
+    judged = {r.backend: r for r in desk.results(tasks)}
+    why = {s: _reason_of(r.verdict, r.message) or "wrong call" * bool(case.wrong) for s, r in judged.items()}
     right = [t for t in tasks if not why[t.backend]]
     if right:
         op = op_of(case.op, tasks[0].ops)
@@ -168,7 +169,10 @@ def _measure_case(tasks: Sequence[Task], plan: Plan, desk: Session, workers: dic
         facts, calls = facts_of(pair.case_data, wanted, pair.outputs), calls_of(pair, wanted)
         for caches in plan.caches:
             costed = structs.replace(blank, bytes=facts.bytes, flops=facts.flops, caches=caches)
-            yield from _measure_tasks(costed, right, calls, asked, plan, workers, desk)
+            for time in _measure_tasks(costed, right, calls, asked, plan, workers, desk):
+                one = judged[time.backend]
+                units = None if one.units is None else float(one.units)
+                yield structs.replace(time, units=units, rms=one.rms)
     for backend, reason in why.items():
         if reason:
             yield structs.replace(blank, backend=backend, why=reason)

@@ -56,6 +56,9 @@ def judge_candidate(
     further = _parse_modes(wishes.pop("modes", ()))
     declared = {f.name: wishes.pop(f.name, None) for f in fields(Contract)}
     check_bits(wishes.get("bits"))
+    seconds = wishes.get("seconds")
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
+        raise UsageError(f"seconds={seconds!r}: expected a number, of seconds of processors.")
     by_properties = isinstance(like, str) or wishes.get("properties") is not None
     if wishes.get("probabilities") is not None and like != SAMPLING:
         raise UsageError(f"probabilities belongs to like={SAMPLING!r}: give that.")
@@ -73,11 +76,12 @@ def judge_candidate(
         asked = {k: v for k, v in wishes.items() if v is not None}
         return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **asked})
     if not callable(candidate) and not is_symbol(candidate):
-        raise UsageError(
-            f"the candidate is a {type(candidate).__name__}: expected a function, a module or 'c:./libmine.so:symbol'."
-        )
+        raise UsageError(f"the candidate is {candidate!r:.60}: expected a function, a module or 'c:./lib.so:symbol'.")
+    for side, given in (("the candidate", candidate), ("like", like)):
+        if isinstance(given, type):
+            raise UsageError(f"{side} is the class {given.__name__}: give one of it, as {given.__name__}().")
     if not callable(like) and not (by_properties and isinstance(like, str | None)):
-        raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
+        raise UsageError(f"like is {like!r:.60}: expected a function or a module of PyTorch.")
     library = None if is_module(like) else find_library(like)
     if library is not None:
         raise UsageError(f"like is a function of {library.name}: expected one of PyTorch; a candidate may be of both.")
@@ -137,7 +141,7 @@ def _by_name(candidate: Any, op: str, vjp: Callable[..., Any] | None, wishes: di
     if isinstance(candidate, str) or (_is_backend(candidate) and not is_module(candidate)):
         return by_backend(candidate, op, wishes)
     if not callable(candidate):
-        raise UsageError(f"the candidate is a {type(candidate).__name__}: expected a function, a module or a backend.")
+        raise UsageError(f"the candidate is {candidate!r:.60}: expected a function, a module or a backend.")
     return by_function(with_tensors(candidate), op, vjp, wishes)
 
 

@@ -89,8 +89,8 @@ def _find_problem(like: Any, wish: CheckOptions) -> Problem | None:
     if other := next(iter((*given, *wish.contract.given)), None):
         raise UsageError(_OF_VALUES.format(other))
     if wish.properties is not None and not callable(wish.properties):
-        kind = type(wish.properties).__name__
-        raise UsageError(f"properties is a {kind}: expected a function of inputs and outputs that returns a dict.")
+        what = "expected a function of inputs and outputs that returns a dict"
+        raise UsageError(f"properties is {wish.properties!r:.60}: {what}.")
     if wish.tolerance is not None and (wish.properties is None or like is not None):
         raise UsageError("tolerance= belongs to properties= without like=, by which the bound is measured.")
     if wish.tolerance is not None and not (isinstance(wish.tolerance, int | float) and 0 <= wish.tolerance < math.inf):
@@ -222,7 +222,12 @@ class ResidualRule:
 
             given, ys = ([torch.from_numpy(np.array(x)) for x in some] for some in (given, ys))
             assert self.properties is not None
-            return _take_figures(self.properties(self.arguments.filled(given), tuple(ys)))
+            try:
+                figures = self.properties(self.arguments.filled(given), tuple(ys))
+            except Exception as error:
+                said = f"properties raises {type(error).__name__}: {error}"
+                raise UsageError(f"{said}; give a function that takes these inputs and what was returned.") from error
+            return _take_figures(figures)
 
     def ask_solvers(self, request: CallRequest) -> list[Reply]:
         """Honest answers in every form; of a request that no solver takes the reply that says so."""

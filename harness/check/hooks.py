@@ -23,6 +23,8 @@ class Accuracy:
     """
 
     def __init__(self, reference: Callable[..., Any], compute: str | None = None) -> None:
+        if not callable(reference):
+            raise UsageError(f"the reference is {reference!r:.60}: expected a function.")
         self._reference = reference
         self._compute = compute
         self._inputs: Sequence[Any] | None = None
@@ -83,6 +85,8 @@ def replace_operator(
     """A block in which `kernel` answers each call of the operator, and each answer is judged by the call's inputs."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
+    if not callable(kernel):
+        raise UsageError(f"the kernel is {kernel!r:.60}: expected a function.")
     asked = _find_overloads(name)
     found = DispatchedCalls(name)
 

@@ -60,6 +60,10 @@ _SWEPT_TIME_SHARE = 0.25
 _LATER_TIME_SHARE = 0.15
 _LONG_AXIS_TIME_SHARE = 0.1
 _ARRAY_TIME_SHARE = 0.12
+#: What is left of this share when all others were tried is the array's too: a check of milliseconds ends early.
+_ARRAY_END_SHARE = 0.6
+#: Of the array every so many are asked for gradients: what errs where two properties meet mostly errs in values.
+_ARRAY_GRADIENT_STEP = 4
 #: And neighbours of one that fails.
 _DELTA_TIME_SHARE = 0.25
 #: These are shares of so many seconds at most, in which a kernel of milliseconds is looked at in every size.
@@ -187,7 +191,8 @@ class VariantSearch:
         sized = space.is_factory or space.by_shape
         array = ArrayOfCheck(self.bounded, self.ask, self.wish, inputs, numbers, sized=sized, by_shape=space.by_shape)
         more = generate_multiples(self.found, inputs) if sized else ()
-        return chain(turned, ((v,) for v in chain(more, last, *self._generate_odd(numbers, array))))
+        odd = chain.from_iterable(self._generate_odd(numbers, array))
+        return chain(turned, ((v,) for v in chain(more, last, odd)))
 
     def _generate_odd(self, numbers: frozenset[float], array: ArrayOfCheck) -> Iterator[Iterator[Variant]]:
         """Yield later draws, long axes, sizes one by one, an array, where the candidate's answer is clearly another."""
@@ -205,12 +210,15 @@ class VariantSearch:
         bears = partial(can_bear, self.bounded, self.ask, wish)
         long = generate_long_axis(space.pairs[0], space.kept, numbers, bears, wanted) if space.isolated else ()
         odd = [(draws, _LATER_TIME_SHARE), (long, _LONG_AXIS_TIME_SHARE), (many, _SWEPT_TIME_SHARE)]
-        for variants, share in (*odd, (array_variants, _ARRAY_TIME_SHARE)):
+        for variants, share in odd:
             yield find_differing(self.bounded, self.ask, takewhile(self._is_right, variants), wish, share * shared)
+        most, some = _ARRAY_TIME_SHARE * shared, takewhile(self._is_right, array_variants)
+        most = max(most, _ARRAY_END_SHARE * shared - self.clock.spent)
+        yield find_differing(self.bounded, self.ask, some, wish, most, _ARRAY_GRADIENT_STEP)
         if wish.only or not planned:
             left = math.inf if wish.only else wish.seconds - self.clock.spent
             drawn = takewhile(self._is_right, array.generate(array.draw_on(), left, self._is_new))
-            yield find_differing(self.bounded, self.ask, drawn, wish, left)
+            yield find_differing(self.bounded, self.ask, drawn, wish, left, _ARRAY_GRADIENT_STEP)
 
     def _is_right(self, _: object) -> bool:
         """Say whether nothing has failed so far: what inputs seldom are is needless then."""
@@ -321,16 +329,18 @@ _SPENT = frozenset((Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY))
 
 
 def find_differing(
-    reference: Native, ask: CallFn, variants: Iterable[Variant], wish: CheckOptions, seconds: float
+    reference: Native, ask: CallFn, variants: Iterable[Variant], wish: CheckOptions, seconds: float, step: int = 1
 ) -> Iterator[Variant]:
     """Those at which the candidate's answer is clearly another, which a judge then decides, begun in so many seconds.
+
+    Gradients are asked for at the first of every `step`.
 
     Who does not take one, or dies of it where tensors are in a process of its own, is judged as at other sizes. Each
     that is judged and goes on doubles what counts as another answer: so much was rounding.
     """
     other = 0.0
-    for variant in take_in_time(seconds, variants):
-        given = variant.case_data, wish.seed, wish.gradients, variant.rest
+    for place, variant in enumerate(take_in_time(seconds, variants)):
+        given = variant.case_data, wish.seed, wish.gradients and place % step == 0, variant.rest
         asked = ask_reference(reference, *given, wish.contract.grads)
         if isinstance(asked, str):
             continue

@@ -36,6 +36,7 @@ def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: S
     found, first = rounds.tried, rounds.tried[0]
     judged = tuple(one.variant.name for one in found if not one.declined)
     recorded = _record_variants(found, sides, wish)
+    declared = {**wish.contract.given, "compute": wish.compute}
     not_judged = (
         # Sizes are guesses, and values that few draws have: that the reference has none of them is no news.
         *(f"{one.variant.name}: {one.declined}" for one in found if one.declined and _is_told(one)),
@@ -59,7 +60,7 @@ def make_report(rounds: SearchResult, sides: Sides, wish: CheckOptions, alike: S
         rounds.advisories,
         wish.advise,
         tuple(f"{one.variant.name}: {one.declined}" for one in found if one.beyond),
-        (*(f"{name}={value!r}" for name, value in wish.contract.given.items()), *rounds.notes),
+        (*(f"{name}={value!r}" for name, value in declared.items() if value is not None), *rounds.notes),
         Header(opproof=__version__, constants=CONSTANTS),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,11 @@ from opproof.harness.cli.options import PATH, SECONDS, parse_duration
 
 if TYPE_CHECKING:
     from opproof.harness.capture.recorder import CapturedCalls
+    from opproof.harness.check.call.isolated import FilePair
     from opproof.harness.check.contract import Contract
+    from opproof.harness.check.options import CheckOptions
+    from opproof.reports.check import Report
+    from opproof.reports.exchange.definitions import ResultForm
 
 
 def _parse_sizes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
@@ -60,12 +65,48 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
     return make_contract(**{**of_file, **{name: v for name, v in given.items() if v is not None}}), options
 
 
+def _check_forms(sides: FilePair, wish: CheckOptions, form: int | None) -> Report:
+    """The report on each form of inputs, or on one by its number, until one fails, whose failures are told first."""
+    from opproof.harness.check.run import check_candidate
+    from opproof.reports.check import join_reports
+
+    forms = sides.inputs if isinstance(sides.inputs, list) and all(map(callable, sides.inputs)) else [sides.inputs]
+    if form is not None and form > len(forms):
+        raise UsageError(f"--form {form}: there are {len(forms)} forms of inputs; give one of them.")
+    reports: list[Report] = []
+    for number, inputs in enumerate(forms, 1):
+        if form in (None, number):
+            again = f"{wish.again} --form {number}" if len(forms) > 1 else wish.again
+            one = replace(wish, seconds=wish.seconds / (len(forms) if form is None else 1), again=again)
+            reports.insert(0, check_candidate(sides.candidate, sides.reference, inputs, one))
+            if reports[0].failures:
+                break
+    return join_reports(reports)
+
+
+def _unpack(
+    reference: Path, candidate: Path | None, workload: Path | None
+) -> tuple[Path, Path | None, ResultForm | None]:
+    """The two Python files of those of a benchmark, whose form the answer may have; others as they are."""
+    from opproof.reports.exchange.definitions import ResultForm, unpack_definition
+    from opproof.reports.exchange.traces import unpack_trace
+
+    if reference.suffix not in (".json", ".txt"):
+        return reference, candidate, None
+    if candidate is None:
+        raise UsageError(f"{reference} has no candidate: give the file of a solution, or of a kernel, behind it.")
+    if reference.suffix == ".json":
+        return *unpack_definition(reference, candidate, workload), ResultForm.FLASHINFER
+    return *unpack_trace(reference, candidate), ResultForm.BACKENDBENCH
+
+
 @click.command("check")
 @click.argument("reference", type=PATH)
 @click.argument("candidate", type=PATH, required=False)
 @click.option(
     "--workload", type=PATH, default=None, metavar="FILE", help="Of a FlashInfer definition: sizes and indices."
 )
+@click.option("--form", type=click.IntRange(1), metavar="N", help="Of a trace: calls of its N-th form alone.")
 @click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
 @click.option("--seconds", type=SECONDS, default=20.0, show_default=True, help="Of processors.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
@@ -81,10 +122,13 @@ def _read_contract(declared: Mapping[str, Any], of_file: Mapping[str, Any]) -> t
 @click.option("--accept-partial", is_flag=True, help="Exit with 0 though most variants were not tried in time.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
 @click.option("--html", type=PATH, default=None, metavar="FILE", help="Write a page too.")
+@click.option("--result", type=PATH, default=None, metavar="FILE", help="Write the answer in the benchmark's own form.")
 def check_command(
-    *, reference: Path, candidate: Path | None, workload: Path | None, dtype: str | None, seconds: float, seed: int,
+    *, reference: Path, candidate: Path | None, workload: Path | None, form: int | None, dtype: str | None,
+    seconds: float, seed: int,
     only: str | None, compute: str | None, reuses_outputs: bool, bits: str | None, beyond: bool, advise: bool,
     time: bool, values_only: bool, accept_partial: bool, as_json: bool, html: Path | None,
+    result: Path | None,
     **declared: Any,
 ) -> int:  # fmt: skip
     """Judge CANDIDATE by REFERENCE, two Python files or one with both; the candidate runs in a process of its own.
@@ -92,25 +136,22 @@ def check_command(
     The reference is PyTorch: reference(*tensors) and inputs(seed, dtype), for candidate(*tensors); or KernelBench's
     Model, get_inputs and get_init_inputs, for ModelNew. Its values and gradients in float64 are the truth. Where it has
     probabilities(*tensors) in the place of reference, the candidate is to draw by them. A Definition and a Solution of
-    FlashInfer-Bench, two files of JSON, are judged by their values.
+    FlashInfer-Bench, two files of JSON, are judged by their values; so is a kernel of BackendBench by a trace, *.txt.
 
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved, or fewer than half of the variants that
     were planned were tried in --seconds; with --accept-partial that is 0.
     """
     from opproof.core.system import keep_what_is_freed
-    from opproof.harness.check.call.definitions import unpack_definition
     from opproof.harness.check.call.isolated import load_pair
     from opproof.harness.check.options import CheckOptions
-    from opproof.harness.check.run import check_candidate
     from opproof.harness.run.finish import Exit, status_of
+    from opproof.reports.exchange.results import write_result
 
     keep_what_is_freed()
     given_files = (reference,) if candidate is None else (reference, candidate)
-    if reference.suffix == ".json" and candidate is not None:
-        reference, candidate = unpack_definition(reference, candidate, workload)
-        values_only = True
-    files = (reference,) if candidate is None else (reference, candidate)
-    sides = load_pair(reference, files[-1], seed)
+    reference, candidate, result_form = _unpack(reference, candidate, workload)
+    values_only = values_only or result_form is not None
+    sides = load_pair(reference, candidate or reference, seed)
     before = reference.read_bytes()
     given = {"--workload": workload, "--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
     options = [f" {k} {quote(str(v))}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
@@ -124,7 +165,7 @@ def check_command(
         probabilities=sides.probabilities,
         again=f"opproof check {' '.join(quote(str(f)) for f in given_files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
-    report = check_candidate(sides.candidate, sides.reference, sides.inputs, wish)
+    report = _check_forms(sides, wish, form)
     if not reference.is_file() or reference.read_bytes() != before:
         raise UsageError(
             f"{reference} is not what it was when the check began: nothing is proved, and by what stands there now "
@@ -133,6 +174,8 @@ def check_command(
     click.echo(report.to_json() if as_json else repr(report))
     if html is not None:
         report.to_html(html)
+    if result is not None:
+        write_result(report, result, result_form or sides.form, [*given_files, *filter(None, [workload])])
     found = status_of(report.results)  # that gradients of 0 passed where values prove nothing is no pass
     proved = report.ok and (report.complete or accept_partial)
     return int(Exit.NO_EVIDENCE if found is Exit.PASSED and not proved else found)

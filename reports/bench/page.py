@@ -1,4 +1,4 @@
-"""bench.html: bars by case, times over size, and the roofline."""
+"""bench.html: bars by case, times over size, errors over times, and the roofline."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ def render(bench: Bench) -> str:
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     measured = [t for t in bench.times if t.interval is not None]
     names = list(dict.fromkeys(t.backend for t in measured))
+    rooflines = [_plot_roofline(measured, names, bench, c) for c in Caches]
     short = short_names_of(set(names))
     page: str = environment.get_template("page.html.j2").render(
         css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this folder
@@ -75,7 +76,7 @@ def render(bench: Bench) -> str:
         looked_at=describe_looked_at(bench),
         names=[short[n] for n in names],
         groups=_group_times(measured, names),
-        plots=[_plot_sizes(measured, names, bench), *(_plot_roofline(measured, names, bench, c) for c in Caches)],
+        plots=[_plot_sizes(measured, names), _plot_errors(measured, names), *rooflines],
         titles=TITLES,
         rows=[format_row(t, bench) for t in measured],
         left=[t for t in bench.times if t.interval is None],
@@ -109,10 +110,20 @@ def _make_bars(times: Sequence[Time], names: Sequence[str]) -> list[Bar]:
     ]
 
 
-def _plot_sizes(times: Sequence[Time], names: Sequence[str], bench: Bench) -> Plot:
-    del bench
+def _plot_sizes(times: Sequence[Time], names: Sequence[str]) -> Plot:
     points = [(float(t.bytes), t.interval.median * 1e6, t) for t in times if t.interval is not None and t.bytes]
     return _plot("Time over size", "bytes", "µs", points, names)
+
+
+def _plot_errors(times: Sequence[Time], names: Sequence[str]) -> Plot:
+    """Time across, error up: what is faster because it is less precise lies above on the left."""
+    points = [(t.interval.median * 1e6, _error_of(t), t) for t in times if t.interval is not None and _error_of(t)]
+    return _plot("Error over time", "µs", "units of honest rounding, RMS", points, names)
+
+
+def _error_of(time: Time) -> float:
+    """Its RMS; of few elements the largest error; 0 where none is known."""
+    return (time.units if time.rms is None else time.rms) or 0.0
 
 
 def _plot_roofline(times: Sequence[Time], names: Sequence[str], bench: Bench, caches: Caches) -> Plot:

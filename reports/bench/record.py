@@ -58,6 +58,8 @@ class Time(msgspec.Struct, frozen=True, omit_defaults=True):
     looks: int = 0  # at answers of timed calls
     wrong: bool = False  # an answer of a timed call is
     why: str = ""
+    units: float | None = None  # the largest error of the answers that were judged before it was timed
+    rms: float | None = None  # of the units of a whole array, the largest such; None of few elements
 
 
 class Bench(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opproof.reports._text import format_count, number
 from opproof.reports.bench.record import Bench, Time, calculate_attainable
 
-TITLES = ("case", "mode", "backend", "caches", "time", "±", "GB/s", "GFLOP/s", "of roofline")
+TITLES = ("case", "mode", "backend", "caches", "time", "±", "GB/s", "GFLOP/s", "of roofline", "units", "RMS")
 
 
 def format_bench(bench: Bench) -> str:
@@ -48,6 +48,8 @@ def format_row(time: Time, bench: Bench) -> tuple[str, ...]:
         number(time.bytes / seconds / 1e9, 3),
         number(time.flops / seconds / 1e9, 3) if time.flops else "",
         f"{100 * calculate_attainable(time, bench.roofline) / seconds:.0f} %",
+        "" if time.units is None else f"{time.units:.2g}",
+        "" if time.rms is None else f"{time.rms:.2g}",
     )
 
 

@@ -49,7 +49,8 @@ def test_what_is_slower_is_said_with_both_errors():
     forward = report.speeds[0]
     assert forward.startswith("forward: ")
     assert "as slow as eager" in forward
-    assert "units RMS where it has" in forward
+    assert "; as precise: " in forward
+    assert "units RMS where eager has" in forward
     assert f"time: {forward}" in repr(report)
 
 
@@ -57,7 +58,13 @@ def test_what_is_less_precise_shows_beside_its_time():
     report = timed(product_in_bf16, compute="bf16")
     own, eager = report.times[:2]
     assert own.rms > 100 * eager.rms, "in units of what float32 rounds"
-    assert "compute='bf16'" in repr(report) or "bf16" in repr(report)
+    assert "; with compute='bf16' declared: " in report.speeds[0]
+
+
+def test_what_is_less_precise_than_float32_errs_as_a_lower_precision_does(tmp_path):
+    report = timed(product_in_bf16)
+    assert "; less precise, as bf16 is: " in report.speeds[0]
+    assert "units RMS where eager has" in report.to_html(tmp_path / "page.html").read_text()
 
 
 def test_a_side_that_raises_has_no_time():

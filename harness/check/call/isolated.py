@@ -21,7 +21,6 @@ from opproof.backends.worker.sandbox.import_guard import with_compiled
 from opproof.core.errors import UsageError
 from opproof.core.verdicts import Verdict
 from opproof.harness.check.call import user_classes, wire
-from opproof.harness.check.call.definitions import read_sizes
 from opproof.harness.check.call.exchange import CallRequest, Reply
 from opproof.harness.check.call.perform import changed_of
 from opproof.harness.check.call.reference import CallFn, Reference
@@ -31,6 +30,7 @@ from opproof.harness.check.options import SAMPLING
 from opproof.harness.clock import count, count_no_more
 from opproof.harness.run.hardening import with_hardened_process
 from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.reports.exchange.definitions import ResultForm, read_sizes
 
 #: Of the memory that is left, what a candidate may use before it is ended: the rest is the judge's.
 _MEMORY_SHARE = 0.75
@@ -163,6 +163,7 @@ class FilePair:
     properties: Callable[..., Any] | None = None
     tolerance: float | None = None
     probabilities: Callable[..., Any] | None = None
+    form: ResultForm | None = None  # of the answer that the files' benchmark has
 
 
 def load_pair(reference: Path, candidate: Path | None, seed: int) -> FilePair:
@@ -199,11 +200,15 @@ def load_pair(reference: Path, candidate: Path | None, seed: int) -> FilePair:
         torch.manual_seed(seed)
         like = module.Model(*init)
         located = Located(candidate.resolve(), "ModelNew", init, withheld=withheld)
-        return FilePair(like, located, lambda: list(module.get_inputs()), contract)
+        return FilePair(like, located, lambda: [*module.get_inputs()], contract, form=ResultForm.KERNELBENCH)
     if hasattr(module, "ref_kernel") and hasattr(module, "generate_input"):
         located = Located(candidate.resolve(), "custom_kernel", withheld=withheld)
         sizes = read_sizes(reference.parent / "task.yml")
-        return FilePair(module.ref_kernel, located, lambda seed: [module.generate_input(**sizes, seed=seed)], contract)
+
+        def draw(seed: int) -> list[Any]:
+            return [module.generate_input(**sizes, seed=seed)]
+
+        return FilePair(module.ref_kernel, located, draw, contract, form=ResultForm.GPU_MODE)
     if hasattr(module, "reference") and hasattr(module, "inputs"):
         located = Located(candidate.resolve(), "candidate", withheld=withheld)
         return FilePair(module.reference, located, module.inputs, contract)

@@ -61,6 +61,8 @@ def ask_reference(
     if first.error:
         return first.error
     after = first.changed
+    if not first.outputs and not after:
+        return "it returns no tensor"
     # What is updated in place has a place for each of its elements: PyTorch itself refuses others.
     once = {i for i in after if tensors[i].layout == "broadcast"}
     tensors = tuple(replace(t, layout=CONTIGUOUS) if i in once else t for i, t in enumerate(tensors))

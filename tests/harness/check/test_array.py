@@ -20,6 +20,7 @@ from opproof.harness.check.options import CheckOptions  # noqa: E402
 from opproof.harness.check.tensors import take_tensor  # noqa: E402
 from opproof.harness.check.variants.array import CallSpace  # noqa: E402
 from opproof.harness.check.variants.axes import MAX_SIZE, SizeAxis  # noqa: E402
+from opproof.harness.check.variants.variant import Variant  # noqa: E402
 from opproof.harness.space.pairs import pairs_of  # noqa: E402
 
 F = torch.nn.functional
@@ -56,6 +57,26 @@ def rms_norm(x, w):
 
 def sums(x):
     return x.sum(-1)
+
+
+def layer_norm(x):
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def gelu(x):
+    return F.gelu(x)
+
+
+def cumulated(x):
+    return x.cumsum(-1)
+
+
+def biased(x, b):
+    return torch.relu(x + b)
+
+
+def means(x):
+    return x.mean(-1)
 
 
 def attention(q, k, v):
@@ -124,6 +145,30 @@ CONJUNCTIONS = {
     "a row in steps, where the other is one number": (
         torch.mul, drawn((8, 24), (24,)), lambda x, w: x.stride(-1) == 2 and x.shape[1] == 1 and w.shape == (1,), {},
     ),
+    "long rows, not a multiple of four of them": (
+        layer_norm, drawn((8, 48)), lambda x: x.shape[1] > 512 and x.shape[0] % 4 == 3, {},
+    ),
+    "large numbers of 16 bits in odd rows": (
+        softmax, drawn((8, 32)), lambda x: x.abs().max() > 50 and x.shape[1] % 2 == 1, {"dtype": "bf16"},
+    ),
+    "negative numbers, transposed": (gelu, drawn((6, 40)), lambda x: x.stride(0) < x.stride(1) and x.max() < 0, {}),
+    "an odd number of terms, with gaps": (
+        torch.matmul, drawn((16, 32), (32, 16)), lambda a, b: a.shape[1] % 2 == 1 and has_gaps(a), {},
+    ),
+    "long rows of one number": (
+        cumulated, drawn((6, 32)), lambda x: x.shape[1] > 256 and bool((x[:, 1:] == x[:, :-1]).any()), {},
+    ),
+    "the last index of a wide table": (
+        gathered, of_a_table, lambda t, i: t.shape[1] > 1024 and bool((i == t.shape[0] - 1).all()), {},
+    ),
+    "a large bias where rows are transposed": (
+        biased, drawn((8, 24), (24,)), lambda x, b: x.stride(0) < x.stride(1) and b.abs().max() > 50, {},
+    ),
+    "one row of many columns": (means, drawn((3, 5, 24)), lambda x: x.shape[1] == 1 and x.shape[2] > 128, {}),
+    "many more of one, with gaps in the other": (
+        torch.cdist, drawn((12, 8), (10, 8)), lambda x, y: x.shape[0] > 4 * y.shape[0] and has_gaps(y), {},
+    ),
+    "small blocks, transposed": (in_blocks, of_blocks, lambda x, block: block < 16 and x.stride(0) < x.stride(1), {}),
 }  # fmt: skip
 
 
@@ -174,6 +219,26 @@ def test_more_seconds_draw_on_at_random_and_the_same_for_the_same_seed():
     assert some[0] == some[1] != some[2]
     assert len({space.name_of(choice) for choice in some[0]}) > 150
     assert all(map(space.allows, some[0]))
+
+
+def test_gradients_are_asked_of_every_few_and_what_was_not_spent_is_the_array_s(monkeypatch):
+    from torch.utils._pytree import tree_flatten
+
+    side = Reference(torch.tanh, Form(Arguments((None,), (0,), tree_flatten((0,))[1]), 1))
+    some = [Variant("", "normal", "contiguous", (take_tensor("x", torch.randn(3, 5)),), ()) for _ in range(9)]
+    asked = []
+
+    def ask(request):
+        asked.append(bool(request.cotangents))
+        return side.call_native(request)
+
+    assert not list(search.find_differing(side, ask, some, CheckOptions(), 60.0, 4))
+    assert asked == [True, False, False, False] * 2 + [True]
+    given = []
+    monkeypatch.setattr(search, "find_differing", lambda *how: given.append(how[4:]) or ())
+    judged(softmax, like=softmax, inputs=drawn((3, 5)), seconds=12)
+    assert given[-1][1:] == (search._ARRAY_GRADIENT_STEP,)
+    assert given[-1][0] > 2 * search._ARRAY_TIME_SHARE * 12, "the others took nothing"
 
 
 def test_the_array_has_every_pair_that_can_be():

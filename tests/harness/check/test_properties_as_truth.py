@@ -303,10 +303,14 @@ def test_a_residual_that_float64_does_not_explain_is_inconclusive():
         ({"like": "topk", "inputs": [(4, 9)]}, "missing a required argument: 'k'"),
         ({"like": "qr", "only": "no such"}, "only='no such' is no variant of these"),
         ({"properties": of_root}, "properties= needs inputs"),
-        ({"properties": 3, "inputs": [(2, 2)]}, "properties is a int: expected a function"),
+        ({"properties": 3, "inputs": [(2, 2)]}, "properties is 3: expected a function"),
         (
             {"properties": lambda *_: [1], "inputs": [(2, 2)], "tolerance": 1},
             "properties returned a list: expected a",
+        ),
+        (
+            {"properties": lambda *_: 1 / 0, "inputs": [(2, 2)], "tolerance": 1},
+            "properties raises ZeroDivisionError: div",
         ),
         ({"properties": lambda *_: {}, "inputs": [(2, 2)], "tolerance": 1}, "expected a dict of names"),
         ({"properties": lambda *_: {"a": "b"}, "inputs": [(2, 2)], "tolerance": 1}, "what is no number"),

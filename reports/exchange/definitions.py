@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -24,6 +25,15 @@ USUAL_LENGTH = 7
 DTYPES = {"float8_e4m3": "float8_e4m3fn"}
 #: Languages of sources that Python imports.
 LANGUAGES = ("python", "pytorch", "triton")
+
+
+class ResultForm(StrEnum):
+    """Whose form it is."""
+
+    FLASHINFER = "FlashInfer-Bench"
+    KERNELBENCH = "KernelBench"
+    GPU_MODE = "GPU MODE"
+    BACKENDBENCH = "BackendBench"
 
 
 class DefinedAxis(msgspec.Struct, frozen=True):
