@@ -169,7 +169,7 @@ def _draw_sizes(choice: Choice, rng: random.Random, limits: Limits) -> dict[str,
 
 def _draw_size(level: str, rng: random.Random, limits: Limits) -> int:
     """One of those of a class that most kernels branch on; half of the time any other, where that is asked for."""
-    sizes = CLASSES.get(level.rstrip("±"), ())
+    sizes = CLASSES.get(level.rstrip("±"), range(0))
     if not limits.any_size or len(sizes) < LEAST_CLASS or rng.random() < 1 / 2:
         return rng.choice(SIZES[level])
     if level in CLASSES:

@@ -99,6 +99,12 @@ def test_what_a_judge_has_no_room_for_is_not_drawn(text):
     assert is_computable(Case.parse("diag[x=256,;f32]"), load("diag"))
 
 
+def test_matrices_of_which_one_has_no_inverse_are_no_case():
+    shapes = "a=17x256x1x3x3;b=17x256x1x3x17"
+    texts = (f"solve[{shapes};bf16;fill=small;layout=a:middle;needs=b]", "solve[a=2x3x3;b=2x3x17;bf16;fill=small]")
+    assert [is_computable(Case.parse(text), load("solve")) for text in texts] == [False, True]
+
+
 def test_what_a_constant_passes_in_sixteen_bits_says_nothing():
     texts = ("softsign[x=6,;bf16;fill=branches]", "softsign[x=6,;f32;fill=branches]")
     assert [says_something(Case.parse(text), load("softsign")) for text in texts] == [False, True]
