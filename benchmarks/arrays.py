@@ -11,12 +11,13 @@ the suite: this writes those of the operators named, or of all.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,9 +39,9 @@ from opproof.harness.space.cost import (
     modes_of,
     spaces_of,
 )
-from opproof.harness.space.draw import LARGE_FILLS, LEAST, Limits, is_allowed, with_destination
-from opproof.harness.space.factors import ABSENT, SignatureForm, Space
-from opproof.harness.space.pairs import Allows, Choice, PairTable, choose_levels, pairs_of
+from opproof.harness.space.draw import LARGE_FILLS, LEAST, Limits, fits, with_destination
+from opproof.harness.space.factors import ABSENT, DEFAULT, LEADING, SignatureForm, Space, has_effect
+from opproof.harness.space.pairs import ATTEMPTS, Allows, Choice, PairTable, choose_levels
 from opproof.reference_ops import Op, load, names
 
 #: More cases than any space has.
@@ -80,7 +81,7 @@ def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, covered: All
     level; of a few the one with most new pairs per cost is taken. A pair of which no candidate can be computed is
     given up. Pairs that are `covered` elsewhere are not asked for.
     """
-    table = PairTable(space.factors, lambda choice: is_allowed(choice, space, limits), covered)
+    table = PairTable(space.factors, lambda choice: goes_into_array(choice, space, limits), covered)
     rng = random.Random(f"{space.op.name} {space.form}")  # noqa: S311 - draws, no secrets
     drawn: list[DrawnCase] = []
     while len(drawn) < most and (pair := table.pick_open(rng)) is not None:
@@ -93,7 +94,34 @@ def cover_pairs(space: Space, limits: Limits, most: int = NO_LIMIT, covered: All
             continue
         table.cover(best.choice)
         drawn.append(best)
-    return Cover(order_by_gain(drawn, space.op), table.given_up)
+    return Cover(order_by_gain(drawn, space.op), sum(n >= ATTEMPTS for n in table.failures.values()))
+
+
+def goes_into_array(choice: Choice, space: Space, limits: Limits) -> bool:
+    """Whether these levels went together when the arrays of this version were made.
+
+    It is `is_allowed` but for leading axes: where their last is not said the others count as all, and a layout counts
+    though a tensor that broadcasts is too short for it. With `is_allowed` in its place all arrays are other ones, whose
+    cases no backend has been asked.
+    """
+    leading = [choice.get(f"size {name}") for name in LEADING]
+    if any(a == ABSENT and b not in (ABSENT, None) for a, b in itertools.pairwise(leading)):
+        return False
+    known = [level for level in leading if level is not None]
+    is_said = ABSENT in known or len(known) >= len(LEADING) - 1
+    before = sum(level != ABSENT for level in known) - 1
+    for operand in space.form.operands:
+        name, rank = operand.name, len(operand.axes) + before * operand.has_leading
+        layout = choice.get(f"layout {name}", "contiguous")
+        if layout != "contiguous" and (choice.get(f"with {name}") == "no" or choice.get("again") == name):
+            return False
+        if (is_said or not operand.has_leading) and not has_effect(layout, (1,) * rank):
+            return False
+    dim = space.values.get(("dim", choice.get("param dim", DEFAULT)))
+    first = space.form.operands[0]
+    rank = len(first.axes) + before * first.has_leading if is_said or not first.has_leading else 1 << 62
+    named = [a for a in (dim if isinstance(dim, tuple) else (dim,)) if isinstance(a, int)]
+    return all(-rank <= a < rank for a in named) and fits(choice, space, limits)
 
 
 @dataclass(frozen=True)
@@ -102,6 +130,11 @@ class Cover:
 
     cases: list[DrawnCase]
     given_up: int
+
+
+def pairs_of(choice: Choice) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Every two levels of a choice."""
+    return itertools.combinations(sorted(choice.items()), 2)
 
 
 def order_by_gain(drawn: Sequence[DrawnCase], op: Op) -> list[DrawnCase]:
@@ -131,7 +164,7 @@ def make_array(op: Op) -> list[Case]:
         share = 1.0 if k == 0 else SHARE_OF_OTHER_FORMS / (len(spaces) - 1)
         for limits, covered, most in (
             (SMALL, None, SMALL_CASES),
-            (Limits(), lambda pair, space=space: is_allowed(pair, space, SMALL), LARGE_CASES),
+            (Limits(), lambda pair, space=space: goes_into_array(pair, space, SMALL), LARGE_CASES),
         ):
             cover = cover_pairs(space, limits, max(int(share * most), 2), covered)
             found.update(dict.fromkeys(d.case for d in cover.cases))
@@ -239,7 +272,7 @@ def _draw_long(space: Space, long: str, rng: random.Random) -> DrawnCase | None:
     for name in sizes:
         factors[name] = (ABSENT,) if name in absent else tuple(v for v in factors[name] if v in ("1", "few"))
     factors[long] = ("64k±",)
-    return draw_some(choose_levels(factors, lambda c: is_allowed(c, space, TOGETHER), rng), space, TOGETHER)
+    return draw_some(choose_levels(factors, lambda c: goes_into_array(c, space, TOGETHER), rng), space, TOGETHER)
 
 
 def says_something(case: Case, op: Op, modes: Iterable[Mode] | None = None) -> bool:

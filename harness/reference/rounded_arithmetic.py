@@ -200,7 +200,7 @@ def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, An
 
 def _take_mean(x: Array, axis: Any = None, *, keepdims: bool = False, how: RoundedArithmetic) -> Any:
     """A mean, whose sum is stored nowhere."""
-    count = x.size if axis is None else math.prod(x.shape[a] for a in np.atleast_1d(axis))
+    count = x.size if axis is None or x.ndim == 0 else math.prod(x.shape[a] for a in np.atleast_1d(axis))
     with np.errstate(all="ignore"):
         return how.rounded(_sum(x, {"axis": axis, "keepdims": keepdims}, how, stores=False) / count)
 
@@ -211,7 +211,7 @@ def _sum(x: Any, kwargs: dict[str, Any], how: RoundedArithmetic, *, stores: bool
     if x.dtype.kind != "f":
         return np.add.reduce(x, **kwargs)
     axis = kwargs.get("axis", 0)
-    axes = tuple(range(x.ndim)) if axis is None else tuple(np.atleast_1d(axis) % max(x.ndim, 1))
+    axes = tuple(range(x.ndim)) if axis is None or x.ndim == 0 else tuple(np.atleast_1d(axis) % x.ndim)
     kept = [a for a in range(x.ndim) if a not in axes]
     rows = np.transpose(x, (*axes, *kept)).reshape(math.prod(x.shape[a] for a in axes), *(x.shape[a] for a in kept))
     if not x.size:

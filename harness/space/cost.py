@@ -80,7 +80,7 @@ def is_computable(case: Case, op: Op) -> bool:
         if count_elements(case) + made >= MAX_UNMEASURED_ELEMENTS:  # a judge has room for fewer
             for mode in modes_of(case, op):
                 make_fitting_question(case, op, mode)
-    except (BadInput, TooLarge):
+    except (BadInput, TooLarge, np.linalg.LinAlgError):  # of some data a matrix has no inverse
         return False
     return Trait.LONG_PRODUCT not in op.traits or not _drifts(case, op)
 

@@ -20,8 +20,10 @@ from opproof.harness.space.draw import Limits, apply_broadcast, is_allowed
 from opproof.harness.space.factors import (
     ABSENT,
     BROADCASTS,
+    CLASSES,
     DEFAULT,
     SIZES,
+    WHOLE,
     Place,
     Space,
     evaluate_size,
@@ -32,10 +34,10 @@ from opproof.harness.space.pairs import Choice, PairTable
 from opproof.reference_ops import Op
 from opproof.reports import Coverage, Result
 
-#: Sizes up to which one belongs to a class of SIZES, and numbers that the whole sizes of a class are multiples of.
-_CLASS_ENDS = {"1": 1, "few": 9, "16": 40, "64": 111, "128": 223, "256": 719, "1k": 2999, "4k": 19999}
+#: The class of sizes above those of all others.
 _LARGEST_CLASS = "64k"
-_WHOLE = 8
+#: What an operator of a user's, or one whose package lacks, may raise: a run that is over says all else.
+NOT_COUNTED = (ImportError, TypeError, ValueError, LookupError, ArithmeticError)
 _OF_SIZE = {n: level for level, sizes in SIZES.items() for n in sizes}
 
 
@@ -48,7 +50,7 @@ def count_coverage_of_run(results: Iterable[Result], folders: Iterable[str]) -> 
     given = tuple(folders)
     found = Coverage()
     for op, some in cases.items():
-        with suppress(Exception):  # of a user's operator, or a package that lacks: a run that is over says all else
+        with suppress(*NOT_COUNTED):
             found += count_coverage(map(Case.parse, some), op_of(op, given))
     return found
 
@@ -118,8 +120,8 @@ def class_of(size: int) -> str:
     """The level of a size: the class whose sizes are about as large, and whether it is whole."""
     if size in _OF_SIZE:
         return _OF_SIZE[size]
-    level = next((level for level, end in _CLASS_ENDS.items() if size <= end), _LARGEST_CLASS)
-    return level if size % _WHOLE == 0 else f"{level}±"
+    level = next((level for level, sizes in CLASSES.items() if size in sizes), _LARGEST_CLASS)
+    return level if size % WHOLE == 0 else f"{level}±"
 
 
 def _solve_sizes(case: Case, space: Space, axes: Mapping[Place, str]) -> dict[str, int]:

@@ -17,10 +17,12 @@ from opproof.cases._layouts import layouts_of, write_layouts
 from opproof.cases._rows.quantised import BLOCKS
 from opproof.harness.space.factors import (
     ABSENT,
+    CLASSES,
     DEFAULT,
     ELLIPSIS,
     LEADING,
     SIZES,
+    WHOLE,
     Operand,
     Space,
     evaluate_size,
@@ -36,10 +38,10 @@ MAX_WORK = 2**20
 LARGE = 4096
 #: Draws of all sizes until they are few enough together.
 SIZES_DRAWN = 8
+#: Sizes of a class that has whole ones and others.
+LEAST_CLASS = 16
 #: The least size of each class.
 LEAST = {level: min(sizes) for level, sizes in SIZES.items()}
-#: Odd numbers of eights, which `--for` draws too.
-ODD_EIGHTS = {"64": (72, 104), "128": (136,), "256": (264,), "1k": (1032,)}
 #: Layouts of results that are not row by row. Few backends write to them, so they are no factor: some cases have them.
 DESTINATIONS = ("transposed", "gapped", "sliced", "permuted")
 #: Fills of large cases.
@@ -48,55 +50,49 @@ LARGE_FILLS = ("normal", "wide", "positive", "outliers")
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a case may be: numbers of its tensors together, and the product of all its sizes; odd eights, too."""
+    """How large a case may be: numbers of its tensors together, the product of all its sizes; any size of a class."""
 
     elements: int = MAX_ELEMENTS
     work: int = MAX_WORK
-    odd_eights: bool = False
+    any_size: bool = False
 
 
 def is_allowed(choice: Choice, space: Space, limits: Limits) -> bool:
     """Whether these levels, of some factors or of all, go together."""
+    leading = [choice[name] for name in space.leading if name in choice]
+    if any(a == ABSENT != b for a, b in itertools.pairwise(leading)):
+        return False
+    return fits(choice, space, limits) and _layouts_apply(choice, space) and _parameters_apply(choice, space)
+
+
+def fits(choice: Choice, space: Space, limits: Limits) -> bool:
+    """Whether tensors of the least sizes, and their product, are small enough, and the data of large ones plain."""
     sizes = {name[5:]: level for name, level in choice.items() if name[:5] == "size "}
-    if sizes:
-        leading = [sizes.get(name) for name in LEADING]
-        if any(a == ABSENT and b not in (ABSENT, None) for a, b in itertools.pairwise(leading)):
-            return False
-        least = {name: LEAST[level] for name, level in sizes.items() if level != ABSENT}
-        if not _fits(least, space, limits):
-            return False
-        if max(least.values(), default=1) >= LARGE and choice.get("fill", "normal") not in LARGE_FILLS:
-            return False
-    return _layouts_apply(choice, space) and _parameters_apply(choice, space)
-
-
-def _fits(least: Mapping[str, int], space: Space, limits: Limits) -> bool:
-    """Whether tensors of the least sizes are small enough, each by itself, and their product of all sizes."""
+    least = {name: LEAST[level] for name, level in sizes.items() if level != ABSENT}
+    if max(least.values(), default=1) >= LARGE and choice.get("fill", "normal") not in LARGE_FILLS:
+        return False
     leading = math.prod(n for name, n in least.items() if name.startswith("lead"))
     if math.prod(least.values()) > limits.work:
         return False
     return all(leading**has * math.prod(least.get(n, 1) for n in names) <= limits.elements for has, names in space.axes)
 
 
-def _rank_of(operand: Operand, choice: Choice) -> int | None:
-    """The number of its axes; None where levels that decide it are missing."""
-    rank = len(operand.axes)
-    if not operand.has_leading:
-        return rank
-    leading = [choice.get(f"size {name}") for name in LEADING]
-    known = [level for level in leading if level is not None]
-    if ABSENT not in known and len(known) < 3:
-        return None
-    return rank - 1 + sum(level != ABSENT for level in known)
+def _count_axes(operand: Operand, choice: Choice, space: Space) -> int:
+    """How many axes it may have at most."""
+    leading = [choice.get(name) for name in space.leading if operand.has_leading]
+    absent = leading.index(ABSENT) if ABSENT in leading else len(leading)
+    return len(operand.axes) - operand.has_leading + absent
 
 
 def _layouts_apply(choice: Choice, space: Space) -> bool:
-    laid = [(name[7:], level) for name, level in choice.items() if name[:7] == "layout " and level != "contiguous"]
-    for name, layout in laid:
-        if choice.get(f"with {name}") == "no" or choice.get("again") == name:
+    how = choice.get("broadcast", "alike")
+    for place, operand in enumerate(space.form.operands):
+        layout = choice.get(f"layout {operand.name}", "contiguous")
+        if layout == "contiguous":
+            continue
+        if choice.get(f"with {operand.name}") == "no" or choice.get("again") == operand.name:
             return False
-        rank = _rank_of(space.operands[name], choice)
-        if rank is not None and not has_effect(layout, (1,) * rank):
+        if not has_effect(layout, apply_broadcast((1,) * _count_axes(operand, choice, space), how, place)):
             return False
     return True
 
@@ -106,9 +102,8 @@ def _parameters_apply(choice: Choice, space: Space) -> bool:
     dim = space.values.get(("dim", choice.get("param dim", DEFAULT)))
     if dim is None:
         return True
-    rank = _rank_of(space.form.operands[0], choice)
-    named = [a for a in (dim if isinstance(dim, tuple) else (dim,)) if isinstance(a, int)]
-    return rank is None or all(-rank <= a < rank for a in named)
+    rank = _count_axes(space.form.operands[0], choice, space)
+    return all(-rank <= a < rank for a in (dim if isinstance(dim, tuple) else (dim,)) if isinstance(a, int))
 
 
 def draw_case(choice: Choice, space: Space, rng: random.Random, limits: Limits) -> Case | None:
@@ -166,13 +161,21 @@ def _draw_sizes(choice: Choice, rng: random.Random, limits: Limits) -> dict[str,
     levels = {name.partition(" ")[2]: level for name, level in choice.items() if name.startswith("size ")}
     there = {name: level for name, level in levels.items() if level != ABSENT}
     for _ in range(SIZES_DRAWN):
-        sizes = {
-            name: rng.choice(SIZES[level] + limits.odd_eights * ODD_EIGHTS.get(level, ()))
-            for name, level in there.items()
-        }
+        sizes = {name: _draw_size(level, rng, limits) for name, level in there.items()}
         if math.prod(sizes.values()) <= limits.elements:
             return sizes
     return {name: LEAST[level] for name, level in there.items()}
+
+
+def _draw_size(level: str, rng: random.Random, limits: Limits) -> int:
+    """One of those of a class that most kernels branch on; half of the time any other, where that is asked for."""
+    sizes = CLASSES.get(level.rstrip("±"), range(0))
+    if not limits.any_size or len(sizes) < LEAST_CLASS or rng.random() < 1 / 2:
+        return rng.choice(SIZES[level])
+    if level in CLASSES:
+        return rng.choice(sizes[-sizes[0] % WHOLE :: WHOLE])
+    size = rng.choice(sizes[:-1])
+    return size + (size % WHOLE == 0)
 
 
 def _shape_tensors(

@@ -68,6 +68,13 @@ SIZES: Mapping[str, tuple[int, ...]] = {
     "64k": (65536, 66560),
     "64k±": (65537, 65535, 65539, 70001),
 }
+#: All sizes of a class, but for the largest, which has no end.
+CLASSES: Mapping[str, range] = {
+    "1": range(1, 2), "few": range(2, 10), "16": range(10, 41), "64": range(41, 100), "128": range(100, 224),
+    "256": range(224, 720), "1k": range(720, 3000), "4k": range(3000, 20000),
+}  # fmt: skip
+#: What whole sizes are multiples of.
+WHOLE = 8
 #: The classes of axes that stand before others: fewer, as they are many.
 LEADING_SIZES = ("1", "few", "16", "16±", "256", "256±", "64k", "64k±")
 #: The level of an axis that a case does not have.
@@ -117,11 +124,6 @@ class SignatureForm:
     bounds: tuple[tuple[str, int], ...]  # expression, which its value stays below
     bindings: tuple[tuple[str, str], ...]  # parameter, expression
     variadic: bool
-
-    @property
-    def has_leading(self) -> bool:
-        """Whether it has axes of any number."""
-        return any(operand.has_leading for operand in self.operands)
 
     def list_sizes(self, params: Iterable[str]) -> list[str]:
         """The names of sizes, in order of appearance, parameters left out."""
@@ -225,9 +227,9 @@ class Space:
     values: Mapping[tuple[str, str], Param]  # of a parameter's level
 
     @functools.cached_property
-    def operands(self) -> Mapping[str, Operand]:
-        """Those of its form, by name."""
-        return {operand.name: operand for operand in self.form.operands}
+    def leading(self) -> tuple[str, ...]:
+        """The factors of its leading axes, counted from the last."""
+        return tuple(name for name in self.factors if name[:9] == "size lead")
 
     @functools.cached_property
     def axes(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
@@ -244,11 +246,12 @@ def make_space(op: Op, form: SignatureForm, rows: Iterable[Case], others: Iterab
     known = list(rows)
     given = known if others is None else list(others)
     factors: dict[str, tuple[str, ...]] = {"dtype": _list_dtypes(known)}
-    leading = _name_leading_axes(form)
     for name in form.list_sizes(op.params):
         factors[f"size {name}"] = _list_classes(form, name)
-    for k, name in enumerate(leading):
-        classes = tuple(SIZES) if k == 0 and _is_bare(form) else LEADING_SIZES
+    is_bare = all(axis == ELLIPSIS for operand in form.operands for axis in operand.axes)
+    has_leading = any(operand.has_leading for operand in form.operands)
+    for k, name in enumerate(LEADING[: len(LEADING) - (not is_bare)] if has_leading else ()):
+        classes = tuple(SIZES) if k == 0 and is_bare else LEADING_SIZES
         factors[f"size {name}"] = (ABSENT, *classes)
     values: dict[tuple[str, str], Param] = {}
     bound = {name for name, _ in form.bindings}
@@ -274,16 +277,6 @@ def make_space(op: Op, form: SignatureForm, rows: Iterable[Case], others: Iterab
     if again:
         factors["again"] = ("no", *again)
     return Space(op, form, factors, values)
-
-
-def _name_leading_axes(form: SignatureForm) -> list[str]:
-    """Those of LEADING that it may have: one less where axes have names."""
-    return [*(LEADING if _is_bare(form) else LEADING[:-1])] if form.has_leading else []
-
-
-def _is_bare(form: SignatureForm) -> bool:
-    """Whether its tensors have no axes but those of an ellipsis."""
-    return not any(axis != ELLIPSIS for operand in form.operands for axis in operand.axes)
 
 
 def _list_classes(form: SignatureForm, name: str) -> tuple[str, ...]:

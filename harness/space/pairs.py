@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -49,7 +49,6 @@ class PairTable:
         kinds = [alike(name, level) if alike else i for i, (name, level) in enumerate(self.names)]
         self.blocks = np.array([[kind == other for other in kinds] for kind in kinds], bool)
         self.blocks[[self.number[named] for named in fine]] = False
-        self.given_up = 0
         self.failures: Counter[tuple[int, int]] = Counter()
 
     def pick_open(self, rng: random.Random) -> tuple[int, int] | None:
@@ -95,7 +94,6 @@ class PairTable:
         self.failures[pair] += 1
         if self.failures[pair] >= ATTEMPTS:
             self.open[pair[0], pair[1]] = self.open[pair[1], pair[0]] = False
-            self.given_up += 1
 
 
 def choose_levels(factors: Factors, allows: Allows, rng: random.Random) -> dict[str, str]:
@@ -108,11 +106,6 @@ def choose_levels(factors: Factors, allows: Allows, rng: random.Random) -> dict[
         rng.shuffle(levels)
         choice[name] = next((v for v in levels[:LEVELS_TRIED] if allows({**choice, name: v})), factors[name][0])
     return choice
-
-
-def pairs_of(choice: Choice) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Every two levels of a choice."""
-    return itertools.combinations(sorted(choice.items()), 2)
 
 
 def triples_of(choice: Choice) -> set[Triple]:

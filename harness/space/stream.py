@@ -64,7 +64,7 @@ def draw_on(
 
 def _draw_new(space: Space, met: set[Triple], rng: random.Random) -> DrawnCase | None:
     """The case, of a few, with most new triples for the root of its cost: large ones are to come too."""
-    limits = Limits(odd_eights=True)
+    limits = Limits(any_size=True)
     chosen = (choose_levels(space.factors, lambda c: is_allowed(c, space, limits), rng) for _ in range(CHOICES))
     found = [d for choice in chosen if (d := draw_some(choice, space, limits))]
     return max(

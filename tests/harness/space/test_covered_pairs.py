@@ -1,14 +1,18 @@
 """What cases cover of their space is counted as it is: each level read back, and less of fewer cases."""
 
+import contextlib
 import json
 import random
+from types import SimpleNamespace
 
 import pytest
 from _runs import completed
 
 from opproof.cases import Case, cases_of
+from opproof.core.errors import CaseError
+from opproof.harness.space import coverage
 from opproof.harness.space.cost import draw_some, spaces_of
-from opproof.harness.space.coverage import class_of, count_coverage, read_levels
+from opproof.harness.space.coverage import class_of, count_coverage, count_coverage_of_run, read_levels
 from opproof.harness.space.draw import Limits, is_allowed
 from opproof.harness.space.pairs import choose_levels
 from opproof.reference_ops import load
@@ -138,3 +142,20 @@ def test_a_run_that_goes_on_believes_records_under_the_header_with_coverage(tmp_
     done = completed("run", "--resume", "r", cwd=tmp_path)
     assert "have no mark" not in done.stderr
     assert "covered: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "hidden"), [(ImportError, True), (ZeroDivisionError, True), (CaseError, True), (RuntimeError, False)]
+)
+def test_errors_of_a_users_operator_are_hidden_and_no_others(monkeypatch, error, hidden):
+    def fail(name, folders):
+        if name == "bent":
+            raise error("where was it again")
+        return load(name)
+
+    monkeypatch.setattr(coverage, "op_of", fail)
+    records = [
+        SimpleNamespace(op=op, case=f"{op}[x=3x4;f32]", mode="forward", verdict="PASS") for op in ("bent", "tanh")
+    ]
+    with contextlib.nullcontext() if hidden else pytest.raises(error):
+        assert count_coverage_of_run(records, ()) == count_coverage([Case.parse("tanh[x=3x4;f32]")], load("tanh"))

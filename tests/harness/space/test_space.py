@@ -13,10 +13,12 @@ from arrays import (
     cover_large_sizes,
     cover_long_axes,
     cover_pairs,
+    goes_into_array,
     is_at_standard,
     is_of_form,
     long_axes,
     make_array,
+    pairs_of,
     says_something,
     write_rows,
 )
@@ -29,9 +31,9 @@ from opproof.core.verdicts import Mode
 from opproof.harness.reference.data import inputs_of
 from opproof.harness.reference.valid_case import check_case
 from opproof.harness.space.cost import SMALL, cost_of, is_computable, spaces_of
+from opproof.harness.space.coverage import class_of
 from opproof.harness.space.draw import Limits, _draw_sizes, apply_broadcast, draw_case, is_allowed
-from opproof.harness.space.factors import evaluate_size, forms_of
-from opproof.harness.space.pairs import pairs_of
+from opproof.harness.space.factors import SIZES, evaluate_size, forms_of
 from opproof.harness.space.stream import draw_on
 from opproof.reference_ops import load, names
 
@@ -97,6 +99,12 @@ def test_what_a_judge_has_no_room_for_is_not_drawn(text):
     assert is_computable(Case.parse("diag[x=256,;f32]"), load("diag"))
 
 
+def test_matrices_of_which_one_has_no_inverse_are_no_case():
+    shapes = "a=17x256x1x3x3;b=17x256x1x3x17"
+    texts = (f"solve[{shapes};bf16;fill=small;layout=a:middle;needs=b]", "solve[a=2x3x3;b=2x3x17;bf16;fill=small]")
+    assert [is_computable(Case.parse(text), load("solve")) for text in texts] == [False, True]
+
+
 def test_what_a_constant_passes_in_sixteen_bits_says_nothing():
     texts = ("softsign[x=6,;bf16;fill=branches]", "softsign[x=6,;f32;fill=branches]")
     assert [says_something(Case.parse(text), load("softsign")) for text in texts] == [False, True]
@@ -110,7 +118,7 @@ def test_an_array_has_every_pair_that_can_be():
     possible = {
         (one, two)
         for one, two in itertools.combinations(levels, 2)
-        if one[0] != two[0] and is_allowed(dict([one, two]), space, SMALL)
+        if one[0] != two[0] and goes_into_array(dict([one, two]), space, SMALL)
     }
     assert len(possible - covered) == cover.given_up < len(possible) / 50
     assert len(cover.cases) < len(possible) / 4
@@ -200,13 +208,37 @@ def test_integers_and_floats_of_eight_bits_have_a_space_of_their_own():
     assert 4 < sum(case.dtype in ("i8", "i16", "i32", "u8") for case in some) < 24
 
 
-def test_odd_numbers_of_eights_are_drawn_where_they_may_be():
-    def sizes(limits):
-        draws = (_draw_sizes({"size n": "64"}, random.Random(k), limits)["n"] for k in range(99))
-        return set(draws) & {72, 104}
+def test_any_size_of_a_class_is_drawn_where_it_may_be():
+    def sizes(level, limits):
+        return {_draw_sizes({"size n": level}, random.Random(k), limits)["n"] for k in range(400)}
 
-    assert sizes(Limits(odd_eights=True)) == {72, 104}
-    assert sizes(Limits()) == set()
+    for level in SIZES:
+        found = sizes(level, Limits(any_size=True))
+        assert found >= set(SIZES[level]) == sizes(level, Limits())
+        assert {class_of(n) for n in found} == {level}
+    assert sizes("64", Limits(any_size=True)) >= {56, 72, 88}  # odd numbers of eights, which no class lists
+    assert len(sizes("1k±", Limits(any_size=True))) > 100
+
+
+def test_levels_that_no_case_has_together_do_not_go_together():
+    def goes(space, **levels):
+        return is_allowed({name.replace("_", " "): level for name, level in levels.items()}, space, Limits())
+
+    (one,) = spaces_of(load("tanh"))
+    assert goes(one, size_lead0="few", size_lead2="none")
+    assert not goes(one, size_lead0="none", size_lead2="few")  # without a last axis there is none before it
+    assert goes(one, layout_x="transposed", size_lead2="none")
+    assert not goes(one, layout_x="transposed", size_lead1="none")
+    assert goes(one, layout_x="planes", size_lead0="16")
+    assert not goes(one, layout_x="planes", size_lead3="none")
+    (two,) = spaces_of(load("add"))
+    assert goes(two, layout_a="transposed", broadcast="second scalar")
+    assert goes(two, layout_b="offset", broadcast="second scalar")
+    assert not goes(two, layout_b="sliced", broadcast="second scalar")
+    assert not goes(two, layout_b="transposed", broadcast="second row")
+    (along,) = spaces_of(load("softmax"))
+    assert goes(along, param_dim="1", size_lead2="none")
+    assert not goes(along, param_dim="1", size_lead1="none")
 
 
 def test_draws_are_those_that_are_wanted_and_end_where_there_are_none():
