@@ -288,6 +288,7 @@ class Report:
                 "diagnosis": worst.diagnosis[:300],
                 "units": worst.units,
                 "limit": worst.limit,
+                "ulp": None if worst.ulp is None else worst.ulp.size,
                 "repro": self.repro(worst)[:600],
                 "element": None if worst.worst is None else {
                     "tensor": worst.worst.tensor,
