@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from opproof.cases import Case
+from opproof.cases._fills.fills import name_fill
+from opproof.cases._layouts import name_layout
 from opproof.core.arrays import is_number
 from opproof.reference_ops._op import FOLDER, Op, names
 
@@ -168,3 +171,59 @@ def to_plain(value: Any, default: Any) -> Any:
             return whole[0]
         return whole or None
     return float(value) if isinstance(default, float) and is_number(value) else value
+
+
+#: The names of floats in cases by PyTorch's.
+DTYPE_NAMES = {"torch.float64": "f64", "torch.float32": "f32", "torch.float16": "f16", "torch.bfloat16": "bf16"}
+
+
+def case_of(call: OperatorCall) -> Case | None:
+    """The case; None where no case is like it: no floats, or results that would be like none of them."""
+    floats = {n: DTYPE_NAMES.get(str(t.dtype)) for n, t in call.tensors.items() if t.is_floating_point()}
+    like = call.op.like if not call.op.variadic else next(iter(call.tensors))
+    dtype = next(iter(floats.values()), None) if len(set(floats.values())) == 1 else floats.get(like)
+    if dtype is None or None in floats.values():
+        return None
+    tensors: dict[str, Any] = {}
+    known: dict[int, str] = {}
+    for name, tensor in call.tensors.items():
+        tensors[name] = known.get(id(tensor), tuple(tensor.shape))
+        known.setdefault(id(tensor), name)
+    if not all(_is_plain(v) for v in call.params.values()):
+        return None
+    return Case(
+        call.op.name,
+        tuple(tensors.items()),
+        tuple(call.params.items()),
+        dtype,
+        mixed=tuple((n, d) for n, d in floats.items() if d is not None and d != dtype and tensors[n] not in tensors),
+        fill=name_fill(
+            next(t for t in call.tensors.values() if t.is_floating_point()).detach().double().numpy(force=True)
+        ),
+        layout=_layouts_of(call),
+        needs=_needs(call),
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_plain(v) for v in value)
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _layouts_of(call: OperatorCall) -> str:
+    named = {n: name_layout(tuple(t.shape), t.stride(), t.storage_offset()) for n, t in call.tensors.items()}
+    apart = {n: layout for n, layout in named.items() if layout != "contiguous"}
+    if apart and len(apart) == len(named) and len(set(apart.values())) == 1:
+        return next(iter(apart.values()))
+    return ",".join(f"{n}:{layout}" for n, layout in apart.items()) or "contiguous"
+
+
+def _needs(call: OperatorCall) -> tuple[str, ...] | None:
+    """The tensors whose gradient the program asks for, where it asks for some and not for all."""
+    import torch
+
+    floats = {n: t.requires_grad for n, t in call.tensors.items() if t.is_floating_point()}
+    if not torch.is_grad_enabled() or all(floats.values()) or not any(floats.values()):
+        return None
+    return tuple(n for n, wanted in floats.items() if wanted)

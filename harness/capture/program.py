@@ -15,8 +15,11 @@ import tomlkit
 from opproof.cases import Case
 from opproof.cases._fills.stored import fill_of
 from opproof.core.errors import CaseError, OpError, UsageError
-from opproof.harness.capture.recorder import CapturedCalls, record_calls
+from opproof.harness.capture.recorder import record_calls
 from opproof.harness.reference.valid_case import check_case
+from opproof.reference_ops import load
+from opproof.reference_ops._captured import CapturedCalls
+from opproof.reference_ops._tape import Tape
 
 
 @contextlib.contextmanager
@@ -40,37 +43,61 @@ def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = Fals
 
     Raises UsageError where there is no script, or it fails.
     """
-    if not script.is_file():
-        raise UsageError(f"no script {script}: expected a Python file that runs a PyTorch program.")
-    before = sys.argv, sys.path[:]
-    sys.argv, sys.path[:0] = [str(script), *arguments], [str(script.resolve().parent)]
-    try:
-        with capture_calls(path, script.name, data=data) as calls:
-            try:
-                runpy.run_path(str(script), run_name="__main__")
-            except SystemExit:
-                pass
-            except Exception as error:
-                text = " ".join(str(error).split())
-                raise UsageError(
-                    f"{script} raised {type(error).__name__}: {text}. What ran before stands in {path}."
-                ) from error
-    finally:
-        sys.argv, sys.path[:] = before
+    _check_script(script)
+    with capture_calls(path, script.name, data=data) as calls:
+        _run_script(script, arguments, f" What ran before stands in {path}.")
     return calls
 
 
+def _check_script(script: Path) -> None:
+    if not script.is_file():
+        raise UsageError(f"no script {script}: expected a Python file that runs a PyTorch program.")
+
+
+def _run_script(script: Path, arguments: Sequence[str], more: str = "") -> None:
+    before = sys.argv, sys.path[:]
+    sys.argv, sys.path[:0] = [str(script), *arguments], [str(script.resolve().parent)]
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit:
+        pass
+    except Exception as error:
+        text = " ".join(str(error).split())
+        raise UsageError(f"{script} raised {type(error).__name__}: {text}.{more}") from error
+    finally:
+        sys.argv, sys.path[:] = before
+
+
+def is_onnx(model: Path) -> bool:
+    """Whether the name is that of an ONNX model; a script has any other."""
+    return model.suffix == ".onnx"
+
+
 def of_model(model: Path, dims: Mapping[str, int], path: Path) -> tuple[CapturedCalls, list[str]]:
-    """Write the cases of an ONNX model. See onnx/graph.py. Raises UsageError."""
-    from opproof.harness.capture.onnx.graph import capture_model
+    """Write the cases of an ONNX model. See reference_ops/onnx/shapes.py. Raises UsageError."""
+    from opproof.reference_ops.onnx.shapes import capture_model
 
     _check_folder(path)
-    if not model.is_file():
-        raise UsageError(f"no model {model}: expected an ONNX file.")
     calls, ones = capture_model(model, dims)
     _refuse_uncomputable(calls)
     path.write_text(text_of(calls, model.name, {}), encoding="utf-8")
     return calls, ones
+
+
+def trace_program(script: Path, arguments: Sequence[str]) -> Tape:
+    """Run a script, its calls on tape.
+
+    Raises UsageError as `run`, and where it draws numbers, which no other call draws again.
+    """
+    _check_script(script)
+    tape = Tape()
+    with record_calls(tape=tape) as calls, tape.watched_modules():
+        _run_script(script, arguments)
+    if drawn := [case.op for case in calls.cases if load(case.op).drawn_from]:
+        raise UsageError(f"{script}: {drawn[0]} draws numbers, which are others at each call: use the model's eval().")
+    tape.others = calls.unmapped
+    tape.finish(str(script))
+    return tape
 
 
 def _check_folder(path: Path) -> None:
