@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.graph import Edge
-from opproof.reference_ops._torch_calls import OperatorCall
+from opproof.reference_ops._torch_calls import OperatorCall, is_in_place
 
 #: What a call takes: an output of another one, or the number of a tensor that was given.
 Source: TypeAlias = "Edge | int"
@@ -81,7 +81,7 @@ class Tape:
         if name == "__get__":
             name = str(getattr(getattr(func, "__self__", None), "__name__", name))
         outputs = _Leaves.of(result).tensors
-        writes = name == "__setitem__" or (name.endswith("_") and not name.startswith("_"))
+        writes = is_in_place(func, args, kwargs)
         if name in _DRAWN and writes and leaves.tensors:
             self._give(leaves.tensors[0])
         if name in _DRAWN or name in ("grad", "backward") or not leaves.tensors or not (outputs or writes):
@@ -302,3 +302,10 @@ def measure_noise(tape: Tape, scales: Mapping[Edge, Any], runs: int = 4, seed: i
         exact = run(False)
         pairs = [pair for _ in range(runs) for pair in zip(run(True), exact, strict=True)]
     return math.sqrt(sum(float((a - b).square().sum()) for a, b in pairs) / runs)
+
+
+def measure_distance(pairs: Sequence[tuple[Any, Any]]) -> float:
+    """How far tensors are from others, relative to these, as a whole."""
+    off = sum(float((a.double() - b).square().sum()) for a, b in pairs)
+    size = sum(float(b.square().sum()) for _, b in pairs)
+    return math.sqrt(off / size) if size else 0.0

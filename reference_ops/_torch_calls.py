@@ -11,7 +11,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from opproof.cases import Case
@@ -50,7 +50,6 @@ class TorchFunction:
 
     name: str
     operator: str
-    in_place: bool = False
     reversed: bool = False  # rsub(a, b) is b - a
 
 
@@ -66,14 +65,24 @@ def _load_operators() -> Mapping[str, str]:
 
 
 def find_operator(func: Callable[..., Any]) -> TorchFunction:
-    """Which operator `func` would be, whether it writes its first tensor, and whether its operands change places."""
+    """Which operator `func` would be, and whether its operands change places."""
     full = str(getattr(func, "__name__", ""))
     name = full.strip("_") if full.startswith("__") else full.rstrip("_")
-    in_place = full.endswith("_") and not full.startswith("_")
     for plain, turned in ((name, False), (name.removesuffix("2d"), False), (name.removeprefix("r"), True)):
         if plain in _load_operators():
-            return TorchFunction(name, _load_operators()[plain], in_place, turned)
+            return TorchFunction(name, _load_operators()[plain], turned)
     return TorchFunction(name, "")
+
+
+def is_in_place(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether the call writes its result into its first tensor: x.relu_(), x[0] = y, F.relu(x, inplace=True)."""
+    name = str(getattr(func, "__name__", ""))
+    if name == "__setitem__" or (name.endswith("_") and not name.startswith("_")):
+        return True
+    try:
+        return bool(inspect.signature(func).bind(*args, **kwargs).arguments.get("inplace"))
+    except (TypeError, ValueError):  # what has no signature has no such argument
+        return False
 
 
 def read_calls(
@@ -203,6 +212,32 @@ def case_of(call: OperatorCall) -> Case | None:
         layout=_layouts_of(call),
         needs=_needs(call),
     )
+
+
+def as_computed(call: OperatorCall, case: Case, result: Any) -> Case | None:
+    """The case by the dtype of what came; None where it came in one that results of such a case have not.
+
+    Under autocast tensors are converted to one dtype, where PyTorch would not take them together or gives another.
+    """
+    import torch
+
+    came = DTYPE_NAMES.get(str(result.dtype)) if result.is_floating_point() else case.dtype
+    if came is not None and torch.is_autocast_enabled(result.device.type):
+        converted = came != case.dtype or (bool(case.mixed) and not _is_taken(call, result.device.type))
+        return replace(case, dtype=came, mixed=()) if converted else case
+    return case if came == case.dtype or not case.mixed else None
+
+
+def _is_taken(call: OperatorCall, device: str) -> bool:
+    """Whether PyTorch takes tensors of such dtypes together by itself."""
+    import torch
+
+    with torch.no_grad(), torch.autocast(device, enabled=False):
+        try:
+            call.twin()
+        except (RuntimeError, ValueError):
+            return False
+    return True
 
 
 def _is_plain(value: Any) -> bool:

@@ -84,14 +84,14 @@ VERBS = frozenset(
     calculate call capture change check choose classify clear collect combine compare compile complete compute
     confine copy count cover cube cut decline decode decompose describe diagnose differentiate divide double draw
     dump encode end ensure escape estimate evaluate expect explain export express extend extract factor fail fill
-    find finish fit flatten floor flush fold follow forbid format free gather generate group halve handle harden ignore import
-    index init insert install invert iterate join judge keep limit list load locate log look make map mark measure
-    mention merge move multiply mutate name note number open order pad paint parse pass perform place plan poison
-    prepare probe propose publish put rank rate read recheck record reduce release remove rename render repeat replace
-    report request require reserve reshape resize restore restrict rewrite round run sample save scale search seed
-    select serve shard share shift show shrink sign solve sort split start state store strip subtract suggest sum
-    summarise support swap take tally tell trace transform translate truncate try unpack unwrap update waive walk
-    warn watch widen withdraw wrap write
+    find finish fit flatten floor flush fold follow forbid format free gather generate group halve handle harden
+    ignore import index init insert install invert iterate join judge keep limit list load locate log look make map
+    mark measure mention merge move multiply mutate name note number open order pad paint parse pass perform place
+    plan poison prepare probe propose publish put rank rate read recheck record reduce release remove rename render
+    repeat replace report request require reserve reshape resize restore restrict rewrite round run sample save
+    scale search seed select serve shard share shift show shrink sign solve sort split start state store strip
+    subtract suggest sum summarise support swap take tally tell trace transform translate truncate try unpack unwrap
+    update waive walk warn watch widen withdraw wrap write
     """.split()
 )
 #: First words of functions that are no verb: they say which property of the argument is meant.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from opproof.cases import Case
@@ -14,7 +13,14 @@ from opproof.core.verdicts import Mode
 from opproof.reference_ops import load
 from opproof.reference_ops._captured import CallCounts, CapturedCalls
 from opproof.reference_ops._tape import Tape, find_leaves
-from opproof.reference_ops._torch_calls import DTYPE_NAMES, OperatorCall, case_of, find_operator, read_calls
+from opproof.reference_ops._torch_calls import (
+    OperatorCall,
+    as_computed,
+    case_of,
+    find_operator,
+    is_in_place,
+    read_calls,
+)
 
 #: How far an operator of ours may be from what PyTorch computed, to be the same, by the bytes of an element.
 _CLOSE = {1: 0.2, 2: 2e-2, 4: 1e-3, 8: 1e-6}
@@ -60,7 +66,7 @@ def record_calls(*, data: bool = False, tape: Tape | None = None) -> Iterator[Ca
                 inside.pop()
             return result if seen.total > before else _record_unknown(seen, func, result, args)
 
-    with Recorder():
+    with Recorder(), contextlib.nullcontext() if tape is None else tape.watched_modules():
         yield seen
 
 
@@ -89,7 +95,8 @@ def _read_calls(
     op = load(name.operator)
     if op.torch is None or "constant" in op.trivial(Mode.FORWARD):
         return []
-    given = [a.clone() if name.in_place and _find_tensors([a]) else a for a in args[:1]] + [*args[1:]]
+    written = is_in_place(func, args, kwargs)
+    given = [a.clone() if written and _find_tensors([a]) else a for a in args[:1]] + [*args[1:]]
     return [(c, case) for c in read_calls(func, op, given, kwargs) if (case := case_of(c)) is not None]
 
 
@@ -105,7 +112,7 @@ def _record_call(
 
     with FlopCounterMode(display=False) as flops:
         result = func(*args, **kwargs)
-    if not find_operator(func).in_place and _is_move(result, args):
+    if not is_in_place(func, args, kwargs) and _is_move(result, args):
         return _note(seen, func, args, kwargs, result)
     number = next((i for i, r in enumerate(readings) if _agrees(r[0], result)), -1)
     reading = None if number < 0 else readings[number]
@@ -184,29 +191,3 @@ def _close(a: Any, b: Any) -> bool:
         return bool((a == b).all())
     tolerance = _CLOSE[b.element_size()]
     return bool(torch.allclose(a.to(b.dtype), b, rtol=tolerance, atol=tolerance, equal_nan=True))
-
-
-def as_computed(call: OperatorCall, case: Case, result: Any) -> Case | None:
-    """The case by the dtype of what came; None where it came in one that results of such a case have not.
-
-    Under autocast tensors are converted to one dtype, where PyTorch would not take them together or gives another.
-    """
-    import torch
-
-    came = DTYPE_NAMES.get(str(result.dtype)) if result.is_floating_point() else case.dtype
-    if came is not None and torch.is_autocast_enabled(result.device.type):
-        converted = came != case.dtype or (bool(case.mixed) and not _is_taken(call, result.device.type))
-        return replace(case, dtype=came, mixed=()) if converted else case
-    return case if came == case.dtype or not case.mixed else None
-
-
-def _is_taken(call: OperatorCall, device: str) -> bool:
-    """Whether PyTorch takes tensors of such dtypes together by itself."""
-    import torch
-
-    with torch.no_grad(), torch.autocast(device, enabled=False):
-        try:
-            call.twin()
-        except (RuntimeError, ValueError):
-            return False
-    return True

@@ -139,15 +139,14 @@ def check_command(
     return int(Exit.NO_EVIDENCE if found is Exit.PASSED and not proved else found)
 
 
-def _parse_dims(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
+def _parse_dims(ctx: click.Context, _: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
     found = {}
-    del param
     for text in values:
-        name, _, length = text.rpartition("=")
+        name, __, length = text.rpartition("=")
         if not name or not length.isdecimal():
             raise UsageError(f"--dim {text!r}: expected NAME=N, as in --dim batch=8.")
         found[name] = int(length)
-    if found and not str(ctx.params["model"]).endswith(".onnx"):
+    if found and ctx.params["model"].suffix != ".onnx":
         raise UsageError("--dim is for an ONNX model: a program says its shapes itself.")
     return found
 
@@ -167,20 +166,23 @@ def _take_model(command: Callable[..., int]) -> Callable[..., int]:
 @click.command("capture", context_settings={"ignore_unknown_options": True})
 @click.option("-o", "--out", type=PATH, required=True, metavar="FILE", help="The file of cases.")
 @click.option("--data", is_flag=True, help="Keep the data of each case's first call too, beside FILE, in .safetensors.")
+@click.option("--graphs", is_flag=True, help="Keep the whole, and what of it libraries fuse, as graphs too.")
 @_take_model
-def capture_command(*, out: Path, data: bool, model: Path, dims: Mapping[str, int], arguments: tuple[str, ...]) -> int:
-    """Write what MODEL calls to FILE: a Python program that uses PyTorch, or an ONNX file, of which nothing is run.
+def capture_command(
+    *, out: Path, data: bool, graphs: bool, model: Path, dims: Mapping[str, int], arguments: tuple[str, ...]
+) -> int:
+    """Write what MODEL calls to FILE: a Python program that uses PyTorch, or an ONNX file, not run.
 
     `opproof run -b mine --cases FILE` then judges a backend by exactly these shapes.
     """
     from opproof.harness.capture import program
 
-    if not program.is_onnx(model):
-        calls = program.run(model, arguments, out, data=data)
+    if model.suffix != ".onnx":
+        calls = program.run(model, arguments, out, data=data, graphs=graphs)
     else:
         if data:
             raise UsageError("--data is for a program: of an ONNX model nothing is run.")
-        calls, ones = program.of_model(model, dims, out)
+        calls, ones = program.of_model(model, dims, out, graphs=graphs)
         _tell_ones(ones)
     _tell(calls, out)
     return 0
@@ -209,7 +211,7 @@ def drift_command(
     from opproof.harness.run.finish import Exit
     from opproof.harness.run.task import HostLimits
 
-    if program.is_onnx(model):
+    if model.suffix == ".onnx":
         from opproof.reference_ops.onnx.model import trace_model
 
         tape, ones = trace_model(model, dims, seed)
@@ -232,6 +234,8 @@ def _tell(calls: CapturedCalls, out: Path) -> None:
     if calls.unmapped:
         rest = ", ".join(f"{name} ({n})" for name, n in calls.unmapped.most_common())
         click.echo(f"not operators of opproof, or not as they were called: {rest}")
+    if calls.no_whole:
+        click.echo(f"the whole is no graph: {calls.no_whole}")
 
 
 @click.command("audit")

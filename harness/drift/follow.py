@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,7 +24,7 @@ from opproof.harness.run.hosts.start import start_host
 from opproof.harness.run.record import record
 from opproof.harness.run.task import HostLimits, Task
 from opproof.reference_ops import Op
-from opproof.reference_ops._tape import Replay, Tape, TapedCall, measure_effects, measure_noise
+from opproof.reference_ops._tape import Replay, Tape, TapedCall, measure_distance, measure_effects, measure_noise
 from opproof.reference_ops._torch_calls import DTYPE_NAMES, OperatorCall
 from opproof.reports.drift import DriftReport, FollowedCall
 
@@ -83,7 +82,7 @@ class _Following:
         """The relative error of what other calls give to this one."""
         computed = [not isinstance(source, int) for source in call.sources]
         pairs = zip(self.own.operands_of(call), self.exact.operands_of(call), computed, strict=True)
-        return _measure_distance([(a, b) for a, b, c in pairs if c and b.is_floating_point()])
+        return measure_distance([(a, b) for a, b, c in pairs if c and b.is_floating_point()])
 
     def _ask(self, made: OperatorCall, case: Case) -> tuple[Attempt, Task]:
         """Have a call judged by its own inputs."""
@@ -145,7 +144,7 @@ class _Following:
     def report(self, model: str) -> DriftReport:
         """All of it, with what the errors of the calls make of the model's results."""
         size = math.sqrt(sum(float(y.square().sum()) for y in self.exact.results)) or 1.0
-        whole = _measure_distance(list(zip(self.own.results, self.exact.results, strict=True)))
+        whole = measure_distance(list(zip(self.own.results, self.exact.results, strict=True)))
         effects = measure_effects(self.tape, self.errors) if self.errors else {}
         noise = measure_noise(self.tape, self.scales) / size if self.scales else 0.0
         calls = [
@@ -161,13 +160,6 @@ def _round_of(expected: Expected, dtype: str) -> Array:
     size = np.abs(expected.values) / 3 if expected.faithful and not (expected.exact or expected.held) else 0.0
     scale = np.hypot(expected.scale, size) * DTYPES[dtype].u
     return np.asarray(np.where(np.isfinite(scale), scale, 0.0))
-
-
-def _measure_distance(pairs: Sequence[tuple[Any, Any]]) -> float:
-    """How far tensors are from others, relative to these, as a whole."""
-    off = sum(float((a.double() - b).square().sum()) for a, b in pairs)
-    size = sum(float(b.square().sum()) for _, b in pairs)
-    return math.sqrt(off / size) if size else 0.0
 
 
 def _to_array(tensor: Any) -> Array:
