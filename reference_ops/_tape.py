@@ -36,7 +36,8 @@ class TapedCall:
     place: str  # in the model, as the model says it
     sources: tuple[Source, ...]
     apply: Callable[[Sequence[Any], bool], Any]  # of these tensors, and whether floats are float64
-    read: Callable[[Sequence[Any]], tuple[OperatorCall, Case]] | None = None  # None where it is no operator of ours
+    #: Of these tensors the call of an operator of ours, and its case where that is judged; None where it is none.
+    read: Callable[[Sequence[Any]], tuple[OperatorCall, Case | None]] | None = None
     writes: bool = False  # into its first tensor
 
 
@@ -74,7 +75,7 @@ class Tape:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         result: Any,
-        read: Callable[..., tuple[OperatorCall, Case]] | None,
+        read: Callable[..., tuple[OperatorCall, Case | None]] | None,
     ) -> None:
         """Note a call of PyTorch whose tensors have sources; `read` takes its arguments as they come another time."""
         name, leaves = str(getattr(func, "__name__", func)), _Leaves.of((tuple(args), dict(kwargs)))
@@ -93,7 +94,7 @@ class Tape:
             given, named = leaves.fill_in(tensors, wide)
             return given[0].double() if wide and name in _CONVERSIONS else func(*given, **named)
 
-        def reread(tensors: Sequence[Any]) -> tuple[OperatorCall, Case]:
+        def reread(tensors: Sequence[Any]) -> tuple[OperatorCall, Case | None]:
             given, named = leaves.fill_in(tensors, False)
             assert read is not None
             return read(given, named)

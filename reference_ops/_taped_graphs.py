@@ -17,7 +17,7 @@ from opproof.core.arrays import is_number
 from opproof.core.errors import OpError
 from opproof.core.graph import PREFIX, Edge
 from opproof.reference_ops._graphs import load_graph
-from opproof.reference_ops._tape import Replay, Source, Tape, TapedCall
+from opproof.reference_ops._tape import Replay, Source, Tape, TapedCall, find_leaves
 from opproof.reference_ops._torch_calls import DTYPE_NAMES, OperatorCall
 
 #: Operators that a neighbourhood has: what libraries fuse is shorter.
@@ -153,8 +153,10 @@ class _GraphWriter:
     def _write_call(self, edge: Edge) -> str:
         made = self.calls[edge[0]]
         if made.made is None:
-            return self._write_move(made, made.outputs[edge[1]])
+            return self._write_move(made, edge[1])
         call = made.made
+        if call.op.name == "cast":
+            raise NotExpressible("a conversion to another dtype of floats, which rounds in between")
         named = [*call.tensors] if call.op.variadic else [*call.op.tensors]
         texts = [self._write_operand(made, call.tensors.get(name)) for name in named]
         params = [f"{name}={_format_value(value)}" for name, value in call.params.items()]
@@ -175,17 +177,35 @@ class _GraphWriter:
                 return self.write(source)
         return self._name_tensor(-1 - len(self._given), tensor)
 
-    def _write_move(self, made: _Made, output: Any) -> str:
-        for source, operand in zip(made.call.sources, made.operands, strict=True):
-            if operand.dtype == output.dtype and (move := _find_move(operand, output)) is not None:
+    def _write_move(self, made: _Made, output: int) -> str:
+        """The text of what a call moves, told from numbers of which no two are alike."""
+        apart = _tell_apart(made.operands)
+        try:
+            moved = find_leaves(made.call.apply(apart, True))
+        except (RuntimeError, TypeError, ValueError):  # it computes, of what cannot be of such numbers
+            moved = []
+        for source, x, told in zip(made.call.sources, made.operands, apart, strict=True):
+            kept = output < len(moved) and x.dtype == made.outputs[output].dtype and told.dtype == moved[output].dtype
+            if kept and (move := _find_move(told, moved[output])) is not None:
                 return move(self.write(source))
         raise NotExpressible(f"{made.call.name} is no operator, nor does it move elements as one")
 
 
+def _tell_apart(tensors: Sequence[Any]) -> list[Any]:
+    """Tensors like these whose floats are all different; others as they are."""
+    import torch
+
+    starts = itertools.accumulate((x.numel() for x in tensors), initial=1)
+    return [
+        torch.arange(start, start + x.numel(), dtype=torch.float64).reshape(x.shape) if x.is_floating_point() else x
+        for x, start in zip(tensors, starts, strict=False)
+    ]
+
+
 def _format_value(value: Any) -> str:
-    if is_number(value) and not math.isfinite(value):
-        raise NotExpressible("a parameter that is no finite number")
-    return repr(value).replace(" ", "")
+    if is_number(value) and math.isnan(value):
+        raise NotExpressible("a parameter that is no number")
+    return repr(value).replace(" ", "").replace("inf", "1e999")  # as a literal the name would be a parameter
 
 
 def _find_move(x: Any, y: Any) -> Callable[[str], str] | None:
@@ -213,6 +233,10 @@ def _find_move(x: Any, y: Any) -> Callable[[str], str] | None:
                     return lambda text: f"slice({text}{cut}"
                 return lambda text: f"reshape(slice({text}{cut},shape={_format_value(tuple(y.shape))})"
     with_axes = (1,) * (y.ndim - x.ndim) + tuple(x.shape)
-    if all(n in (1, m) for n, m in zip(with_axes, y.shape, strict=False)) and torch.equal(x.expand(y.shape), y):
+    if (
+        x.ndim <= y.ndim
+        and all(n in (1, m) for n, m in zip(with_axes, y.shape, strict=False))
+        and torch.equal(x.expand(y.shape), y)
+    ):
         return lambda text: f"expand({text},shape={_format_value(tuple(y.shape))})"
     return None

@@ -67,10 +67,10 @@ class _Following:
 
         with torch.no_grad():
             arriving = self._measure_arriving(call)
-            if call.read is None:
+            made, case = (None, None) if call.read is None else call.read(self.own.operands_of(call))
+            if made is None or case is None:
                 self.own.advance(call)
             else:
-                made, case = call.read(self.own.operands_of(call))
                 attempt, task = self._ask(made, case)
                 answers = attempt.answer.arrays if attempt.answer is not None else []
                 self.own.advance(call, lambda i, y: _like(y, answers[i]) if i < len(answers) else y)

@@ -110,6 +110,17 @@ def trace_nodes(model: Any, inputs: Sequence[NDArray[Any]], name: str) -> Tape:
     return taping.tape
 
 
+def _keeps_dtype(node: Any, operands: Sequence[Any]) -> bool:
+    """Whether a node converts to the dtype that its tensor has."""
+    from onnx import helper
+
+    if node.op_type == "CastLike":
+        return bool(operands[0].dtype == operands[1].dtype)
+    if node.op_type != "Cast":
+        return False
+    return bool(operands[0].dtype == helper.tensor_dtype_to_np_dtype(attributes_of(node)["to"]))
+
+
 class _Traced(np.ndarray[Any, Any]):
     """An array whose calls are on tape; an entry of the table may ask for it in the dtype that it has."""
 
@@ -136,10 +147,14 @@ class _Taping:
     def visit(self, node: Any) -> None:
         """Compute a node. Raises UsageError where nothing can."""
         operands = [self.values[n] if n else None for n in node.input]
-        live = bool(self.live.intersection(node.input)) and node.op_type not in ("Shape", "Size")
+        changing = node.input[:1] if node.op_type == "CastLike" else node.input  # its second says a dtype alone
+        live = bool(self.live.intersection(changing)) and node.op_type not in ("Shape", "Size")
         before = len(self.tape.calls)
         try:
-            results = list(self._translate(node, operands)) if live and node.op_type in MAP else None
+            if _keeps_dtype(node, operands):
+                results: list[Any] | None = operands[:1]
+            else:
+                results = list(self._translate(node, operands)) if live and node.op_type in MAP else None
         except (NotTranslatable, TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
             del self.tape.calls[before:]
             results = None
@@ -171,16 +186,14 @@ class _Taping:
             return OperatorCall(op, dict(zip(named, given, strict=True)), apart)
 
         def read(given: Sequence[Any]) -> tuple[OperatorCall, Any]:
-            case = case_of(call_of(given))
-            assert case is not None
-            return call_of(given), case
+            judged = node.op_type not in WITHOUT_ARITHMETIC
+            return call_of(given), case_of(call_of(given)) if judged else None
 
         sources = [self._tensor_of(x) for x in named.values()]
         result = tuple_of(call_of(sources).twin())
-        judged = node.op_type not in WITHOUT_ARITHMETIC and case_of(call_of(sources)) is not None
         call = TapedCall(
             op.name, node.name or node.output[0], tuple(map(self.tape.source_of, sources)),
-            lambda given, wide: call_of(given).twin(), read if judged else None,
+            lambda given, wide: call_of(given).twin(), read,
         )  # fmt: skip
         self.tape.add(call, result)
         arrays = [self._array_of(y) for y in result]

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 from opproof.core.errors import UsageError  # noqa: E402
 from opproof.reference_ops._tape import Replay  # noqa: E402
+from opproof.reference_ops._taped_graphs import NotExpressible, express_whole  # noqa: E402
 from opproof.reference_ops.onnx.model import trace_nodes  # noqa: E402
 
 
@@ -67,11 +68,11 @@ def test_a_model_is_followed_and_its_wrong_node_named(tmp_path, monkeypatch, cap
 def test_a_node_that_is_no_operator_of_ours_is_computed_by_the_onnx_package(tmp_path, capsys):
     made = perceptron()
     made.graph.node[-1].input[0] = "kept"
-    made.graph.node.insert(8, helper.make_node("CastLike", ["down", "scale"], ["kept"], name="/odd"))
+    made.graph.node.insert(8, helper.make_node("Einsum", ["down"], ["kept"], name="/odd", equation="bij->bij"))
     onnx.save(made, tmp_path / "m.onnx")
     status, out, _ = opproof(capsys, "drift", tmp_path / "m.onnx", "-b", "numpy")
     assert status == 0
-    assert "No operators of opproof, which numpy is not asked for: CastLike (1)." in out
+    assert "No operators of opproof, which numpy is not asked for: Einsum (1)." in out
 
 
 def test_the_tape_gives_what_onnx_gives():
@@ -89,3 +90,23 @@ def test_a_node_that_nothing_computes():
     made.graph.node[-1].op_type = "Softmaxx"
     with pytest.raises(UsageError, match=r"m: the node /softmax \(Softmaxx\) is computed neither by operators of "):
         trace_nodes(made, [np.zeros((1, 5, 16), np.float32)], "m")
+
+
+def test_what_converts_to_the_dtype_that_is_there_is_no_call():
+    made = perceptron()
+    made.graph.node[-1].input[0] = "kept"
+    made.graph.node.insert(8, helper.make_node("CastLike", ["down", "scale"], ["alike"], name="/alike"))
+    made.graph.node.insert(9, helper.make_node("Cast", ["alike"], ["kept"], name="/cast", to=TensorProto.FLOAT))
+    tape = trace_nodes(made, [np.ones((1, 5, 16), np.float32)], "m")
+    assert [call.name for call in tape.calls if call.place in ("/alike", "/cast")] == []
+    assert not tape.others
+
+
+def test_a_model_that_rounds_in_between_is_no_graph():
+    made = perceptron()
+    made.graph.node[-1].input[0] = "kept"
+    made.graph.node.insert(8, helper.make_node("Cast", ["down"], ["half"], name="/half", to=TensorProto.FLOAT16))
+    made.graph.node.insert(9, helper.make_node("Cast", ["half"], ["kept"], name="/cast", to=TensorProto.FLOAT))
+    tape = trace_nodes(made, [np.ones((1, 5, 16), np.float32)], "m")
+    with pytest.raises(NotExpressible, match="a conversion to another dtype of floats, which rounds in between"):
+        express_whole(tape)
