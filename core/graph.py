@@ -4,7 +4,7 @@
 
 A bare name where a tensor stands is an input, where the value of a parameter stands (`dim=axis`) a parameter of the
 graph. `[1]` behind a call takes its second output, and a tuple of expressions is several results. What is written
-twice is computed once.
+twice is computed once; `(h:=relu(x))` names what a call gives, and `h` is that from there on.
 """
 
 from __future__ import annotations
@@ -134,12 +134,20 @@ class _Reader:
     nodes: dict[GraphNode, int] = field(default_factory=dict)
     tensors: dict[str, None] = field(default_factory=dict)
     params: dict[str, None] = field(default_factory=dict)
+    named: dict[str, Operand] = field(default_factory=dict)  # what calls give, by the names that the text gives them
 
     def read(self, tree: ast.expr) -> Operand:
         match tree:
+            case ast.Name(id=name) if name in self.named:
+                return self.named[name]
             case ast.Name(id=name):
                 self.tensors[name] = None
                 return name
+            case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                if name in self.tensors or name in self.named:
+                    raise OpError(f"{self.text!r} is no graph: {name} is something else before it is named.")
+                self.named[name] = self.read(value)
+                return self.named[name]
             case ast.Constant(value=None):
                 return None
             case ast.Call(func=ast.Name(id=op)):

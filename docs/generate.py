@@ -66,6 +66,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "onnx differs": onnx_cases.differs,
     "onnx agrees": onnx_cases.agrees,
     "onnx left": onnx_cases.left,
+    "onnx graphs": onnx_cases.graphs,
+    "onnx not graphs": onnx_cases.not_graphs,
     "opinfo summary": opinfo.summary,
     "opinfo left": opinfo.left,
     **{f"opinfo {side}": functools.partial(opinfo.disagreements, side) for side in opinfo.SIDES},

@@ -15,7 +15,8 @@ from opproof.harness import __version__
 COMMANDS = {
     "run": "Validate backends and leave a report.",
     "list": "List operators, cases, models or backends.",
-    "capture": "Make cases of what a PyTorch program runs.",
+    "capture": "Make cases of what a PyTorch program or an ONNX model calls.",
+    "drift": "Find the operator of a model that a backend gets wrong.",
     "show": "Show a case: inputs, expected values and gradients, bound.",
     "shrink": "Reduce a failing case to the smallest that fails alike.",
     "report": "Render the results of a run again.",
@@ -46,7 +47,7 @@ _FILES = {
     **dict.fromkeys(("report", "merge", "cache"), "report"),
     "tolerance": "bench",
     **dict.fromkeys(("compare", "baseline", "history"), "compare"),
-    **dict.fromkeys(("check", "audit", "capture"), "check"),
+    **dict.fromkeys(("check", "audit", "capture", "drift"), "check"),
     **dict.fromkeys(("init", "skill", "header", "check-backend", "precision", "selfcheck"), "backend"),
 }
 

@@ -119,6 +119,11 @@ def format_line(text: str) -> str:
     return " ".join(make_plain(text).split())
 
 
+def cut_text(text: str, most: int) -> str:
+    """The text, or its beginning where it is longer."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def place(tensor: str, index: Iterable[int]) -> str:
     """An element by its tensor and index: y[2, 32]"""
     return f"{format_line(tensor)}[{', '.join(map(str, index))}]"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from opproof.reports import Result
 from opproof.reports._kinds import COLUMNS, LABELS, ResultKind, result_kind_of
-from opproof.reports._text import format_count, format_line
+from opproof.reports._text import cut_text, format_count, format_line
 from opproof.reports.terminal import format_failure
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _show_lines(counts: ProgressCounts) -> Observer:
             sys.stderr.flush()
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            sys.stderr.write(f"opproof: {counts.describe_so_far()}; at {format_line(result.op)}\n")
+            sys.stderr.write(f"opproof: {counts.describe_so_far()}; at {cut_text(format_line(result.op), 60)}\n")
             sys.stderr.flush()
 
     return observer

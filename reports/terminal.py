@@ -26,6 +26,7 @@ from opproof.reports._summary import (
     summarise_run,
 )
 from opproof.reports._text import (
+    cut_text,
     describe_backend,
     describe_coverage,
     describe_host,
@@ -149,7 +150,7 @@ def _describe_declined(results: Sequence[Result], rows: Sequence[SummaryRow]) ->
     for reason, some in group_by_reason(left, ResultKind.UNSUPPORTED):
         for r in some:
             rest = reason.replace(r.op, "…")
-            why.setdefault(_cut_text(rest if rest.strip("…") else "its name is all that was said", 60), set()).add(r.op)
+            why.setdefault(cut_text(rest if rest.strip("…") else "its name is all that was said", 60), set()).add(r.op)
     most = sorted(why.items(), key=lambda pair: -len(pair[1]))
     told = [f"{reason} ({_list_names(ops)})" for reason, ops in most[:3]]
     why_not = ", ".join([*told, *["…"] * (len(most) > 3)])
@@ -181,7 +182,11 @@ def _format_columns(
     heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
     heads += ["units, failing"] * failed + ["RMS", "bias"][:arrays]
     lines = [
-        [format_line(row.op), *[format_line(names[row.backend])] * several, str(row.tally.records)]
+        [
+            cut_text(format_line(row.op), _MAX_COLUMNS),
+            *[format_line(names[row.backend])] * several,
+            str(row.tally.records),
+        ]
         + [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
         + format_largest(row.tally, failing=failed)
         + of_arrays(row.tally)[:arrays]
@@ -239,15 +244,11 @@ def _format_known(results: Sequence[Result], limit: int, where: str) -> str:
     """Why failures are known, a line a reason."""
     most = group_by_reason(results, ResultKind.KNOWN)
     count = sum(len(some) for _, some in most)
-    rows = [f"  {len(some):>5,}  {_cut_text(reason, _MAX_COLUMNS - 9)}" for reason, some in most[:limit]]
+    rows = [f"  {len(some):>5,}  {cut_text(reason, _MAX_COLUMNS - 9)}" for reason, some in most[:limit]]
     left = len(most) - limit
     others = sum(len(some) for _, some in most[limit:])
     more = f"  {others:>5,}  of {format_count(left, 'more reason')}: opproof report {where} --all"
     return "\n".join([f"{format_count(count, 'known failure')}:", *rows, *[more] * (left > 0)])
-
-
-def _cut_text(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _format_totals(header: Header, results: Sequence[Result], count: Tally) -> str:
@@ -263,7 +264,8 @@ def _format_totals(header: Header, results: Sequence[Result], count: Tally) -> s
     judged = "" if slowest.judging is None else f", the reference and judging {number(slowest.judging, 2)} s"
     if covered := describe_coverage(header):
         text += f"\ncovered: {covered}"
-    text += f"\nslowest: {format_line(slowest.case)} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"
+    case = cut_text(format_line(slowest.case), 2 * _MAX_COLUMNS)
+    text += f"\nslowest: {case} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"
     return f"{text}\n{_describe_surroundings(header, results)}"
 
 

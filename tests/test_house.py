@@ -36,6 +36,7 @@ FLOORS = {
     "harness.space": 5,
     "harness.run": 6,
     "harness.audit": 7,
+    "harness.drift": 7,
     "harness.check": 8,
     "harness.bench": 7,
     "harness.vectors": 7,
@@ -49,7 +50,8 @@ FLOORS = {
 FRONT: dict[str, frozenset[str]] = {
     "harness.audit": frozenset("run".split()),
     "harness.bench": frozenset("bench measure".split()),
-    "harness.capture": frozenset("program recorder".split()),
+    "harness.capture": frozenset("program".split()),
+    "harness.drift": frozenset("follow".split()),
     "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),
     "harness.judge": frozenset(
@@ -82,14 +84,14 @@ VERBS = frozenset(
     calculate call capture change check choose classify clear collect combine compare compile complete compute
     confine copy count cover cube cut decline decode decompose describe diagnose differentiate divide double draw
     dump encode end ensure escape estimate evaluate expect explain export express extend extract factor fail fill
-    find finish fit flatten floor flush fold forbid format free gather generate group halve handle harden ignore import
-    index init insert install invert iterate join judge keep limit list load locate log look make map mark measure
-    mention merge move multiply mutate name note number open order pad paint parse pass perform place plan poison
-    prepare probe propose publish put rank rate read recheck record reduce release remove rename render repeat replace
-    report request require reserve reshape resize restore restrict rewrite round run sample save scale search seed
-    select serve shard share shift show shrink sign solve sort split start state store strip subtract suggest sum
-    summarise support swap take tally tell trace transform translate truncate try unpack unwrap update waive walk
-    warn watch widen withdraw wrap write
+    find finish fit flatten floor flush fold follow forbid format free gather generate group halve handle harden
+    ignore import index init insert install invert iterate join judge keep limit list load locate log look make map
+    mark measure mention merge move multiply mutate name note number open order pad paint parse pass perform place
+    plan poison prepare probe propose publish put rank rate read recheck record reduce release remove rename render
+    repeat replace report request require reserve reshape resize restore restrict rewrite round run sample save
+    scale search seed select serve shard share shift show shrink sign solve sort split start state store strip
+    subtract suggest sum summarise support swap take tally tell trace transform translate truncate try unpack unwrap
+    update waive walk warn watch widen withdraw wrap write
     """.split()
 )
 #: First words of functions that are no verb: they say which property of the argument is meant.

@@ -38,3 +38,33 @@ def left() -> str:
     """Return what is not run, by its reason."""
     rows = ((one["reason"], one["cases"], one["nodes"]) for one in read("onnx")["not run"])
     return table(("reason", ">cases", "ONNX"), rows)
+
+
+def graphs() -> str:
+    """Return how many cases of several nodes are graphs, and what backends answer to these."""
+    data = read("onnx-graphs")
+    counts = [
+        (f"of several nodes in onnx {data['version']}", data["cases"]),
+        ("graphs of opproof", data["graphs"]),
+        ("whose reference has ONNX's values", data["agree"]),
+    ]
+    words = ("PASS", "WRONG_VALUE", "UNSUPPORTED", "VACUOUS")
+    rows = [
+        (f"{one['backend']} {one['version']}", *(one["verdicts"].get(word, 0) for word in words))
+        for one in data["backends"]
+    ]
+    wrong = [
+        (one["backend"], f"`{other['case']}`", other["because"]) for one in data["backends"] for other in one["others"]
+    ]
+    heads = ("backend", ">pass", ">wrong", ">declined", ">no evidence")
+    parts = [table(("node cases", ">"), counts), table(heads, rows), table(("backend", "case", "because"), wrong)]
+    return "\n\n".join(parts)
+
+
+def not_graphs() -> str:
+    """Return why the others are no graphs."""
+    rows = (
+        (one["reason"], one["cases"], ", ".join(f"`{name}`" for name in one["examples"]))
+        for one in read("onnx-graphs")["not graphs"]
+    )
+    return table(("reason", ">cases", "such as"), rows)

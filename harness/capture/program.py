@@ -15,62 +15,95 @@ import tomlkit
 from opproof.cases import Case
 from opproof.cases._fills.stored import fill_of
 from opproof.core.errors import CaseError, OpError, UsageError
-from opproof.harness.capture.recorder import CapturedCalls, record_calls
+from opproof.harness.capture.recorder import record_calls
 from opproof.harness.reference.valid_case import check_case
+from opproof.reference_ops import load
+from opproof.reference_ops._captured import CapturedCalls
+from opproof.reference_ops._tape import Tape
 
 
 @contextlib.contextmanager
-def capture_calls(path: Path, title: str, *, data: bool = False) -> Iterator[CapturedCalls]:
+def capture_calls(path: Path, title: str, *, data: bool = False, tape: Tape | None = None) -> Iterator[CapturedCalls]:
     """A block whose calls of PyTorch become cases in the file at `path`, also where it ends by an exception.
 
-    With `data` each case has that of its first call, in a file beside it, .safetensors.
+    With `data` each case has that of its first call, in a file beside it, .safetensors; with a tape there are graphs.
     """
     _check_folder(path)
     calls = CapturedCalls()
     try:
-        with record_calls(data=data) as calls:
+        with record_calls(data=data, tape=tape) as calls:
             yield calls
+        if tape is not None:
+            calls.add_graphs(_finish(tape, calls, title))
     finally:
-        _refuse_uncomputable(calls)
-        path.write_text(text_of(calls, title, _write_data(calls, path)), encoding="utf-8")
+        _write_cases(calls, title, path)
 
 
-def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = False) -> CapturedCalls:
-    """Run a script as python would, and write its cases, with their `data` too.
+def run(
+    script: Path, arguments: Sequence[str], path: Path, *, data: bool = False, graphs: bool = False
+) -> CapturedCalls:
+    """Run a script as python would, and write its cases, with their `data` and its `graphs` too.
 
     Raises UsageError where there is no script, or it fails.
     """
-    if not script.is_file():
-        raise UsageError(f"no script {script}: expected a Python file that runs a PyTorch program.")
-    before = sys.argv, sys.path[:]
-    sys.argv, sys.path[:0] = [str(script), *arguments], [str(script.resolve().parent)]
-    try:
-        with capture_calls(path, script.name, data=data) as calls:
-            try:
-                runpy.run_path(str(script), run_name="__main__")
-            except SystemExit:
-                pass
-            except Exception as error:
-                text = " ".join(str(error).split())
-                raise UsageError(
-                    f"{script} raised {type(error).__name__}: {text}. What ran before stands in {path}."
-                ) from error
-    finally:
-        sys.argv, sys.path[:] = before
+    _check_script(script)
+    with capture_calls(path, script.name, data=data, tape=Tape() if graphs else None) as calls:
+        _run_script(script, arguments, f" What ran before stands in {path}.")
     return calls
 
 
-def of_model(model: Path, dims: Mapping[str, int], path: Path) -> tuple[CapturedCalls, list[str]]:
-    """Write the cases of an ONNX model. See onnx/graph.py. Raises UsageError."""
-    from opproof.harness.capture.onnx.graph import capture_model
+def _check_script(script: Path) -> None:
+    if not script.is_file():
+        raise UsageError(f"no script {script}: expected a Python file that runs a PyTorch program.")
+
+
+def _run_script(script: Path, arguments: Sequence[str], more: str = "") -> None:
+    before = sys.argv, sys.path[:]
+    sys.argv, sys.path[:0] = [str(script), *arguments], [str(script.resolve().parent)]
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit:
+        pass
+    except Exception as error:
+        text = " ".join(str(error).split())
+        raise UsageError(f"{script} raised {type(error).__name__}: {text}.{more}") from error
+    finally:
+        sys.argv, sys.path[:] = before
+
+
+def of_model(
+    model: Path, dims: Mapping[str, int], path: Path, *, graphs: bool = False
+) -> tuple[CapturedCalls, list[str]]:
+    """Write the cases of an ONNX model, and its `graphs`, for which it is computed. Raises UsageError."""
+    from opproof.reference_ops.onnx.model import trace_model
+    from opproof.reference_ops.onnx.shapes import capture_model
 
     _check_folder(path)
-    if not model.is_file():
-        raise UsageError(f"no model {model}: expected an ONNX file.")
     calls, ones = capture_model(model, dims)
-    _refuse_uncomputable(calls)
-    path.write_text(text_of(calls, model.name, {}), encoding="utf-8")
+    if graphs:
+        calls.add_graphs(trace_model(model, dims, 0)[0])
+    _write_cases(calls, model.name, path)
     return calls, ones
+
+
+def trace_program(script: Path, arguments: Sequence[str]) -> Tape:
+    """Run a script, its calls on tape.
+
+    Raises UsageError as `run`, and where it draws numbers, which no other call draws again.
+    """
+    _check_script(script)
+    tape = Tape()
+    with record_calls(tape=tape) as calls:
+        _run_script(script, arguments)
+    return _finish(tape, calls, str(script))
+
+
+def _finish(tape: Tape, calls: CapturedCalls, name: str) -> Tape:
+    if drawn := [case.op for case in calls.cases if load(case.op).drawn_from]:
+        raise UsageError(f"{name}: {drawn[0]} draws numbers, which are others at each call: use the model's eval().")
+    tape.others = calls.unmapped
+    tape.finish(name)
+    return tape
 
 
 def _check_folder(path: Path) -> None:
@@ -78,13 +111,14 @@ def _check_folder(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
 
 
-def _refuse_uncomputable(calls: CapturedCalls) -> None:
-    """Count among the unmapped what our operator of that name does not take."""
+def _write_cases(calls: CapturedCalls, title: str, path: Path) -> None:
+    """Write the file; what our operator of that name does not take counts among the unmapped."""
     for case in [*calls.cases]:
         try:
             check_case(case)
         except (CaseError, OpError):
             calls.unmapped[case.op] += calls.cases.pop(case).calls
+    path.write_text(text_of(calls, title, _write_data(calls, path)), encoding="utf-8")
 
 
 def _write_data(calls: CapturedCalls, path: Path) -> dict[Case, str]:

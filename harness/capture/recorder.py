@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opproof.cases import Case
-from opproof.cases._fills.fills import name_fill
-from opproof.cases._layouts import name_layout
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
 from opproof.reference_ops import load
-from opproof.reference_ops._torch_calls import OperatorCall, find_operator, read_calls
+from opproof.reference_ops._captured import CallCounts, CapturedCalls
+from opproof.reference_ops._tape import Tape, find_leaves
+from opproof.reference_ops._torch_calls import (
+    OperatorCall,
+    as_computed,
+    case_of,
+    find_operator,
+    is_in_place,
+    read_calls,
+)
 
 #: How far an operator of ours may be from what PyTorch computed, to be the same, by the bytes of an element.
 _CLOSE = {1: 0.2, 2: 2e-2, 4: 1e-3, 8: 1e-6}
@@ -28,34 +33,12 @@ _WITHOUT_ARITHMETIC = {
 }  # fmt: skip
 
 
-@dataclass
-class CallCounts:
-    """How often a case was called, and what it cost."""
-
-    calls: int = 0
-    flops: int = 0
-
-
-@dataclass
-class CapturedCalls:
-    """What a program called: cases of ours, and functions that are no operator of ours."""
-
-    cases: dict[Case, CallCounts] = field(default_factory=dict)
-    data: dict[Case, Mapping[str, Any]] | None = None  # the tensors of each case's first call, where they are kept
-    unmapped: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def total(self) -> int:
-        """How many calls there were."""
-        return sum(c.calls for c in self.cases.values()) + self.unmapped.total()
-
-
 @contextlib.contextmanager
-def record_calls(*, data: bool = False) -> Iterator[CapturedCalls]:
+def record_calls(*, data: bool = False, tape: Tape | None = None) -> Iterator[CapturedCalls]:
     """A block whose calls are recorded, also their `data`. A function that is no operator of ours is looked into."""
     from torch.overrides import TorchFunctionMode
 
-    seen = CapturedCalls(data={} if data else None)
+    seen = CapturedCalls(data={} if data else None, tape=tape)
     inside: list[Callable[..., Any]] = []
 
     class Recorder(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
@@ -67,10 +50,13 @@ def record_calls(*, data: bool = False) -> Iterator[CapturedCalls]:
             kwargs: Mapping[str, Any] | None = None,
         ) -> Any:
             kwargs = {} if kwargs is None else kwargs
+            if tape is not None:  # before it is called, which may write into them
+                for tensor in find_leaves((args, kwargs)):
+                    tape.source_of(tensor)
             if readings := _read_calls(func, args, kwargs):
                 return _record_call(seen, func, readings, args, kwargs)
             if not inspect.isfunction(func) or func in inside:  # it hands itself to the mode from within
-                return _record_unknown(seen, func, func(*args, **kwargs), args)
+                return _record_unknown(seen, func, _note(seen, func, args, kwargs, func(*args, **kwargs)), args)
             before = seen.total
             inside.append(func)
             try:
@@ -80,8 +66,23 @@ def record_calls(*, data: bool = False) -> Iterator[CapturedCalls]:
                 inside.pop()
             return result if seen.total > before else _record_unknown(seen, func, result, args)
 
-    with Recorder():
+    with Recorder(), contextlib.nullcontext() if tape is None else tape.watched_modules():
         yield seen
+
+
+def _note(
+    seen: CapturedCalls,
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    result: Any,
+    number: int = -1,
+) -> Any:
+    """Put a call on the tape, if there is one, as the reading of that number; returns its result."""
+    if seen.tape is not None:
+        read = None if number < 0 else lambda given, named: _read_calls(func, given, named)[number]
+        seen.tape.add_function(func, args, kwargs, result, read)
+    return result
 
 
 def _read_calls(
@@ -94,7 +95,8 @@ def _read_calls(
     op = load(name.operator)
     if op.torch is None or "constant" in op.trivial(Mode.FORWARD):
         return []
-    given = [a.clone() if name.in_place and _find_tensors([a]) else a for a in args[:1]] + [*args[1:]]
+    written = is_in_place(func, args, kwargs)
+    given = [a.clone() if written and _find_tensors([a]) else a for a in args[:1]] + [*args[1:]]
     return [(c, case) for c in read_calls(func, op, given, kwargs) if (case := case_of(c)) is not None]
 
 
@@ -110,9 +112,10 @@ def _record_call(
 
     with FlopCounterMode(display=False) as flops:
         result = func(*args, **kwargs)
-    if not find_operator(func).in_place and _is_move(result, args):
-        return result
-    reading = next((r for r in readings if _agrees(r[0], result)), None)
+    if not is_in_place(func, args, kwargs) and _is_move(result, args):
+        return _note(seen, func, args, kwargs, result)
+    number = next((i for i, r in enumerate(readings) if _agrees(r[0], result)), -1)
+    reading = None if number < 0 else readings[number]
     case = None if reading is None else as_computed(*reading, _find_tensors(tuple_of(result))[0])
     if reading is None or case is None:
         seen.unmapped[find_operator(func).name] += 1
@@ -123,7 +126,7 @@ def _record_call(
         counts = seen.cases.setdefault(case, CallCounts())
         counts.calls += 1
         counts.flops += flops.get_total_flops()
-    return result
+    return _note(seen, func, args, kwargs, result, -1 if case is None else number)
 
 
 def _record_unknown(seen: CapturedCalls, func: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:
@@ -188,84 +191,3 @@ def _close(a: Any, b: Any) -> bool:
         return bool((a == b).all())
     tolerance = _CLOSE[b.element_size()]
     return bool(torch.allclose(a.to(b.dtype), b, rtol=tolerance, atol=tolerance, equal_nan=True))
-
-
-_DTYPES = {"torch.float64": "f64", "torch.float32": "f32", "torch.float16": "f16", "torch.bfloat16": "bf16"}
-
-
-def case_of(call: OperatorCall) -> Case | None:
-    """The case; None where no case is like it: no floats, or results that would be like none of them."""
-    floats = {n: _DTYPES.get(str(t.dtype)) for n, t in call.tensors.items() if t.is_floating_point()}
-    like = call.op.like if not call.op.variadic else next(iter(call.tensors))
-    dtype = next(iter(floats.values()), None) if len(set(floats.values())) == 1 else floats.get(like)
-    if dtype is None or None in floats.values():
-        return None
-    tensors: dict[str, Any] = {}
-    known: dict[int, str] = {}
-    for name, tensor in call.tensors.items():
-        tensors[name] = known.get(id(tensor), tuple(tensor.shape))
-        known.setdefault(id(tensor), name)
-    if not all(_is_plain(v) for v in call.params.values()):
-        return None
-    return Case(
-        call.op.name,
-        tuple(tensors.items()),
-        tuple(call.params.items()),
-        dtype,
-        mixed=tuple((n, d) for n, d in floats.items() if d is not None and d != dtype and tensors[n] not in tensors),
-        fill=name_fill(
-            next(t for t in call.tensors.values() if t.is_floating_point()).detach().double().numpy(force=True)
-        ),
-        layout=_layouts_of(call),
-        needs=_needs(call),
-    )
-
-
-def as_computed(call: OperatorCall, case: Case, result: Any) -> Case | None:
-    """The case by the dtype of what came; None where it came in one that results of such a case have not.
-
-    Under autocast tensors are converted to one dtype, where PyTorch would not take them together or gives another.
-    """
-    import torch
-
-    came = _DTYPES.get(str(result.dtype)) if result.is_floating_point() else case.dtype
-    if came is not None and torch.is_autocast_enabled(result.device.type):
-        converted = came != case.dtype or (bool(case.mixed) and not _is_taken(call, result.device.type))
-        return replace(case, dtype=came, mixed=()) if converted else case
-    return case if came == case.dtype or not case.mixed else None
-
-
-def _is_taken(call: OperatorCall, device: str) -> bool:
-    """Whether PyTorch takes tensors of such dtypes together by itself."""
-    import torch
-
-    with torch.no_grad(), torch.autocast(device, enabled=False):
-        try:
-            call.twin()
-        except (RuntimeError, ValueError):
-            return False
-    return True
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(_is_plain(v) for v in value)
-    return value is None or isinstance(value, bool | int | float | str)
-
-
-def _layouts_of(call: OperatorCall) -> str:
-    named = {n: name_layout(tuple(t.shape), t.stride(), t.storage_offset()) for n, t in call.tensors.items()}
-    apart = {n: layout for n, layout in named.items() if layout != "contiguous"}
-    if apart and len(apart) == len(named) and len(set(apart.values())) == 1:
-        return next(iter(apart.values()))
-    return ",".join(f"{n}:{layout}" for n, layout in apart.items()) or "contiguous"
-
-
-def _needs(call: OperatorCall) -> tuple[str, ...] | None:
-    """The tensors whose gradient the program asks for, where it asks for some and not for all."""
-    import torch
-
-    floats = {n: t.requires_grad for n, t in call.tensors.items() if t.is_floating_point()}
-    if not torch.is_grad_enabled() or all(floats.values()) or not any(floats.values()):
-        return None
-    return tuple(n for n, wanted in floats.items() if wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -13,13 +13,14 @@ import click
 
 from opproof.core.dtypes import VARY
 from opproof.core.errors import UsageError
-from opproof.harness.cli.options import PATH, SECONDS, parse_duration
+from opproof.core.system import HOST_MEMORY, TIMEOUT
+from opproof.harness.cli.options import MEBIBYTES, PATH, SECONDS, parse_duration
 
 if TYPE_CHECKING:
-    from opproof.harness.capture.recorder import CapturedCalls
     from opproof.harness.check.call.isolated import FilePair
     from opproof.harness.check.contract import Contract
     from opproof.harness.check.options import CheckOptions
+    from opproof.reference_ops._captured import CapturedCalls
     from opproof.reports.check import Report
     from opproof.reports.exchange.definitions import ResultForm
 
@@ -181,44 +182,93 @@ def check_command(
     return int(Exit.NO_EVIDENCE if found is Exit.PASSED and not proved else found)
 
 
+def _parse_dims(ctx: click.Context, _: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
+    found = {}
+    for text in values:
+        name, __, length = text.rpartition("=")
+        if not name or not length.isdecimal():
+            raise UsageError(f"--dim {text!r}: expected NAME=N, as in --dim batch=8.")
+        found[name] = int(length)
+    if found and ctx.params["model"].suffix != ".onnx":
+        raise UsageError("--dim is for an ONNX model: a program says its shapes itself.")
+    return found
+
+
+def _take_model(command: Callable[..., int]) -> Callable[..., int]:
+    """Add MODEL, the arguments of a program, and the lengths of an ONNX model's axes."""
+    for option in (
+        click.argument("arguments", nargs=-1, type=click.UNPROCESSED),
+        click.argument("model", type=PATH, is_eager=True),
+        click.option("--dim", "dims", multiple=True, metavar="NAME=N", callback=_parse_dims,
+                     help="The length of an axis that an ONNX model names, 1 else."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 @click.command("capture", context_settings={"ignore_unknown_options": True})
 @click.option("-o", "--out", type=PATH, required=True, metavar="FILE", help="The file of cases.")
 @click.option("--data", is_flag=True, help="Keep the data of each case's first call too, beside FILE, in .safetensors.")
-@click.option("--from", "model", type=PATH, metavar="MODEL", help="An ONNX model, which is not run.")
-@click.option("--dim", "dims", multiple=True, metavar="NAME=N", help="The length of an axis that MODEL names, 1 else.")
-@click.argument("script", type=PATH, required=False)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--graphs", is_flag=True, help="Keep the whole, and what of it libraries fuse, as graphs too.")
+@_take_model
 def capture_command(
-    *, out: Path, data: bool, model: Path | None, dims: tuple[str, ...], script: Path | None, arguments: tuple[str, ...]
+    *, out: Path, data: bool, graphs: bool, model: Path, dims: Mapping[str, int], arguments: tuple[str, ...]
 ) -> int:
-    """Run SCRIPT, a Python program that uses PyTorch, and write what it called to FILE.
+    """Write what MODEL calls to FILE: a Python program that uses PyTorch, or an ONNX file, not run.
 
     `opproof run -b mine --cases FILE` then judges a backend by exactly these shapes.
     """
     from opproof.harness.capture import program
 
-    if (script is None) == (model is None):
-        raise UsageError("opproof capture takes a script to run, or --from MODEL: give one of them.")
-    if script is not None:
-        if dims:
-            raise UsageError("--dim is for --from MODEL: a script says its shapes itself.")
-        calls = program.run(script, arguments, out, data=data)
+    if model.suffix != ".onnx":
+        calls = program.run(model, arguments, out, data=data, graphs=graphs)
     else:
         if data:
-            raise UsageError("--data is for a script: of an ONNX model nothing is run.")
-        assert model is not None
-        calls, ones = program.of_model(model, dict(map(_parse_dim, dims)), out)
-        if ones:
-            click.echo(f"taken to be 1 long, for want of --dim: {', '.join(ones)}")
+            raise UsageError("--data is for a program: of an ONNX model nothing is run.")
+        calls, ones = program.of_model(model, dims, out, graphs=graphs)
+        _tell_ones(ones)
     _tell(calls, out)
     return 0
 
 
-def _parse_dim(text: str) -> tuple[str, int]:
-    name, _, length = text.rpartition("=")
-    if not name or not length.isdecimal():
-        raise UsageError(f"--dim {text!r}: expected NAME=N, as in --dim batch=8.")
-    return name, int(length)
+@click.command("drift", context_settings={"ignore_unknown_options": True})
+@click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of an ONNX model's inputs.")
+@click.option("--timeout", type=SECONDS, default=TIMEOUT, show_default=True, help="Seconds of a call.")
+@click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, with every call.")
+@_take_model
+def drift_command(
+    *, backend: str, seed: int, timeout: float, memory: int, as_json: bool, model: Path, dims: Mapping[str, int],
+    arguments: tuple[str, ...],
+) -> int:  # fmt: skip
+    """Find the operator of MODEL that a backend gets wrong, or whose rounding MODEL amplifies.
+
+    MODEL is as `opproof capture` takes it. Every call is judged by the inputs that it gets on this backend.
+
+    Exit status: 0 no operator is wrong, 1 one is, 2 the call is wrong, 3 none is, and yet the output is further off
+    than rounding makes it.
+    """
+    from opproof.harness.capture import program
+    from opproof.harness.drift.follow import follow_model
+    from opproof.harness.run.finish import Exit
+    from opproof.harness.run.task import HostLimits
+
+    if model.suffix == ".onnx":
+        from opproof.reference_ops.onnx.model import trace_model
+
+        tape, ones = trace_model(model, dims, seed)
+        _tell_ones(ones, err=True)
+    else:
+        tape = program.trace_program(model, arguments)
+    report = follow_model(tape, model.name, backend, HostLimits(1, timeout, memory * 2**20))
+    click.echo(report.to_json() if as_json else str(report))
+    return int(Exit.FAILED if report.wrong else Exit.NO_EVIDENCE if report.beyond else Exit.PASSED)
+
+
+def _tell_ones(ones: Sequence[str], *, err: bool = False) -> None:
+    if ones:
+        click.echo(f"taken to be 1 long, for want of --dim: {', '.join(ones)}", err=err)
 
 
 def _tell(calls: CapturedCalls, out: Path) -> None:
@@ -227,6 +277,8 @@ def _tell(calls: CapturedCalls, out: Path) -> None:
     if calls.unmapped:
         rest = ", ".join(f"{name} ({n})" for name, n in calls.unmapped.most_common())
         click.echo(f"not operators of opproof, or not as they were called: {rest}")
+    if calls.no_whole:
+        click.echo(f"the whole is no graph: {calls.no_whole}")
 
 
 @click.command("audit")

@@ -26,6 +26,7 @@ from opproof.harness.reference.data import fill_parameters
 from opproof.harness.reference.question import make_question, name_outputs
 from opproof.harness.reference.valid_case import check_case, op_of
 from opproof.reference_ops import Op, load
+from opproof.reference_ops import names as names_of_operators
 from opproof.reference_ops._op import FOLDER
 from opproof.reports import Header, Result
 from opproof.reports._text import format_line
@@ -315,4 +316,4 @@ def _extract_text(text: str, node: ast.stmt) -> str:
 
 def docs_of(results: Iterable[Result]) -> dict[str, str]:
     """Docstring of every built-in operator among the results."""
-    return {name: load(name).doc for name in sorted({r.op for r in results}) if (FOLDER / f"{name}.py").is_file()}
+    return {name: load(name).doc for name in sorted({r.op for r in results}.intersection(names_of_operators()))}

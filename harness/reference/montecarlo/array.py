@@ -265,6 +265,9 @@ def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any], source
         q = np.rint((exact_of(a) - exact) / exact_of(b))
         return NoisyArray(exact, align_runs(a, ndim) - q * align_runs(b, ndim), source)
     runs = ufunc(*(align_runs(v, ndim) for v in inputs), **kwargs)
+    if ufunc is np.power and isinstance(inputs[1], NoisyArray):  # of a negative number a noisy exponent is not whole
+        size = ufunc(np.abs(align_runs(inputs[0], ndim)), align_runs(inputs[1], ndim), **kwargs)
+        runs = np.where((np.asarray(exact_of(inputs[0])) < 0) & np.isfinite(exact), np.copysign(size, exact), runs)
     if ufunc is np.logaddexp:
         a, b = map(exact_of, inputs)
         with np.errstate(invalid="ignore"):

@@ -12,6 +12,7 @@ from _runs import opproof
 import opproof as library
 from opproof.cases import Case, _file
 from opproof.core.errors import CaseError, UsageError
+from opproof.harness.capture.recorder import record_calls
 from opproof.harness.run.plan import Selection, select_cases
 from opproof.reports import read_results
 
@@ -213,3 +214,13 @@ def test_the_page_runs(tmp_path, monkeypatch):
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "capture.md").read_text(encoding="utf-8")
     exec(page.split("```python\n")[1].split("```")[0], {})
     assert Path("cases.toml").is_file()
+
+
+@pytest.mark.parametrize("name", ["relu", "silu", "hardtanh"])
+def test_an_activation_that_is_told_to_write_into_its_input(name):
+    """nn.ReLU(inplace=True) calls F.relu(x, inplace=True), which returns the tensor that it was given."""
+    x = torch.linspace(-3, 3, 12).reshape(3, 4)
+    with record_calls() as calls:
+        getattr(torch.nn.functional, name)(x + 0.1, inplace=True)
+    assert [case.op for case in calls.cases] == ["add", name]
+    assert not calls.unmapped

@@ -18,7 +18,7 @@ FLOAT, HALF, INT64 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT64
 
 def test_resnet_50_of_the_onnx_package(tmp_path, capsys):
     """53 convolutions and a matrix; 3.8e9 multiplications with their additions, as its paper counts them."""
-    status, out, _ = opproof(capsys, "capture", "--from", LIGHT / "light_resnet50.onnx", "-o", tmp_path / "resnet.toml")
+    status, out, _ = opproof(capsys, "capture", LIGHT / "light_resnet50.onnx", "-o", tmp_path / "resnet.toml")
     assert status == 0
     assert "not operators of opproof" not in out
     entries = _file.read(tmp_path / "resnet.toml").case
@@ -55,7 +55,7 @@ def attention():
 def test_axes_without_length_and_shapes_that_are_worked_out(tmp_path, capsys):
     onnx.save(attention(), tmp_path / "m.onnx")
     given = ("--dim", "batch=2", "--dim", "tokens=5")
-    status, out, _ = opproof(capsys, "capture", "--from", tmp_path / "m.onnx", *given, "-o", tmp_path / "c.toml")
+    status, out, _ = opproof(capsys, "capture", tmp_path / "m.onnx", *given, "-o", tmp_path / "c.toml")
     assert status == 0
     assert "not operators of opproof, or not as they were called: MelWeightMatrix (1)" in out
     assert {e.id for e in _file.read(tmp_path / "c.toml").case} == {
@@ -63,7 +63,7 @@ def test_axes_without_length_and_shapes_that_are_worked_out(tmp_path, capsys):
         "permute[x=2x5x8x8;dims=(0,2,1,3);f16]",
         "softmax[x=2x8x5x8;dim=-1;f16]",
     }
-    _, out, _ = opproof(capsys, "capture", "--from", tmp_path / "m.onnx", "-o", tmp_path / "one.toml")
+    _, out, _ = opproof(capsys, "capture", tmp_path / "m.onnx", "-o", tmp_path / "one.toml")
     assert "taken to be 1 long, for want of --dim: batch, tokens" in out
     ids = [Case.parse(e.id) for e in _file.read(tmp_path / "one.toml").case]
     assert {c.shapes["x"] for c in ids if c.op == "softmax"} == {(1, 8, 1, 8)}
@@ -71,7 +71,7 @@ def test_axes_without_length_and_shapes_that_are_worked_out(tmp_path, capsys):
 
 def test_the_cases_run(tmp_path, capsys):
     onnx.save(attention(), tmp_path / "m.onnx")
-    opproof(capsys, "capture", "--from", tmp_path / "m.onnx", "--dim", "tokens=9", "-o", tmp_path / "c.toml")
+    opproof(capsys, "capture", tmp_path / "m.onnx", "--dim", "tokens=9", "-o", tmp_path / "c.toml")
     status, out, _ = opproof(
         capsys, "run", "-b", "numpy", "--cases", tmp_path / "c.toml", "--out", tmp_path / "out", "--quiet"
     )
@@ -81,15 +81,13 @@ def test_the_cases_run(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "takes a script to run, or --from MODEL: give one of them."),
-        (("--from", "m.onnx", "program.py"), "takes a script to run, or --from MODEL: give one of them."),
-        (("--from", "none.onnx"), "no model none.onnx: expected an ONNX file."),
-        (("--from", "broken.onnx"), "broken.onnx is no ONNX model: "),
-        (("--from", "m.onnx", "--dim", "batsch=2"), "m.onnx has no axis 'batsch': expected one of batch, tokens."),
-        (("--from", "m.onnx", "--dim", "batch"), "--dim 'batch': expected NAME=N, as in --dim batch=8."),
-        (("--from", "m.onnx", "--data"), "--data is for a script"),
-        (("--dim", "batch=2", "program.py"), "--dim is for --from MODEL"),
-        (("--from", "m.onnx", "-o", "none/c.toml"), "none/c.toml cannot be written: there is no folder"),
+        (("none.onnx",), "no model none.onnx: expected an ONNX file."),
+        (("broken.onnx",), "broken.onnx is no ONNX model: "),
+        (("m.onnx", "--dim", "batsch=2"), "m.onnx has no axis 'batsch': expected one of batch, tokens."),
+        (("m.onnx", "--dim", "batch"), "--dim 'batch': expected NAME=N, as in --dim batch=8."),
+        (("m.onnx", "--data"), "--data is for a program"),
+        (("--dim", "batch=2", "program.py"), "--dim is for an ONNX model"),
+        (("m.onnx", "-o", "none/c.toml"), "none/c.toml cannot be written: there is no folder"),
     ],
 )
 def test_bad_input(tmp_path, monkeypatch, capsys, arguments, message):

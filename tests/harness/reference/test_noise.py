@@ -278,3 +278,17 @@ def test_exact_operators_have_no_scale():
     found = expected("relu", x)
     assert found.exact
     assert not found.scale.any()
+
+
+def test_a_noisy_exponent_of_a_negative_number_has_the_size_s_noise():
+    """A tensor of exponents is noisy, so that none is whole: the runs were NaN, and the scale 0."""
+    exponents = noisy(np.full(3, 3.0))
+    with np.errstate(invalid="ignore"):
+        below = np.power(noisy([-0.5, -1.5, -2.5]), exponents)
+        root = np.power(noisy([-0.5]), noisy([0.5]))
+    np.testing.assert_array_equal(below.exact, [-0.125, -3.375, -15.625])
+    assert np.isfinite(below.runs).all()
+    roundings = scale(below) / np.abs(below.exact)  # 3 of the base, 3 log(a) of the exponent, and one of the result
+    assert (roundings > 0.5).all()
+    assert (roundings < 8).all()
+    assert np.isnan(root.exact).all()

@@ -17,19 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.core.errors import UsageError
 from opproof.core.tuples import tuple_of
-from opproof.harness.capture.recorder import CallCounts, CapturedCalls
 from opproof.reference_ops import Op, load
+from opproof.reference_ops._captured import CallCounts, CapturedCalls
 from opproof.reference_ops._torch_calls import to_plain
+from opproof.reference_ops.onnx.model import WITHOUT_ARITHMETIC, attributes_of, load_model
 from opproof.reference_ops.onnx.shared import NotTranslatable, express
 from opproof.reference_ops.onnx.table import MAP
 
 #: Values of up to so many elements are worked out, where they follow from shapes and constants.
 _MAX_FOLDED_ELEMENTS = 4096
-#: Nodes that compute nothing.
-_WITHOUT_ARITHMETIC = {"Constant", "ConstantOfShape", "Identity", "Dropout", "Shape", "Size", "Reshape", "Flatten"}
-_WITHOUT_ARITHMETIC |= {"Squeeze", "Unsqueeze", "Range", "RandomNormal", "RandomUniform", "EyeLike"}
 _FLOATS = {1: "f32", 10: "f16", 11: "f64", 16: "bf16"}
 
 Values = dict[str, NDArray[Any]]
@@ -40,36 +37,11 @@ def capture_model(path: Path, dims: Mapping[str, int]) -> tuple[CapturedCalls, l
 
     Raises UsageError where it is no model, `dims` names no axis of its inputs, or onnx is not installed.
     """
-    model = _load_model(path)
-    free = _free_axes(model)
-    if unknown := [n for n in dims if n not in free]:
-        raise UsageError(f"{path} has no axis {unknown[0]!r}: expected one of {', '.join(free) or 'none'}.")
-    for dim in (d for given in model.graph.input for d in given.type.tensor_type.shape.dim):
-        if not dim.HasField("dim_value"):
-            dim.dim_value = dims.get(dim.dim_param, 1)
+    model, ones = load_model(path, dims, weights=False)
     walk = _Walk(model)
     for node in model.graph.node:
         walk.visit(node)
-    return walk.calls, [n for n in free if n not in dims]
-
-
-def _load_model(path: Path) -> Any:
-    try:
-        import onnx
-    except ImportError:
-        raise UsageError("--from needs onnx, which is not installed: pip install onnx.") from None
-    try:
-        return onnx.load(path, load_external_data=False)
-    except Exception as error:  # protobuf's own, by version
-        raise UsageError(f"{path} is no ONNX model: {' '.join(str(error).split())}.") from None
-
-
-def _free_axes(model: Any) -> list[str]:
-    """Names of axes of the inputs that have no length, in the order of the inputs."""
-    weights = {w.name for w in model.graph.initializer}
-    inputs = [i for i in model.graph.input if i.name not in weights and i.type.HasField("tensor_type")]
-    named = (d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim if not d.HasField("dim_value"))
-    return [*dict.fromkeys(named)]
+    return walk.calls, ones
 
 
 class _Walk:
@@ -104,7 +76,7 @@ class _Walk:
             self.calls.unmapped[node.op_type] += 1
             return
         floats = [self.dtypes[n] for n in node.input if self.dtypes.get(n) in _FLOATS]
-        if node.op_type in _WITHOUT_ARITHMETIC or not floats:
+        if node.op_type in WITHOUT_ARITHMETIC or not floats:
             return
         try:
             results = self._translate_node(node, _FLOATS[floats[0]]) if node.op_type in MAP else None
@@ -144,10 +116,7 @@ class _Walk:
 
     def _translate_node(self, node: Any, dtype: str) -> tuple[Any, ...]:
         """What the node gives by our operators: arrays without memory; every call of one is counted."""
-        from onnx import helper
-
         entry = MAP[node.op_type]
-        attributes = {a.name: _to_plain(helper.get_attribute_value(a)) for a in node.attribute}
         seen: list[tuple[Case, int]] = []
 
         def ref(name: str, *tensors: Any, **params: Any) -> Any:
@@ -158,7 +127,7 @@ class _Walk:
             return result
 
         inputs = [self._array(n) if n else None for n in node.input]
-        results = tuple_of(express(entry, ref, inputs, attributes, len(node.output)))
+        results = tuple_of(express(entry, ref, inputs, attributes_of(node), len(node.output)))
         for case, flops in seen:
             counts = self.calls.cases.setdefault(case, CallCounts())
             counts.calls += 1
@@ -172,14 +141,6 @@ class _Walk:
             return self.values[name].astype(np.float64) if floats else self.values[name]
         kind = np.float64 if floats else np.bool_ if self.dtypes.get(name) == 9 else np.int64
         return np.broadcast_to(np.zeros((), kind), self.shapes[name])
-
-
-def _to_plain(value: Any) -> Any:
-    from onnx import TensorProto, numpy_helper
-
-    if isinstance(value, bytes):
-        return value.decode()
-    return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
 
 
 def _make_case(op: Op, tensors: Sequence[Any], params: Mapping[str, Any], dtype: str) -> Case:
