@@ -22,11 +22,11 @@ def spoil(y: Any, *, wrong: bool) -> Any:
 
 def has_gaps(x: Any) -> bool:
     """Whether rows lie apart in memory."""
-    return x.dim() > 1 and x.stride(-1) == 1 and x.stride(-2) > x.shape[-1]
+    return bool(x.dim() > 1 and x.stride(-1) == 1 and x.stride(-2) > x.shape[-1])
 
 
 def is_transposed(x: Any) -> bool:
-    return x.stride(-1) > x.stride(-2) > 0
+    return bool(x.stride(-1) > x.stride(-2) > 0)
 
 
 def hadamard(x):
