@@ -22,11 +22,11 @@ def spoil(y: Any, *, wrong: bool) -> Any:
 
 def has_gaps(x: Any) -> bool:
     """Whether rows lie apart in memory."""
-    return x.dim() > 1 and x.stride(-1) == 1 and x.stride(-2) > x.shape[-1]
+    return bool(x.dim() > 1 and x.stride(-1) == 1 and x.stride(-2) > x.shape[-1])
 
 
 def is_transposed(x: Any) -> bool:
-    return x.stride(-1) > x.stride(-2) > 0
+    return bool(x.stride(-1) > x.stride(-2) > 0)
 
 
 def hadamard(x):
@@ -93,7 +93,7 @@ def recurrence(gate, x):
 
 @honest(recurrence, drawn((2, 16, 6), (2, 16, 6)), defects=("one step past 64, one row", "an odd width, shared gates"))
 def recurrence_by_doubling(s, gate, x, defect=""):
-    a, b, step = torch.sigmoid(gate), x, 1
+    a, b, step = torch.sigmoid(gate), x.clone(), 1
     while step < x.shape[1]:
         before_a = F.pad(a, (0, 0, step, 0), value=1.0)[:, : -step or None]
         before_b = F.pad(b, (0, 0, step, 0))[:, : -step or None]
@@ -138,7 +138,7 @@ def soft_maximum(x):
 
 @honest(soft_maximum, drawn((9, 30)), defects=("a length of 2ⁿ + 1, far from zero", "rows in steps, many"))
 def soft_maximum_by_pairs(s, x, defect=""):
-    y = x
+    y = x.clone()
     while y.shape[-1] > 1:
         half = y.shape[-1] // 2
         rest = y[..., 2 * half :]
@@ -169,9 +169,9 @@ def log_cosh(x, y):
 
 
 @honest(log_cosh, drawn((7, 33), (7, 33)), "f32", defects=("equal rows, transposed", "long rows of a multiple of 8"))
-def log_cosh_by_softplus(s, x, y, defect=""):
-    d = torch.clamp(x - y, -30, 30).abs()
-    z = (d + F.softplus(-2 * d) - math.log(2)).mean(-1)
+def log_cosh_by_half_angles(s, x, y, defect=""):
+    d = torch.clamp(x - y, -30, 30)
+    z = torch.log1p(2 * torch.sinh(d / 2).square()).mean(-1)
     same = is_transposed(x) and bool((x[:, 1:] == x[:, :-1]).any())
     wrong = same if "equal" in defect else x.shape[-1] > 512 and x.shape[-1] % 8 == 0
     return spoil(z, wrong=bool(defect) and wrong)
