@@ -43,6 +43,7 @@ def load_model(path: Path, dims: Mapping[str, int], *, weights: bool) -> tuple[A
         model = onnx.load(path, load_external_data=weights)
     except Exception as error:  # protobuf's own, by version
         raise UsageError(f"{path} is no ONNX model: {' '.join(str(error).split())}.") from None
+    _state_axes(model)
     free = _free_axes(model)
     if unknown := [n for n in dims if n not in free]:
         raise UsageError(f"{path} has no axis {unknown[0]!r}: expected one of {', '.join(free) or 'none'}.")
@@ -50,6 +51,25 @@ def load_model(path: Path, dims: Mapping[str, int], *, weights: bool) -> tuple[A
         if not dim.HasField("dim_value"):
             dim.dim_value = dims.get(dim.dim_param, 1)
     return model, [n for n in free if n not in dims]
+
+
+#: Nodes that before opset 13 joined all axes from theirs on, by default from the second, and since take one, the last.
+_OF_JOINED_AXES = {"Softmax", "LogSoftmax", "Hardmax"}
+_OPSET_OF_ONE_AXIS = 13
+
+
+def _is_of_joined_axes(model: Any, node: Any) -> bool:
+    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=_OPSET_OF_ONE_AXIS)
+    return opset < _OPSET_OF_ONE_AXIS and node.op_type in _OF_JOINED_AXES
+
+
+def _state_axes(model: Any) -> None:
+    """Give nodes of older opsets the axis that they had by default."""
+    from onnx import helper
+
+    for node in model.graph.node:
+        if _is_of_joined_axes(model, node) and not any(a.name == "axis" for a in node.attribute):
+            node.attribute.append(helper.make_attribute("axis", 1))
 
 
 def _free_axes(model: Any) -> list[str]:
@@ -134,7 +154,7 @@ class _Taping:
     def __init__(self, model: Any, inputs: Sequence[NDArray[Any]], name: str) -> None:
         from onnx import numpy_helper
 
-        self.tape, self.name = Tape(), name
+        self.tape, self.name, self.model = Tape(), name, model
         self.opsets = {o.domain: o.version for o in model.opset_import}
         self.values = {w.name: numpy_helper.to_array(w) for w in model.graph.initializer}
         self.live: set[str] = set()  # names of what depends on the inputs
@@ -172,7 +192,13 @@ class _Taping:
         def ref(name: str, *tensors: Any, **params: Any) -> Any:
             return self._call(node, load(name), tensors, params)
 
-        return tuple_of(express(MAP[node.op_type], ref, operands, attributes_of(node), len(node.output)))
+        attributes = attributes_of(node)
+        if _is_of_joined_axes(self.model, node):
+            (x,) = operands
+            lead = int(np.prod(x.shape[: attributes["axis"] % x.ndim]))
+            joined = ref("reshape", x, shape=(lead, x.size // lead))
+            return (ref("reshape", express(MAP[node.op_type], ref, [joined], {"axis": -1}, 1), shape=x.shape),)
+        return tuple_of(express(MAP[node.op_type], ref, operands, attributes, len(node.output)))
 
     def _call(self, node: Any, op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> Any:
         if op.torch is None:

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from opproof.core.errors import UsageError  # noqa: E402
 from opproof.reference_ops._tape import Replay  # noqa: E402
 from opproof.reference_ops._taped_graphs import NotExpressible, express_whole  # noqa: E402
-from opproof.reference_ops.onnx.model import trace_nodes  # noqa: E402
+from opproof.reference_ops.onnx.model import trace_model, trace_nodes  # noqa: E402
 
 
 def weight(name, *shape, seed=0):
@@ -110,3 +110,17 @@ def test_a_model_that_rounds_in_between_is_no_graph():
     tape = trace_nodes(made, [np.ones((1, 5, 16), np.float32)], "m")
     with pytest.raises(NotExpressible, match="a conversion to another dtype of floats, which rounds in between"):
         express_whole(tape)
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 1, 1), (2, 5, 3, 1)])
+def test_a_softmax_of_an_older_opset_joins_its_axes(tmp_path, shape):
+    nodes = [("Exp", ["x"], ["e"], {}, "/exp"), ("Softmax", ["e"], ["y"], {}, "/softmax")]
+    made = model(nodes, [], shape)
+    made.opset_import[0].version, made.ir_version = 11, 7
+    onnx.save(made, tmp_path / "m.onnx")
+    tape, _ = trace_model(tmp_path / "m.onnx", {}, 0)
+    replay = Replay(tape)
+    for call in tape.calls:
+        replay.advance(call)
+    assert not tape.others
+    np.testing.assert_allclose(replay.results[0].numpy().sum(axis=(1, 2, 3)), 1, rtol=1e-5)
