@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from opproof.cases import Case
 from opproof.core.errors import UsageError
 from opproof.core.graph import Edge
 from opproof.reference_ops._torch_calls import OperatorCall, is_in_place
@@ -36,8 +35,8 @@ class TapedCall:
     place: str  # in the model, as the model says it
     sources: tuple[Source, ...]
     apply: Callable[[Sequence[Any], bool], Any]  # of these tensors, and whether floats are float64
-    #: Of these tensors the call of an operator of ours, and its case where that is judged; None where it is none.
-    read: Callable[[Sequence[Any]], tuple[OperatorCall, Case | None]] | None = None
+    read: Callable[[Sequence[Any]], OperatorCall] | None = None  # of these tensors an operator's; None where it is none
+    judged: bool = True  # not what computes nothing
     writes: bool = False  # into its first tensor
 
 
@@ -75,7 +74,7 @@ class Tape:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         result: Any,
-        read: Callable[..., tuple[OperatorCall, Case | None]] | None,
+        read: Callable[..., OperatorCall] | None,
     ) -> None:
         """Note a call of PyTorch whose tensors have sources; `read` takes its arguments as they come another time."""
         name, leaves = str(getattr(func, "__name__", func)), _Leaves.of((tuple(args), dict(kwargs)))
@@ -94,13 +93,13 @@ class Tape:
             given, named = leaves.fill_in(tensors, wide)
             return given[0].double() if wide and name in _CONVERSIONS else func(*given, **named)
 
-        def reread(tensors: Sequence[Any]) -> tuple[OperatorCall, Case | None]:
+        def reread(tensors: Sequence[Any]) -> OperatorCall:
             given, named = leaves.fill_in(tensors, False)
             assert read is not None
             return read(given, named)
 
         sources = tuple(map(self.source_of, leaves.tensors))
-        self.add(TapedCall(name, self.place, sources, apply, reread if read else None, writes), outputs)
+        self.add(TapedCall(name, self.place, sources, apply, reread if read else None, writes=writes), outputs)
 
     @property
     def place(self) -> str:

@@ -1,4 +1,4 @@
-"""A tape as graphs: the whole of it, and the neighbourhoods that libraries fuse, each as a case with its data.
+"""A tape as graphs: the whole of it, and the neighbourhoods that libraries fuse, each with its data.
 
 A neighbourhood holds calls joined by results that one call alone takes. What moves elements, a view or a copy, becomes
 the operator that moves them so: it is found by what comes of it.
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from opproof.cases import Case
 from opproof.core.arrays import is_number
 from opproof.core.errors import OpError
 from opproof.core.graph import PREFIX, Edge
@@ -31,6 +30,15 @@ class NotExpressible(Exception):
 
 
 @dataclass(frozen=True)
+class TapedGraph:
+    """A graph by its name, its dtype, and the tensors that it was called with, in the order of its operands."""
+
+    text: str
+    dtype: str
+    tensors: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class _Made:
     """A call as it was made again: its tensors, and how a graph writes each of its outputs."""
 
@@ -40,12 +48,12 @@ class _Made:
     made: OperatorCall | None
 
 
-def express_whole(tape: Tape) -> tuple[Case, Mapping[str, Any]]:
-    """The tape as one graph, with its tensors by name. Raises NotExpressible."""
+def express_whole(tape: Tape) -> TapedGraph:
+    """The tape as one graph. Raises NotExpressible."""
     return _express(_replay(tape), tape.results)
 
 
-def express_neighbourhoods(tape: Tape) -> Iterator[tuple[Case, Mapping[str, Any]]]:
+def express_neighbourhoods(tape: Tape) -> Iterator[TapedGraph]:
     """The neighbourhoods of two operators or more that the language of graphs expresses, with their tensors."""
     calls = _replay(tape)
     users: dict[Edge, set[int]] = {}
@@ -79,16 +87,14 @@ def _replay(tape: Tape) -> list[_Made]:
         for call in tape.calls:
             operands = replay.operands_of(call)
             kept = [x.clone() for x in operands] if call.writes else operands
-            made = None if call.read is None else call.read(kept)[0]
+            made = None if call.read is None else call.read(kept)
             outputs = replay.advance(call)
             calls.append(_Made(call, kept, [y.clone() for y in outputs] if call.writes else outputs, made))
     return calls
 
 
-def _express(
-    calls: Sequence[_Made], results: Sequence[Edge], inside: set[int] | None = None
-) -> tuple[Case, Mapping[str, Any]]:
-    """The calls that `results` need, of those `inside`, as a case. Raises NotExpressible."""
+def _express(calls: Sequence[_Made], results: Sequence[Edge], inside: set[int] | None = None) -> TapedGraph:
+    """The calls that `results` need, of those `inside`, as a graph. Raises NotExpressible."""
     writer = _GraphWriter(calls, inside if inside is not None else set(range(len(calls))))
     floats = [e for e in results if calls[e[0]].outputs[e[1]].is_floating_point()] or list(results)
     writer.count_uses(floats)
@@ -101,9 +107,7 @@ def _express(
         op = load_graph(text)
     except OpError as error:
         raise NotExpressible(" ".join(str(error).split())) from None
-    shapes = tuple((n, tuple(writer.tensors[n].shape)) for n in op.tensors)
-    case = Case(text, shapes, (), str(dtypes.pop()))
-    return case, {n: writer.tensors[n] for n in op.tensors}
+    return TapedGraph(text, str(dtypes.pop()), {n: writer.tensors[n] for n in op.tensors})
 
 
 @dataclass

@@ -19,6 +19,7 @@ from opproof.backends.loaded import resolve_members
 from opproof.core.errors import UsageError
 from opproof.core.text import dump_json
 from opproof.core.verdicts import Mode
+from opproof.harness.capture.captured import case_of_graph
 from opproof.harness.reference.chunks.question import make_fitting_question
 from opproof.harness.reference.data import list_arguments
 from opproof.harness.reference.question import Question
@@ -66,18 +67,18 @@ def express(given):
     inputs, outputs = next(iter(given.data_sets))
     try:
         arrays, wanted = list(map(_to_array, inputs)), list(map(_to_array, outputs))
-        case, tensors = express_whole(trace_nodes(given.model, arrays, name))
+        graph = express_whole(trace_nodes(given.model, arrays, name))
     except UsageError as error:
         return GraphCase(name, nodes, why=_shorten(str(error)))
     except NotExpressible as reason:
         return GraphCase(name, nodes, why=_shorten(str(reason)))
     with np.errstate(all="ignore"):
-        found = load(case.op).forward(*(_to_wide(t) for t in tensors.values()))
+        found = load(graph.text).forward(*(_to_wide(t) for t in graph.tensors.values()))
     results, wanted = found if isinstance(found, list) else [found], [y for y in wanted if y.dtype.kind == "f"]
     if len(results) != len(wanted):
         return GraphCase(name, nodes, why="an output that its inputs do not change")
     said = "; ".join(filter(None, map(difference, results, wanted)))
-    return GraphCase(name, nodes, case, tensors, differs=said)
+    return GraphCase(name, nodes, case_of_graph(graph), graph.tensors, differs=said)
 
 
 def _to_array(value):

@@ -50,7 +50,7 @@ FLOORS = {
 FRONT: dict[str, frozenset[str]] = {
     "harness.audit": frozenset("run".split()),
     "harness.bench": frozenset("bench measure".split()),
-    "harness.capture": frozenset("program".split()),
+    "harness.capture": frozenset("captured program".split()),
     "harness.drift": frozenset("follow".split()),
     "harness.check": frozenset("api by_operator call.isolated contract options run".split()),
     "harness.diagnose": frozenset("diagnosis precision wrong".split()),

@@ -15,10 +15,10 @@ import tomlkit
 from opproof.cases import Case
 from opproof.cases._fills.stored import fill_of
 from opproof.core.errors import CaseError, OpError, UsageError
+from opproof.harness.capture.captured import CapturedCalls
 from opproof.harness.capture.recorder import record_calls
 from opproof.harness.reference.valid_case import check_case
 from opproof.reference_ops import load
-from opproof.reference_ops._captured import CapturedCalls
 from opproof.reference_ops._tape import Tape
 
 
@@ -76,10 +76,11 @@ def of_model(
 ) -> tuple[CapturedCalls, list[str]]:
     """Write the cases of an ONNX model, and its `graphs`, for which it is computed. Raises UsageError."""
     from opproof.reference_ops.onnx.model import trace_model
-    from opproof.reference_ops.onnx.shapes import capture_model
+    from opproof.reference_ops.onnx.shapes import list_called_shapes
 
     _check_folder(path)
-    calls, ones = capture_model(model, dims)
+    called, unmapped, ones = list_called_shapes(model, dims)
+    calls = CapturedCalls({Case(*call): counts for call, counts in called.items()}, unmapped=unmapped)
     if graphs:
         calls.add_graphs(trace_model(model, dims, 0)[0])
     _write_cases(calls, model.name, path)

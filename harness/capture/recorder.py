@@ -10,17 +10,10 @@ from typing import Any
 from opproof.cases import Case
 from opproof.core.tuples import tuple_of
 from opproof.core.verdicts import Mode
+from opproof.harness.capture.captured import CapturedCalls, as_computed, case_of
 from opproof.reference_ops import load
-from opproof.reference_ops._captured import CallCounts, CapturedCalls
 from opproof.reference_ops._tape import Tape, find_leaves
-from opproof.reference_ops._torch_calls import (
-    OperatorCall,
-    as_computed,
-    case_of,
-    find_operator,
-    is_in_place,
-    read_calls,
-)
+from opproof.reference_ops._torch_calls import CallCounts, OperatorCall, find_operator, is_in_place, read_calls
 
 #: How far an operator of ours may be from what PyTorch computed, to be the same, by the bytes of an element.
 _CLOSE = {1: 0.2, 2: 2e-2, 4: 1e-3, 8: 1e-6}
@@ -80,7 +73,7 @@ def _note(
 ) -> Any:
     """Put a call on the tape, if there is one, as the reading of that number; returns its result."""
     if seen.tape is not None:
-        read = None if number < 0 else lambda given, named: _read_calls(func, given, named)[number]
+        read = None if number < 0 else lambda given, named: _read_calls(func, given, named)[number][0]
         seen.tape.add_function(func, args, kwargs, result, read)
     return result
 

@@ -17,10 +17,10 @@ from opproof.core.system import HOST_MEMORY, TIMEOUT
 from opproof.harness.cli.options import MEBIBYTES, PATH, SECONDS, parse_duration
 
 if TYPE_CHECKING:
+    from opproof.harness.capture.captured import CapturedCalls
     from opproof.harness.check.call.isolated import FilePair
     from opproof.harness.check.contract import Contract
     from opproof.harness.check.options import CheckOptions
-    from opproof.reference_ops._captured import CapturedCalls
     from opproof.reports.check import Report
     from opproof.reports.exchange.definitions import ResultForm
 

@@ -14,6 +14,7 @@ from opproof.core.dtypes import DTYPES
 from opproof.core.errors import OpError, UsageError
 from opproof.core.graph import Edge
 from opproof.core.verdicts import Mode, Verdict
+from opproof.harness.capture.captured import case_of
 from opproof.harness.reference.chunks.question import LargeQuestionPair, make_fitting_question
 from opproof.harness.reference.data import list_arguments
 from opproof.harness.reference.expected import expected_of
@@ -67,7 +68,8 @@ class _Following:
 
         with torch.no_grad():
             arriving = self._measure_arriving(call)
-            made, case = (None, None) if call.read is None else call.read(self.own.operands_of(call))
+            made = None if call.read is None else call.read(self.own.operands_of(call))
+            case = None if made is None or not call.judged else case_of(made)
             if made is None or case is None:
                 self.own.advance(call)
             else:

@@ -17,7 +17,7 @@ from opproof.core.errors import UsageError
 from opproof.core.tuples import tuple_of
 from opproof.reference_ops._op import Op, load
 from opproof.reference_ops._tape import Source, Tape, TapedCall
-from opproof.reference_ops._torch_calls import OperatorCall, case_of, to_plain
+from opproof.reference_ops._torch_calls import OperatorCall, to_plain
 from opproof.reference_ops.onnx.shared import NotTranslatable, express
 from opproof.reference_ops.onnx.table import MAP
 
@@ -211,15 +211,11 @@ class _Taping:
         def call_of(given: Sequence[Any]) -> OperatorCall:
             return OperatorCall(op, dict(zip(named, given, strict=True)), apart)
 
-        def read(given: Sequence[Any]) -> tuple[OperatorCall, Any]:
-            judged = node.op_type not in WITHOUT_ARITHMETIC
-            return call_of(given), case_of(call_of(given)) if judged else None
-
         sources = [self._tensor_of(x) for x in named.values()]
         result = tuple_of(call_of(sources).twin())
         call = TapedCall(
             op.name, node.name or node.output[0], tuple(map(self.tape.source_of, sources)),
-            lambda given, wide: call_of(given).twin(), read,
+            lambda given, wide: call_of(given).twin(), call_of, node.op_type not in WITHOUT_ARITHMETIC,
         )  # fmt: skip
         self.tape.add(call, result)
         arrays = [self._array_of(y) for y in result]

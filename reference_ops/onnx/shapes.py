@@ -1,4 +1,4 @@
-"""The cases of an ONNX model, by shape inference: nothing of it is run, and no weight is read.
+"""What an ONNX model calls, by shape inference: nothing of it is run, and no weight is read.
 
 Every node whose operator is in the table that the ONNX oracle proves (onnx/table.py) is translated with arrays that
 have a shape and no memory; what our operators make of them is asked of their PyTorch twins on torch's meta device.
@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases import Case
 from opproof.core.tuples import tuple_of
 from opproof.reference_ops import Op, load
-from opproof.reference_ops._captured import CallCounts, CapturedCalls
-from opproof.reference_ops._torch_calls import to_plain
+from opproof.reference_ops._torch_calls import CallCounts, to_plain
 from opproof.reference_ops.onnx.model import WITHOUT_ARITHMETIC, attributes_of, load_model
 from opproof.reference_ops.onnx.shared import NotTranslatable, express
 from opproof.reference_ops.onnx.table import MAP
@@ -30,10 +29,14 @@ _MAX_FOLDED_ELEMENTS = 4096
 _FLOATS = {1: "f32", 10: "f16", 11: "f64", 16: "bf16"}
 
 Values = dict[str, NDArray[Any]]
+#: Of a call the operator's name, the shapes of its tensors by name, its parameters and the dtype.
+CalledShapes: TypeAlias = tuple[str, tuple[Any, ...], tuple[Any, ...], str]
 
 
-def capture_model(path: Path, dims: Mapping[str, int]) -> tuple[CapturedCalls, list[str]]:
-    """The operators of the model at `path`, and the axes taken to be 1 long, for which `dims` has no length.
+def list_called_shapes(
+    path: Path, dims: Mapping[str, int]
+) -> tuple[dict[CalledShapes, CallCounts], Counter[str], list[str]]:
+    """What the model at `path` calls, what of it is no operator of ours, and axes that are 1: not one of `dims`.
 
     Raises UsageError where it is no model, `dims` names no axis of its inputs, or onnx is not installed.
     """
@@ -41,16 +44,16 @@ def capture_model(path: Path, dims: Mapping[str, int]) -> tuple[CapturedCalls, l
     walk = _Walk(model)
     for node in model.graph.node:
         walk.visit(node)
-    return walk.calls, ones
+    return walk.calls, walk.unmapped, ones
 
 
 class _Walk:
-    """What is known of a model's tensors, node by node, and the cases so far."""
+    """What is known of a model's tensors, node by node, and the calls so far."""
 
     def __init__(self, model: Any) -> None:
         from onnx import numpy_helper, shape_inference
 
-        self.calls = CapturedCalls()
+        self.calls, self.unmapped = dict[CalledShapes, CallCounts](), Counter[str]()
         graph = shape_inference.infer_shapes(model, data_prop=True).graph
         self.dtypes: dict[str, int] = {w.name: w.data_type for w in graph.initializer}
         self.shapes: dict[str, tuple[int, ...]] = {w.name: tuple(w.dims) for w in graph.initializer}
@@ -69,11 +72,11 @@ class _Walk:
             self.shapes.setdefault(info.name, tuple(d.dim_value for d in kind.shape.dim))
 
     def visit(self, node: Any) -> None:
-        """Count a node as the cases that it is, or as unmapped; what it gives is known afterwards, if it can be."""
+        """Count a node as the calls that it is, or as unmapped; what it gives is known afterwards, if it can be."""
         if self._fold_constants(node):
             return
         if any(n and n not in self.shapes for n in node.input):
-            self.calls.unmapped[node.op_type] += 1
+            self.unmapped[node.op_type] += 1
             return
         floats = [self.dtypes[n] for n in node.input if self.dtypes.get(n) in _FLOATS]
         if node.op_type in WITHOUT_ARITHMETIC or not floats:
@@ -83,7 +86,7 @@ class _Walk:
         except (NotTranslatable, TypeError, ValueError, RuntimeError, IndexError):  # RuntimeError: torch's, of shapes
             results = None
         if results is None:
-            self.calls.unmapped[node.op_type] += 1
+            self.unmapped[node.op_type] += 1
         for name, result in zip(node.output, results or (), strict=False):
             if result is not None:
                 self.shapes.setdefault(name, tuple(np.shape(result)))
@@ -117,19 +120,19 @@ class _Walk:
     def _translate_node(self, node: Any, dtype: str) -> tuple[Any, ...]:
         """What the node gives by our operators: arrays without memory; every call of one is counted."""
         entry = MAP[node.op_type]
-        seen: list[tuple[Case, int]] = []
+        seen: list[tuple[CalledShapes, int]] = []
 
         def ref(name: str, *tensors: Any, **params: Any) -> Any:
             op = load(name)
             result, flops = _infer_shapes(op, tensors, params)
             if any(t is not None and np.asarray(t).dtype.kind == "f" for t in tensors):
-                seen.append((_make_case(op, tensors, params, dtype), flops))
+                seen.append((_shapes_of(op, tensors, params, dtype), flops))
             return result
 
         inputs = [self._array(n) if n else None for n in node.input]
         results = tuple_of(express(entry, ref, inputs, attributes_of(node), len(node.output)))
-        for case, flops in seen:
-            counts = self.calls.cases.setdefault(case, CallCounts())
+        for call, flops in seen:
+            counts = self.calls.setdefault(call, CallCounts())
             counts.calls += 1
             counts.flops += flops
         return results
@@ -143,12 +146,12 @@ class _Walk:
         return np.broadcast_to(np.zeros((), kind), self.shapes[name])
 
 
-def _make_case(op: Op, tensors: Sequence[Any], params: Mapping[str, Any], dtype: str) -> Case:
+def _shapes_of(op: Op, tensors: Sequence[Any], params: Mapping[str, Any], dtype: str) -> CalledShapes:
     names = [chr(ord("a") + i) for i in range(len(tensors))] if op.variadic else [*op.tensors]
     shapes = tuple((n, tuple(np.shape(t))) for n, t in zip(names, tensors, strict=False) if t is not None)
     given = {n: to_plain(v, op.params.get(n)) for n, v in params.items()}
     apart = tuple((n, given[n]) for n in op.params if n in given and given[n] != op.params[n])
-    return Case(op.name, shapes, apart, dtype)
+    return op.name, shapes, apart, dtype
 
 
 def _infer_shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, int]:

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opproof.harness import __version__
+    from opproof.harness.capture.captured import CapturedCalls
     from opproof.harness.check.api import Bound
     from opproof.harness.check.hooks import Accuracy, DispatchedCalls
-    from opproof.reference_ops._captured import CapturedCalls
     from opproof.reports.check import Report
 
 __all__ = ["__version__", "accuracy", "assert_close", "bound", "capture", "check", "dispatch"]

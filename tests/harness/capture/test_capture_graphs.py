@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from opproof.cases import Case, _file  # noqa: E402
 from opproof.core.errors import OpError  # noqa: E402
 from opproof.core.graph import parse_graph  # noqa: E402
+from opproof.harness.capture.captured import case_of_graph  # noqa: E402
 from opproof.harness.capture.program import trace_program  # noqa: E402
 from opproof.reference_ops import load  # noqa: E402
 from opproof.reference_ops._taped_graphs import (  # noqa: E402
@@ -49,13 +50,14 @@ def test_neighbourhoods_and_the_whole(tmp_path):
     tape = taped(tmp_path, RESIDUAL)
     block = "add(x0,linear(relu(linear(layer_norm(x0,x1,x2,normalized_shape=(4,)),x3,x4)),x5,x6))"
     shapes = "x0=3x4;x1=4,;x2=4,;x3=6x4;x4=6,;x5=4x6;x6=4,;f32"
-    assert {str(case) for case, _ in express_neighbourhoods(tape)} == {f"graph:{block}[{shapes}]"}
-    case, tensors = express_whole(tape)
+    assert {str(case_of_graph(g)) for g in express_neighbourhoods(tape)} == {f"graph:{block}[{shapes}]"}
+    graph = express_whole(tape)
+    case = case_of_graph(graph)
     assert case.op == (
         f"graph:add((t0:={block}),linear(relu(linear(layer_norm(t0,x1,x2,normalized_shape=(4,)),x3,x4)),x5,x6))"
     )
     assert parse_graph(load(case.op).expression).operators == {"add", "linear", "relu", "layer_norm"}
-    wanted = load(case.op).forward(*(np.asarray(t.double()) for t in tensors.values()))
+    wanted = load(case.op).forward(*(np.asarray(t.double()) for t in graph.tensors.values()))
     np.testing.assert_allclose(wanted, run_again(tape), rtol=1e-5, atol=1e-6)
 
 
@@ -81,16 +83,14 @@ def run_again(tape):
     ],
 )
 def test_what_moves_elements_is_the_operator_that_moves_them_so(tmp_path, move, text):
-    case, _ = express_whole(taped(tmp_path, f"{HEAD}x = torch.exp(torch.randn(3, 4))\ny = torch.tanh({move})"))
-    assert case.op == f"graph:tanh({text})"
+    graph = express_whole(taped(tmp_path, f"{HEAD}x = torch.exp(torch.randn(3, 4))\ny = torch.tanh({move})"))
+    assert graph.text == f"graph:tanh({text})"
 
 
 def test_a_second_output_and_a_number(tmp_path):
-    case, tensors = express_whole(
-        taped(tmp_path, f"{HEAD}v = torch.topk(torch.randn(3, 4), 2)\ny = torch.exp(v.values) * 2.5")
-    )
-    assert str(case) == "graph:mul(exp(topk(x0,k=2).y),x1)[x0=3x4;x1=0d;f32]"
-    assert float(tensors["x1"]) == 2.5
+    graph = express_whole(taped(tmp_path, f"{HEAD}v = torch.topk(torch.randn(3, 4), 2)\ny = torch.exp(v.values) * 2.5"))
+    assert str(case_of_graph(graph)) == "graph:mul(exp(topk(x0,k=2).y),x1)[x0=3x4;x1=0d;f32]"
+    assert float(graph.tensors["x1"]) == 2.5
 
 
 @pytest.mark.parametrize(
