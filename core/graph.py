@@ -175,3 +175,8 @@ class _Reader:
                 f"{self.text!r} is no graph: {keyword.arg}={found} is neither a number, a word nor a name."
             ) from None
         return keyword.arg, value
+
+
+def store_between(y: Any) -> Any:
+    """What goes from one call to another: under noise as it is stored in between (harness/reference/montecarlo)."""
+    return y.store() if hasattr(y, "store") else y

@@ -5,6 +5,7 @@ exp(-n D(k/n, q)), D the relative entropy: it holds for every n and q, where a n
 """
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,7 +17,7 @@ LEAST = 1e-9
 _CLOSELY = 16
 
 
-def unlikely(k: Array | int, n: Array | int, q: float, tries: int = 1) -> Array:
+def unlikely(k: Array | int, n: Array | int, q: Array | float, tries: int = 1) -> Array:
     """Where k of n are true in such a way; what is said is the worst of `tries`."""
     k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
     share = k / np.maximum(n, 1)
@@ -104,3 +105,53 @@ def _agree(x: Array, y: Array, lag: int, q: float, tries: int) -> str:
     if not unlikely(same, x.size, q * q + (1 - q) * (1 - q), tries):
         return ""
     return f"{same} of {x.size} pairs of elements agree"
+
+
+def uneven_below(y: Array, other: Array | None, shares: Mapping[float, float]) -> str:
+    """Where too many of the numbers y lie below a threshold, or too few, or they repeat themselves or those of `other`.
+
+    `shares` gives for each threshold the part of all numbers that lies below it.
+    """
+    if not np.isfinite(y).all():
+        return "numbers that are not finite are drawn"
+    for threshold, q in shares.items():
+        below = y < threshold
+        found = uneven(below, q) or repeated(below, q)
+        if found or (other is not None and (found := alike(below, other < threshold, q))):
+            return f"kept are numbers below {threshold:.6g}: {found}"
+    return ""
+
+
+def uneven_each(true: Array, shares: Array) -> str:
+    """Where too many are true, or too few, each with a probability of its own, those of 0 and of 1 among them.
+
+    Of numbers with other probabilities no more is true by chance than of as many with their mean (Hoeffding, 1956).
+    """
+    flat, p = true.reshape(-1), np.asarray(shares, dtype=np.float64)
+    if (true & (p <= 0)).any() or (~true & (p >= 1)).any():
+        return "something is drawn whose probability is 0, or not drawn though it is 1"
+    order = np.argsort(p, axis=None, kind="stable")
+    width = max(flat.size // 8, 1)
+    parts = [order[i : i + width] for i in range(0, flat.size, width)]
+    found = [(flat[part].sum(), p.reshape(-1)[part].mean(), part.size) for part in parts]
+    for axis in range(true.ndim if flat.size else 0):
+        others = tuple(a for a in range(true.ndim) if a != axis)
+        found += zip(
+            np.sum(true, axis=others),
+            np.mean(p, axis=others),
+            [flat.size // true.shape[axis]] * true.shape[axis],
+            strict=True,
+        )
+    return rare(*map(np.asarray, zip(*found, strict=True))) if found else ""
+
+
+def rare(counts: Array, shares: Array, sizes: Array | int) -> str:
+    """Which of `counts`, of `sizes` numbers with the mean probability of `shares`, is no chance, in words."""
+    between = (shares > 0) & (shares < 1)
+    q = np.where(between, shares, 0.5)
+    worst = between & unlikely(counts, sizes, q, counts.size)
+    if not worst.any():
+        return ""
+    at = np.unravel_index(int(np.argmax(worst)), worst.shape)
+    size = np.broadcast_to(sizes, worst.shape)[at]
+    return f"{counts[at]} of {size} elements are drawn, expected about {shares[at] * size:.6g}"

@@ -22,7 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from opproof.core.errors import OpError, suggest
-from opproof.core.graph import PREFIX, Edge, GraphNode, OperatorGraph, is_graph, parse_expression, parse_graph
+from opproof.core.graph import (
+    PREFIX,
+    Edge,
+    GraphNode,
+    OperatorGraph,
+    is_graph,
+    parse_expression,
+    parse_graph,
+    store_between,
+)
 from opproof.core.graph import operators_of as operators_called
 from opproof.core.tuples import tuple_of
 from opproof.reference_ops import _op
@@ -61,7 +70,7 @@ def change_calls(op: Op, calls: Mapping[str, Op]) -> Op:
         return calls.get(name) or _op.load(name)
 
     vjp = None if op.vjp is None else functools.partial(_pull_back, graph, op_of)
-    return replace(op, forward=graph.compose(lambda name: op_of(name).forward, _store), vjp=vjp)
+    return replace(op, forward=graph.compose(lambda name: op_of(name).forward, store_between), vjp=vjp)
 
 
 def graph_names() -> list[str]:
@@ -86,7 +95,7 @@ def load_graph(name: str) -> Op:
         name=name,
         doc=f"{name}: {pattern['graph']}",
         source=PATTERNS,
-        forward=graph.compose(lambda op: _op.load(op).forward, _store),
+        forward=graph.compose(lambda op: _op.load(op).forward, store_between),
         vjp=functools.partial(_pull_back, graph, _op.load) if differentiable else None,
         torch=graph.compose(lambda op: _op.load(op).torch) if all(op.torch for op in ops) else None,  # type: ignore[arg-type, return-value]
         domain=functools.partial(_find_domain, graph),
@@ -190,11 +199,6 @@ class _Writer(ast.NodeTransformer):
         raise OpError(f"{self.name!r}: {op.name} has no output {found.attr!r}; expected one of {expected}.")
 
 
-def _store(y: Any) -> Any:
-    """What goes from one call to another: under noise as it is stored in between (harness/reference/montecarlo)."""
-    return y.store() if hasattr(y, "store") else y
-
-
 def _pull_back(
     graph: OperatorGraph, op_of: Callable[[str], Op], g: Any, y: Any, *tensors: Any, **params: Any
 ) -> tuple[Any, ...]:
@@ -206,7 +210,7 @@ def _pull_back(
 
     def call(node: GraphNode, given: list[Any]) -> Any:
         operands.append(given)
-        return [*map(_store, tuple_of(op_of(node.op).forward(*given, **node.fill_in(params))))]
+        return [*map(store_between, tuple_of(op_of(node.op).forward(*given, **node.fill_in(params))))]
 
     outputs = graph.evaluate(call, *tensors)
     gradients: dict[str | Edge, Any] = {}  # None where calls that take it give none, as of running statistics
@@ -231,7 +235,7 @@ def _pull_back(
         ]
         found = gradients_of(op, whole, outputs[number], operands[number], node.fill_in(params))
         for operand, gradient in zip(node.operands, found, strict=True):
-            add(operand, _store(gradient))
+            add(operand, store_between(gradient))
     return tuple(
         gradients.get(name, np.zeros_like(x) if x.dtype.kind == "f" else None)
         for name, x in zip(graph.tensors, tensors, strict=True)

@@ -211,9 +211,14 @@ def test_every_trait_is_somebodys():
 OTHER_WORDS = {
     "all": "every capability of a backend",
     "any": "the convention under which any subgradient passes",
+    "bernoulli": "PyTorch's, among those that draw",
+    "constant": "a fill, a way to pad, and an answer of one number",
     "contiguous": "a layout",
     "fill": "a factor of the space",
+    "loop": "Python's, in which a judge is asked",
+    "numel": "a method of PyTorch's tensors",
     "repeat": "an option of a run",
+    "shape": "an attribute of arrays",
     "sign": "a diagnosis",
     "slice": "Python's, as an argument",
 }

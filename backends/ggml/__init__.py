@@ -17,6 +17,7 @@ from opproof.backends.ggml import (
     backs,
     blocks,
     conv,
+    custom,
     image,
     matrix,
     order,
@@ -39,7 +40,7 @@ from opproof.core.arrays import Array
 from opproof.core.graph import is_graph
 from opproof.core.verdicts import Destination
 
-TABLE = join_tables(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
+TABLE = join_tables(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs, custom)
 
 
 class Ggml:

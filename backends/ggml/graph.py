@@ -47,6 +47,7 @@ class Graph:
         )
         self.buffer: ctypes.c_void_p | None = None
         self._buffers: list[ctypes.c_void_p] = []  # of leaves, on a device with memory of its own
+        self.callbacks: list[Any] = []  # functions that the graph calls: they live as long as it does
         self.over: Tensor | None = None  # the leaf that the result is to be written over
 
     def __enter__(self) -> Self:

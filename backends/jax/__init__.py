@@ -98,7 +98,14 @@ class Jax:
             return [None if d is None else np.asarray(d) for d in found]
 
     def _pull(self, f: Callable[..., Any], leaves: list[Any], gs: list[Any]) -> Any:
-        return self._jax.vjp(f, *leaves)[1](gs)
+        try:
+            return self._jax.vjp(f, *leaves)[1](gs)
+        except ValueError as error:
+            if "Reverse-mode differentiation does not work for lax.while_loop" not in str(error):
+                raise
+            raise Unsupported(
+                "JAX has no gradient backwards through a loop of as many trips as a tensor says"
+            ) from None
 
     def _program(self, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` compiled; the last LAST are kept, since a case is called three times in a row."""
@@ -161,9 +168,9 @@ def create(variant: str = "") -> Backend:
         jax.config.update("jax_default_device", jax.devices("gpu")[0])
     else:
         jax.config.update("jax_platforms", "cpu")
-    from opproof.backends.jax import conv, integers, moves, nn, pointwise, pool, quantised, reductions
+    from opproof.backends.jax import control, conv, integers, moves, nn, pointwise, pool, quantised, reductions
 
-    return Jax(jax, join_tables(pointwise, reductions, moves, nn, conv, pool, quantised, integers), variant)
+    return Jax(jax, join_tables(pointwise, reductions, moves, nn, conv, pool, quantised, integers, control), variant)
 
 
 def _dtypes_of(inputs: Sequence[Array | None]) -> str:

@@ -78,6 +78,28 @@ def _topk(x: Any, *, k: int, dim: int, largest: bool) -> Any:
     return jax.lax.top_k(x, k, axis=dim)
 
 
+def _bitcast(x: Any, *, of: str, to: str) -> Any:
+    bits = jax.lax.bitcast_convert_type(x.astype(DTYPES[of].numpy), np.dtype(f"i{int(to[1:]) // 8}"))
+    return bits if to == "i64" else bits.astype(jnp.int32)
+
+
+def _compress(x: Any, condition: Any, *, dim: int, size: int, fill_value: float) -> Any:
+    if not 0 < size <= x.shape[dim]:
+        raise Unsupported("jnp.compress gives one slice at least, and no more than there are")
+    return jnp.compress(condition != 0, x, axis=dim, size=size, fill_value=fill_value)
+
+
+def _gather_nd(x: Any, indices: Any, *, batch_dims: int) -> Any:
+    """Batches by jax.vmap, as lax.gather has them."""
+
+    def pick(one: Any, places: Any) -> Any:
+        return one[tuple(jnp.moveaxis(places, -1, 0))]
+
+    for _ in range(batch_dims):
+        pick = jax.vmap(pick)
+    return pick(x, indices)
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, *, shape: jnp.reshape(x, shape),
     "permute": lambda x, *, dims: jnp.transpose(x, dims),
@@ -110,4 +132,10 @@ TABLE: dict[str, Callable[..., Any]] = {
     "sort": _sort,
     "argsort": lambda x, *, dim, descending: jnp.argsort(x, axis=dim, descending=descending),
     "topk": _topk,
+    "constant": lambda *, value, size, to: (
+        jnp.array(value, jnp.float32).astype(DTYPES[to].numpy).astype(jnp.float32).reshape(size)
+    ),
+    "bitcast": _bitcast,
+    "compress": _compress,
+    "gather_nd": _gather_nd,
 }

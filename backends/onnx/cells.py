@@ -20,6 +20,8 @@ def _with_first_axis(m: Model, x: ModelInput | str) -> str:
 
 
 def _order_gates(m: Model, weight: ModelInput, order: Sequence[int]) -> str:
+    if len(order) == 1:
+        return weight.name
     parts = m.nodes_results("Split", len(order), weight, axis=0, num_outputs=len(order))
     return m.node("Concat", *(parts[i] for i in order), axis=0)
 
@@ -48,6 +50,21 @@ def _gru_cell(
     given = {"hidden_size": h.shape[1], "linear_before_reset": 1}
     _, y = m.nodes_results("GRU", 2, _with_first_axis(m, x), *weights, None, _with_first_axis(m, h), **given)
     return m.node("Squeeze", y, m.constant([0]))
+
+
+def _rnn_cell(
+    m: Model, x: ModelInput, h: ModelInput, weight_ih: ModelInput, weight_hh: ModelInput,
+    bias_ih: ModelInput | None = None, bias_hh: ModelInput | None = None, *, nonlinearity: str,
+) -> str:  # fmt: skip
+    weights = _make_weights(m, (0,), weight_ih, weight_hh, bias_ih, bias_hh)
+    given = {"hidden_size": h.shape[1], "activations": [nonlinearity.capitalize()]}
+    _, y = m.nodes_results("RNN", 2, _with_first_axis(m, x), *weights, None, _with_first_axis(m, h), **given)
+    return m.node("Squeeze", y, m.constant([0]))
+
+
+def _mel_weight_matrix(m: Model, *, bands: int, dft_length: int, rate: int, lower: float, upper: float) -> str:
+    sizes, ends = (bands, dft_length, rate), (lower, upper)
+    return m.node("MelWeightMatrix", *(m.constant(n) for n in sizes), *(m.constant(f, "f32") for f in ends))
 
 
 def _lstm_cell(
@@ -109,6 +126,8 @@ def _window(m: Model, x: ModelInput, *, kind: str, periodic: bool, p: float | tu
 TABLE: dict[str, Entry] = {
     "gru_cell": _gru_cell,
     "lstm_cell": _lstm_cell,
+    "rnn_cell": _rnn_cell,
+    "mel_weight_matrix": _mel_weight_matrix,
     "fft": _fft,
     "rfft": _rfft,
     "stft": _stft,

@@ -18,8 +18,10 @@ from opproof.backends.table import function_of, join_tables
 from opproof.core.arrays import Array
 from opproof.core.tuples import tuple_of
 
-#: Operators that came after OPSET, by the opset that brought them.
-NEWER = {"CumProd": 26}
+#: Operators that came after OPSET, by the opset that brought them, and such of which ONNX Runtime has an older one.
+OPSETS = {"CumProd": 26, "BitCast": 26, "MaxRoiPool": 21, "MaxUnpool": 21, "LpPool": 21} | dict.fromkeys(
+    ("Bernoulli", "Multinomial", "RandomNormalLike", "RandomUniformLike"), 21
+)
 #: The opset of all other models. From 25 on ONNX Runtime 1.31 no longer finds Swish, a function.
 OPSET = 24
 IR_VERSION = 11
@@ -97,9 +99,9 @@ Entry = Callable[..., str | Sequence[str]]
 
 def load_tables() -> dict[str, Entry]:
     """Every entry by the name of our operator."""
-    from opproof.backends.onnx import cells, losses, moves, nn, pointwise, reductions, windows
+    from opproof.backends.onnx import cells, control, losses, moves, nn, pointwise, reductions, windows
 
-    return join_tables(pointwise, reductions, moves, nn, windows, losses, cells)
+    return join_tables(pointwise, reductions, moves, nn, windows, losses, cells, control)
 
 
 def key_of(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> str:
@@ -130,7 +132,7 @@ def _assemble(model: Model, title: str, results: Sequence[str]) -> ModelProto:
         [ValueInfoProto(name=name) for name in results],
         initializer=model.constants,
     )
-    opset = max([OPSET, *(NEWER.get(node.op_type, 0) for node in model.nodes)])
+    opset = next((OPSETS[node.op_type] for node in model.nodes if node.op_type in OPSETS), OPSET)
     domains = {"": opset} | {node.domain: 1 for node in model.nodes if node.domain}  # such as com.microsoft
     imports = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
     return helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)

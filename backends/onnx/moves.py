@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from opproof.backends.onnx.model import ELEMENTS, Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
@@ -136,6 +136,36 @@ def _one_hot(m: Model, index: ModelInput, *, num_classes: int) -> str:
     return m.node("OneHot", index, m.constant(num_classes), m.constant([0, 1]))
 
 
+def _make_constant(m: Model, *, value: float | tuple[float, ...], size: tuple[int, ...], to: str) -> str:
+    numbers = np.reshape(np.array(value, dtype=np.float32), size).astype(helper.tensor_dtype_to_np_dtype(ELEMENTS[to]))
+    return m.node("Cast", m.node("Constant", value=numpy_helper.from_array(numbers)), to=ELEMENTS["f32"])
+
+
+def _bitcast(m: Model, x: ModelInput, *, of: str, to: str) -> str:
+    if of != x.dtype or to[1:] != of.removeprefix("b")[1:]:
+        raise Unsupported("ONNX's BitCast is of numbers as wide")
+    return m.node("Cast", m.node("BitCast", x, to=ELEMENTS[to]), to=ELEMENTS["i64"])
+
+
+def _compress(m: Model, x: ModelInput, condition: ModelInput, *, dim: int, size: int, fill_value: float) -> str:
+    """As many slices as there are, then some of fill_value, and the first of all these."""
+    found = m.node("Compress", x, m.node("Cast", condition, to=ELEMENTS["bool"]), axis=dim)
+    shape = [size if a == dim % x.rank else n for a, n in enumerate(x.shape)]
+    rest = m.node("Expand", m.constant(fill_value, x.dtype), m.constant(np.array(shape, np.int64)))
+    whole = m.node("Concat", found, rest, axis=dim)
+    return m.node("Slice", whole, *(m.constant([n]) for n in (0, size, dim % x.rank)))
+
+
+def _non_max_suppression(m: Model, boxes: ModelInput, scores: ModelInput, *, iou_threshold: float, size: int) -> str:
+    """Of one batch and one class; behind the last box -1."""
+    given = (m.node("Unsqueeze", boxes, m.constant([0])), m.node("Unsqueeze", scores, m.constant([0, 1])))
+    limits = (m.constant([size]), m.constant([iou_threshold], "f32"))
+    numbers = m.node("Gather", m.node("NonMaxSuppression", *given, *limits), m.constant(2), axis=1)
+    return m.node(
+        "Slice", m.node("Concat", numbers, m.constant([-1] * size), axis=0), m.constant([0]), m.constant([size])
+    )
+
+
 TABLE: dict[str, Entry] = {
     "reshape": lambda m, x, *, shape: _reshape(m, x, shape),
     "permute": _permute,
@@ -168,4 +198,11 @@ TABLE: dict[str, Entry] = {
     "argsort": lambda m, x, *, dim, descending: _sort(m, x, dim=dim, descending=descending)[1],
     "topk": lambda m, x, *, k, dim, largest: _top(m, x, k, dim, largest=largest),
     "one_hot": _one_hot,
+    "shape": lambda m, x, *, start, end: m.node("Shape", x, start=start, end=end),
+    "numel": lambda m, x: m.node("Size", x),
+    "constant": _make_constant,
+    "bitcast": _bitcast,
+    "compress": _compress,
+    "gather_nd": lambda m, x, indices, *, batch_dims: m.node("GatherND", x, indices, batch_dims=batch_dims),
+    "nms": _non_max_suppression,
 }

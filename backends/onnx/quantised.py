@@ -113,4 +113,11 @@ def scaled_mm(m: Model, a: ModelInput, b: ModelInput, scale_a: ModelInput, scale
     return m.node("Cast", sums, to=ELEMENTS[scale_a.dtype])
 
 
-TABLE: dict[str, Entry] = {f.__name__: f for f in (quantize_linear, dequantize_linear, scaled_matmul, scaled_mm)}
+def dynamic_quantize_linear(m: Model, x: ModelInput) -> list[str]:
+    y, scale, zero_point = m.nodes_results("DynamicQuantizeLinear", 3, x)
+    return [y, scale, m.node("Cast", zero_point, to=ELEMENTS["i64"])]
+
+
+TABLE: dict[str, Entry] = {
+    f.__name__: f for f in (quantize_linear, dequantize_linear, dynamic_quantize_linear, scaled_matmul, scaled_mm)
+}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from opproof.backends.onnx.model import Entry, Model, ModelInput
+import numpy as np
+
+from opproof.backends.onnx.model import ELEMENTS, Entry, Model, ModelInput
 from opproof.backends.protocol import Unsupported
 from opproof.backends.sizes import Sizes, to_both_sides, to_per_axis
 
@@ -134,6 +136,36 @@ def _grid_sample(
     return m.node("GridSample", x, grid, **given, align_corners=int(align_corners))
 
 
+def _roi_pool(
+    m: Model, x: ModelInput, rois: ModelInput, index: ModelInput, *, output_size: tuple[int, int], spatial_scale: float
+) -> str:
+    """A box is five numbers, the first of them the plane's."""
+    boxes = m.node("Concat", m.node("Unsqueeze", index, m.constant([1])), rois, axis=1)
+    given = {"pooled_shape": list(output_size), "spatial_scale": spatial_scale}
+    return m.node("MaxRoiPool", x, m.node("Cast", boxes, to=ELEMENTS[x.dtype]), **given)
+
+
+def _lp_pool2d(
+    m: Model, x: ModelInput, *, kernel_size: Sizes, p: float, stride: Sizes | None, padding: Sizes, ceil_mode: bool
+) -> str:
+    if p != int(p):
+        raise Unsupported("ONNX's LpPool has norms of whole numbers")
+    return m.node("LpPool", x, **_attributes_of_windows(2, kernel_size, stride, padding, ceil_mode=ceil_mode), p=int(p))
+
+
+def _max_unpool2d(m: Model, x: ModelInput, indices: ModelInput, *, output_size: tuple[int, int]) -> str:
+    """Places are counted through all planes."""
+    planes = math.prod(output_size) * np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], 1, 1)
+    whole = m.constant([*x.shape[:2], *output_size])
+    return m.node("MaxUnpool", x, m.node("Add", indices, m.constant(planes)), whole, kernel_shape=[1, 1])
+
+
+def _affine_grid(m: Model, theta: ModelInput, *, size: tuple[int, ...], align_corners: bool) -> str:
+    if align_corners and 1 in size:
+        raise Unsupported("the one cell of an axis lies at its first corner in ONNX, in PyTorch in the middle")
+    return m.node("AffineGrid", theta, m.constant([theta.shape[0], 1, *size]), align_corners=int(align_corners))
+
+
 def _roi_align(
     m: Model,
     x: ModelInput,
@@ -246,6 +278,10 @@ TABLE: dict[str, Entry] = {
     "max_pool3d": _max_pool(3),
     "grid_sample": _grid_sample,
     "roi_align": _roi_align,
+    "lp_pool2d": _lp_pool2d,
+    "roi_pool": _roi_pool,
+    "max_unpool2d": _max_unpool2d,
+    "affine_grid": _affine_grid,
     "deform_conv2d": _deform_conv2d,
     **{f"adaptive_avg_pool{rank}d": _adaptive_avg_pool for rank in (1, 2, 3)},
     "col2im": _col2im,

@@ -40,7 +40,7 @@ DECLINES = (
 #: Our names of types of 8 bits, which come and go as bytes, by ONNX Runtime's.
 BYTES = {"tensor(int8)": "i8", "tensor(float8e4m3fn)": "f8e4m3", "tensor(float8e5m2)": "f8e5m2"}
 #: Operators whose sessions draw on from call to call: each call has one of its own.
-DRAWS = frozenset({"dropout"})
+DRAWS = frozenset({"dropout", "random_uniform", "random_normal", "bernoulli", "multinomial"})
 
 
 class OnnxRuntime:

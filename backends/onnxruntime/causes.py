@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.causes import round_factors_of_product, store_as
+from opproof.backends.causes import extract_numbers, round_factors_of_product, store_as
 from opproof.core.dtypes import DTYPES
 from opproof.reference_ops import _chance, grid_sample
 from opproof.reference_ops._cells import gates, products
@@ -99,8 +99,17 @@ def divide_polynomials_of_reset_gates(
     return (1 - update) * _compute_tanh(xn + _compute_sigmoid(xr + hr) * hn) + update * h
 
 
+def subtract_one_from_twice_sigmoid(
+    x: Any, h: Any, weight_ih: Any, weight_hh: Any, bias_ih: Any = None, bias_hh: Any = None, *, nonlinearity: str
+) -> Any:
+    """Make the next state by 2 / (1 + exp(-2 z)) - 1 for tanh(z), which cancels next to 0."""
+    z = sum(products(x, h, (weight_ih, weight_hh, bias_ih, bias_hh)))
+    return 2 / (1 + np.exp(-2 * z)) - 1 if nonlinearity == "tanh" else np.maximum(z, 0)
+
+
 #: The gates of each cell.
 divide_polynomials_of_cell = {
+    "rnn_cell": subtract_one_from_twice_sigmoid,
     "gru_cell": divide_polynomials_of_reset_gates,
     "lstm_cell": divide_polynomials_of_gates,
 }
@@ -136,6 +145,9 @@ def shift_beyond_lambd(x: Any, *, lambd: float) -> Any:
     """Give 0 for what is neither below -lambd nor above it, NaN among it."""
     x, lambd = store_as(x, "f32"), float(np.float32(lambd))
     return store_as(np.where(x < -lambd, x + lambd, np.where(x > lambd, x - lambd, 0)), "f32")
+
+
+SHRINK_BEYOND_LAMBD = {"hardshrink": keep_beyond_lambd, "softshrink": shift_beyond_lambd}
 
 
 def subtract_square_of_mean(x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float) -> Any:
@@ -321,10 +333,22 @@ def _draw_by_minstd(key: int, count: int) -> Any:
 
 
 def draws_like_the_next_key(question: Any) -> bool:
-    """Whether the masks of a key and of the next are alike: their numbers are k and k + 1 times those of the key 1."""
-    x, p, key = question.inputs[0], question.params["p"], question.params["key"]
-    kept, other = (_draw_by_minstd(k, x.size) >= p for k in (key, key + 1))
-    return bool(_chance.alike(kept, other, 1 - p))
+    """Whether what a key draws and what the next one draws are alike: they are k and k + 1 times that of the key 1."""
+    x, given = question.inputs[0], question.params
+    count = x.shape[0] * given["count"] if "count" in given else x.size
+    one, other = (_draw_by_minstd(given["key"] + k, count) for k in (0, 1))
+    parts = (1 - given["p"],) if "p" in given else (1 / 8, 1 / 4, 1 / 2, 3 / 4)
+    return any(_chance.alike(one < q, other < q, q) for q in parts)
+
+
+def draw_above_the_probability(x: Any, drawn: Any = None, *, key: int) -> Any:
+    """Give 1 where a number of [0, 1) is above the probability; float64 draws twice for a number."""
+    p = extract_numbers(x)
+    arithmetic = getattr(x, "arithmetic", None)
+    wide = arithmetic is not None and arithmetic.operations.name == "f64"
+    numbers = _draw_by_minstd(key, p.size * (2 if wide else 1))
+    numbers = numbers[::2] / (MINSTD_MODULUS - 1) + numbers[1::2] if wide else numbers.astype(np.float32)
+    return np.where(numbers.reshape(p.shape) > p, 1 + 0 * x, 0 * x)
 
 
 def has_bytes_of_both_kinds(question: Any) -> bool:

@@ -59,7 +59,7 @@ FOREIGN = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
 
 #: How PyTorch's functions refuse what other libraries give: a statistic of one number, padding of most of a window, a
 #: window that is larger than the volume without its padding, cells that come around twice, a clamp without limits, a
-#: norm over channels of vectors.
+#: norm over channels of vectors, the grid of an empty batch.
 REFUSALS = (
     "Expected more than 1 value per channel",
     "Expected more than 1 spatial element",
@@ -68,6 +68,7 @@ REFUSALS = (
     "Padding value causes wrapping around more than once",
     "Expected 3D or higher dimensionality",
     "pad should be smaller than or equal to half of kernel size",
+    "Expected non-zero, positive output size",
     "torch.clamp: At least one of 'min' or 'max' must not be None",
 )
 

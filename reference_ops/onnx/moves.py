@@ -113,13 +113,6 @@ def _translate_one_hot(ref: Ref, indices: Any, depth: Any, values: Any, *, axis:
     return ref("permute", y, dims=tuple(order))
 
 
-def _translate_hardmax(ref: Ref, x: Any, *, axis: Any = -1) -> Any:
-    hot = ref("one_hot", ref("argmax", x, dim=axis), num_classes=x.shape[axis])
-    order = list(range(x.ndim - 1))
-    order.insert(axis % x.ndim, x.ndim - 1)
-    return ref("permute", hot, dims=tuple(order)).astype(x.dtype)
-
-
 def _depth_to_space(ref: Ref, x: Any, *, blocksize: Any, mode: Any = "DCR") -> Any:
     n, c, h, w = x.shape
     if mode == "CRD":
@@ -156,16 +149,23 @@ def _cast(ref: Ref, x: Any, *, to: Any, saturate: Any = 1, round_mode: Any = "up
     return ref("cast", x, to=DTYPES[to])
 
 
+def _constant(ref: Ref, *, value: Any) -> Any:
+    if value.dtype != np.float32:
+        raise NotTranslatable("dtypes other than floats of 32 bits")
+    return ref("constant", value=tuple(map(float, np.ravel(value))), size=value.shape)
+
+
 MOVES: dict[str, Callable[..., Any]] = {
     "Cast": _cast,
     "Concat": lambda ref, *xs, axis: ref("concat", *xs, dim=axis),
+    "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
     "DepthToSpace": _depth_to_space,
     "Expand": _expand,
     "Flatten": _flatten,
     "Gather": _gather,
     "GatherElements": _gather_elements,
-    "Hardmax": _translate_hardmax,
+    "Hardmax": lambda ref, x, *, axis=-1: ref("hardmax", x, dim=axis),
     "OneHot": _translate_one_hot,
     "Pad": _pad,
     "Range": _translate_range,
@@ -192,10 +192,8 @@ def _index_rows(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
 
 
 def _gather_nd(ref: Ref, x: Any, indices: Any, *, batch_dims: Any = 0) -> Any:
-    named, index = _index_rows(x, indices, batch_dims)
-    joined = ref("reshape", x, shape=(math.prod(x.shape[:named]), *x.shape[named:]))
-    y = ref("index_select", joined, index, dim=0)
-    return ref("reshape", y, shape=(*indices.shape[:-1], *x.shape[named:]))
+    sizes = np.array(x.shape[batch_dims : batch_dims + indices.shape[-1]])
+    return ref("gather_nd", x, indices % sizes, batch_dims=batch_dims)  # ours counts from the beginning only
 
 
 def _translate_scatter_nd(ref: Ref, x: Any, indices: Any, updates: Any, *, reduction: Any = "none") -> Any:
@@ -213,7 +211,30 @@ def _translate_scatter_nd(ref: Ref, x: Any, indices: Any, updates: Any, *, reduc
 def _compress(ref: Ref, x: Any, condition: Any, *, axis: Any = None) -> Any:
     if axis is None:
         x, axis = ref("reshape", x, shape=(-1,)), 0
-    return ref("index_select", x, np.flatnonzero(condition), dim=axis % x.ndim)
+    whole = np.zeros(x.shape[axis], np.int64)  # ONNX may say less of an axis than there is
+    whole[: condition.size] = condition
+    return ref("compress", x, whole, dim=axis % x.ndim, size=int(np.count_nonzero(whole)))
+
+
+def _translate_shape(ref: Ref, x: Any, *, start: Any = 0, end: Any = None) -> Any:
+    return ref("shape", x, start=start, end=end)
+
+
+def _translate_nms(
+    ref: Ref, boxes: Any, scores: Any, most: Any = None, iou: Any = None, least: Any = None, *,
+    center_point_box: Any = 0,
+) -> Any:  # fmt: skip
+    """Of each batch and class in turn; what has no better score than `least` comes last of all, and is left out."""
+    if center_point_box:
+        raise NotTranslatable("boxes by their centres")
+    size, found = 0 if most is None else int(np.ravel(most)[0]), []
+    threshold = 0.0 if iou is None else float(np.ravel(iou)[0])
+    for batch, classes in enumerate(scores):
+        for number, own in enumerate(classes):
+            kept = ref("nms", boxes[batch], own, iou_threshold=threshold, size=min(size, own.size))
+            better = [i for i in kept if i >= 0 and (least is None or own[i] > float(np.ravel(least)[0]))]
+            found += [(batch, number, i) for i in better]
+    return np.array(found, np.int64).reshape(-1, 3)
 
 
 def _translate_center_crop_pad(ref: Ref, x: Any, shape: Any, *, axes: Any = None) -> Any:
@@ -254,6 +275,9 @@ PLACES: dict[str, Callable[..., Any]] = {
     "CenterCropPad": _translate_center_crop_pad,
     "Compress": _compress,
     "EyeLike": _translate_eye_like,
+    "NonMaxSuppression": _translate_nms,
+    "Shape": _translate_shape,
+    "Size": lambda ref, x: ref("numel", x),
     "GatherND": _gather_nd,
     "ReverseSequence": _reverse_sequence,
     "ScatterND": _translate_scatter_nd,

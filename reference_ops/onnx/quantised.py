@@ -63,11 +63,8 @@ def _translate_dequantize(
 
 
 def _translate_dynamic(ref: Ref, x: Any) -> Any:
-    ends = [ref(name, ref(end, x), np.zeros(())) for name, end in (("minimum", "amin"), ("maximum", "amax"))]
-    scale = ref("scale", ref("sub", ends[1], ends[0]), s=1 / 255)
-    zero = ref("clamp", ref("round", ref("neg", ref("div", ends[0], scale))), min=0.0, max=255.0)
-    narrow = x.astype(np.float32), scale.astype(np.float32)  # of which some quotients are ties that wider ones are not
-    return ref("quantize_linear", *narrow, zero.astype(np.int64), type="u8"), scale, zero
+    y, scale, zero = ref("dynamic_quantize_linear", x.astype(np.float32))  # of which some quotients are ties
+    return y, scale, zero.astype(np.uint8)
 
 
 def _subtract_zero_point(ref: Ref, x: Any, zero: Any, axis: Any) -> Any:

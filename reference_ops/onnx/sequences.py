@@ -79,8 +79,7 @@ def _step_gru(ref: Ref, x: Any, states: Any, weights: Any) -> Any:
 
 
 def _step_rnn(ref: Ref, x: Any, states: Any, weights: Any) -> Any:
-    wi, wr, bi, br = weights
-    return (ref("tanh", ref("add", ref("linear", x, wi, bi), ref("linear", *states, wr, br))),)
+    return (ref("rnn_cell", x, *states, *weights),)
 
 
 def _translate_rotary(
@@ -232,10 +231,18 @@ def _make_window(*weights: float) -> Any:
     return entry
 
 
+def _translate_mel(
+    ref: Ref, bands: Any, length: Any, rate: Any, lower: Any, upper: Any, *, output_datatype: Any = 1
+) -> Any:
+    sizes = {"bands": int(bands), "dft_length": int(length), "rate": int(rate)}
+    return ref("mel_weight_matrix", **sizes, lower=float(lower), upper=float(upper))
+
+
 SIGNALS: dict[str, Callable[..., Any]] = {
     "BlackmanWindow": _make_window(0.42, -0.5, 0.08),
     "DFT": _translate_dft,
     "HammingWindow": _make_window(25 / 46, -21 / 46),
+    "MelWeightMatrix": _translate_mel,
     "HannWindow": _make_window(0.5, -0.5),
     "STFT": _translate_stft,
 }

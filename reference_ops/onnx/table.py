@@ -35,16 +35,6 @@ def _reduce(name: Any) -> Any:
     return lambda ref, data, axes=None, **attrs: entry(ref, data, attrs.pop("axes", axes), **attrs)
 
 
-def _reduce_after(name: Any, first: Any) -> Any:
-    """A reduction of an elementwise operator of its input."""
-    reduction = _reduce(name)
-    return lambda ref, data, axes=None, **attrs: reduction(ref, ref(first, data), axes, **attrs)
-
-
-def _log_sum(ref: Ref, data: Any, axes: Any = None, **attrs: Any) -> Any:
-    return ref("log", _reduce("sum")(ref, data, axes, **attrs))
-
-
 def _translate_norm(p: Any) -> Any:
     def entry(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
         return ref("norm", data, p=p, dim=axes_of(axes, data.ndim), keepdim=bool(keepdims))
@@ -257,7 +247,7 @@ MAP: dict[str, Callable[..., Any]] = {
     "CumSum": _scan("cumsum", 0),
     "ReduceL1": _translate_norm(1.0),
     "ReduceL2": _translate_norm(2.0),
-    "ReduceLogSum": _log_sum,
+    "ReduceLogSum": _reduce("log_sum"),
     "ReduceLogSumExp": lambda ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0: ref(
         "logsumexp", data, dim=list_axes(axes_of(axes, data.ndim), data.ndim), keepdim=bool(keepdims)
     ),
@@ -266,7 +256,7 @@ MAP: dict[str, Callable[..., Any]] = {
     "ReduceMin": _reduce("amin"),
     "ReduceProd": _translate_prod,
     "ReduceSum": _reduce("sum"),
-    "ReduceSumSquare": _reduce_after("sum", "square"),
+    "ReduceSumSquare": _reduce("sum_square"),
     **LINEAR,
     **PLACES,
     **QUANTISED,

@@ -124,7 +124,11 @@ def _translate_max_pool(
 
 
 def _translate_lp_pool(ref: Ref, x: Any, *, kernel_shape: Any, p: Any = 2, **given: Any) -> Any:
-    """The root of a sum of powers: of a mean that counts the padding, times the cells of a window."""
+    """A norm of windows; of other axes than two the root of a mean of powers, times the cells of a window."""
+    if len(kernel_shape) == 2 and set(given.get("dilations") or [1]) == {1}:
+        window = _window_of(x, kernel_shape, **{n: v for n, v in given.items() if n != "ceil_mode"})
+        named = {"kernel_size": window.kernel, "stride": window.strides, "padding": window.padding}
+        return ref("lp_pool2d", x, p=float(p), ceil_mode=bool(given.get("ceil_mode", 0)), **named)
     powers = ref("pow", ref("abs", x), np.full((), float(p)))
     means = _translate_average_pool(ref, powers, kernel_shape=kernel_shape, count_include_pad=1, **given)
     return ref("pow", ref("scale", means, s=float(math.prod(kernel_shape))), np.full((), 1 / p))
@@ -181,16 +185,7 @@ def _translate_deform_conv(
 
 
 def _translate_affine_grid(ref: Ref, theta: Any, size: Any, *, align_corners: Any = 0) -> Any:
-    axes = []
-    for n in to_numbers(size)[2:]:
-        step = 2 / max(n - 1, 1) if align_corners else 2 / n
-        begin = -1.0 if align_corners else 1 / n - 1
-        axes.append(ref("scale", ref("arange", start=0, end=n, step=1).astype(np.float64), s=step, b=begin))
-    places = np.meshgrid(*axes, indexing="ij")
-    points = ref("stack", *reversed(places), np.ones_like(places[0]), dim=len(axes))
-    flat = ref("reshape", points, shape=(-1, len(axes) + 1))
-    grid = ref("matmul", flat, ref("transpose", theta, dim0=1, dim1=2))
-    return ref("reshape", grid, shape=(theta.shape[0], *to_numbers(size)[2:], len(axes)))
+    return ref("affine_grid", theta, size=tuple(to_numbers(size)[2:]), align_corners=bool(align_corners))
 
 
 def _translate_global(name: Any) -> Any:

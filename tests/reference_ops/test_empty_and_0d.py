@@ -40,6 +40,7 @@ OF_PYTORCH = {
     "irfft[re=0x5": "MKL refuses no rows",
     "pixel_unshuffle[": "what is empty comes back as it is",
     "pixel_shuffle[": "its backward reshapes to -1, which nothing tells",
+    **{f"max_unpool2d[x={n}": "it refuses no channels and no cells" for n in ("0x0", "2x0", "2x3x0", "2x3x4x0")},
     "roi_align[x=2x0x9x7": "the twin pools, and PyTorch pools no channels",
     "amax[x=7x0": "it has no largest of nothing, NumPy and others have -inf",
     "amax[x=0x0": "the same",

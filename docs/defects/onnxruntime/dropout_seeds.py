@@ -1,9 +1,9 @@
 """Dropout with seed 0 drops what seed 1 drops, and seed 2 half of what seed 1 drops
 
-Its generator is std::minstd_rand0, which takes the state 0 for 1. The numbers of seed 2 are twice those of seed 1,
-modulo 1.
+The generator, of Multinomial and RandomUniform too, is std::minstd_rand0, which takes the state 0 for 1. The numbers
+of seed 2 are twice those of seed 1, modulo 1.
 
-Ledger: dropout forward
+Ledger: dropout forward, multinomial forward, random_normal forward, random_uniform forward
 Expected:
     [False, False]
     0.01

@@ -1,9 +1,10 @@
-"""Empty arrays: booleans are refused, an empty batch of a loss is refused
+"""Empty arrays: booleans are refused, an empty batch of a loss, or of what is drawn, too
 
-Ledger: all forward, any forward, cross_entropy forward
+Ledger: all forward, any forward, cross_entropy forward, multinomial forward, scan forward
 Expected:
     ReduceMax (1,)
     SoftmaxCrossEntropyLoss 0.0
+    Multinomial (0, 4)
 """
 
 import numpy as np
@@ -23,3 +24,4 @@ tried(
     "SoftmaxCrossEntropyLoss",
     lambda: run("SoftmaxCrossEntropyLoss", [rows, np.zeros(0, np.int64)], reduction="sum")[0].item(),
 )
+tried("Multinomial", lambda: run("Multinomial", [rows], sample_size=4)[0].shape)

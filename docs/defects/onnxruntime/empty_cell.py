@@ -1,6 +1,6 @@
-"""An empty batch of a GRU or LSTM ends the process
+"""An empty batch of a GRU, an LSTM or an RNN ends the process
 
-Ledger: gru_cell forward, lstm_cell forward
+Ledger: gru_cell forward, lstm_cell forward, rnn_cell forward
 Expected: exit status 0
 """
 

@@ -1,6 +1,6 @@
 """ArgMax passes over NaN unless it comes first, MaxPool always
 
-Ledger: argmax forward, argmin forward, max_pool1d forward, max_pool2d forward
+Ledger: argmax forward, argmin forward, hardmax forward, max_pool1d forward, max_pool2d forward
 Expected:
     ArgMax 0 1
     MaxPool nan nan
