@@ -11,6 +11,8 @@ from _deep import deep
 
 torch = pytest.importorskip("torch")
 
+from arrays import pairs_of  # noqa: E402
+
 import opproof  # noqa: E402
 from opproof.harness.check import search  # noqa: E402
 from opproof.harness.check.call.reference import Reference  # noqa: E402
@@ -21,7 +23,6 @@ from opproof.harness.check.tensors import take_tensor  # noqa: E402
 from opproof.harness.check.variants.array import CallSpace  # noqa: E402
 from opproof.harness.check.variants.axes import MAX_SIZE, SizeAxis  # noqa: E402
 from opproof.harness.check.variants.variant import Variant  # noqa: E402
-from opproof.harness.space.pairs import pairs_of  # noqa: E402
 
 F = torch.nn.functional
 judged = partial(opproof.check, seconds=50, raises=False)  # other tests are at work beside these
