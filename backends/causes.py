@@ -473,6 +473,13 @@ def pad_terms_to_pairs_of_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return y if bias is None else y + bias
 
 
+def pad_terms_to_pairs_of_tensordot(a: Any, b: Any, *, axes: int = 2) -> Any:
+    """Multiply the last of an odd number of terms by 0 too: NaN where it is infinite."""
+    kept, count = a.shape[: a.ndim - axes], math.prod(b.shape[:axes])
+    left, right = np.reshape(a, (math.prod(kept), count)), np.reshape(b, (count, math.prod(b.shape[axes:])))
+    return np.reshape(_of_pairs(np.matmul(left, right), left, right), (*kept, *b.shape[axes:]))
+
+
 def where_no_number_is_expected(question: Any) -> Any:
     """Elements whose row or column holds an infinity."""
     return [~np.isfinite(y) for y in question.outputs]
@@ -517,6 +524,7 @@ PAIRS_OF_TERMS = {
     "bmm": pad_terms_to_pairs,
     "linear": pad_terms_to_pairs_of_linear,
     "matmul": pad_terms_to_pairs,
+    "tensordot": pad_terms_to_pairs_of_tensordot,
 }
 EXP_LESS_ONE = {
     "celu": subtract_one_from_exp_of_quotient,

@@ -161,7 +161,7 @@ FAMILIES = (
 )  # fmt: skip
 
 
-class Asked(Shipped):  # type: ignore[misc,valid-type] # imported by a path
+class Asked(Shipped):  # type: ignore[misc] # imported by a path
     """The backend that has one bug: it declines where the bug is not, and dies where it is far from right."""
 
     def _of(self, call: Any, mode: str) -> Any:

@@ -327,7 +327,8 @@ def add_up_smooth_shares(
 ) -> Any:  # fmt: skip
     """Add up the cotangents of all classes, which are one number but for the target's, one after the other.
 
-    Along the last axis 16 numbers are added side by side. Of equal numbers all sums are rounded to one side.
+    So are the exponentials of the softmax. Along the last axis 16 numbers are added side by side. Of equal numbers all
+    sums are rounded to one side.
     """
     plain: dict[str, Any] = {"ignore_index": ignore_index, "label_smoothing": label_smoothing, "reduction": reduction}
     if target.shape == x.shape or not label_smoothing:
@@ -338,11 +339,15 @@ def add_up_smooth_shares(
     even = np.expand_dims(np.where(target == ignore_index, 0, per), axis) * (label_smoothing / x.shape[axis]) * w
     own = np.expand_dims((1 - label_smoothing) * per * w_target, axis)
     shares = np.where(hits(x, target, ignore_index), own + even, even + np.zeros_like(x))
-    lanes = SUM_LANES if axis == x.ndim - 1 else 1
-    slices = [np.take(shares, np.arange(i, x.shape[axis], lanes), axis) for i in range(min(lanes, x.shape[axis]))]
-    total = sum(np.take(np.cumsum(some, axis), [-1], axis) for some in slices)
     shifted = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return shifted / np.sum(shifted, axis=axis, keepdims=True) * total - shares, None
+    return shifted / _add_up_in_series(shifted, axis) * _add_up_in_series(shares, axis) - shares, None
+
+
+def _add_up_in_series(x: Any, axis: int) -> Any:
+    """Sum along an axis, which stays, each number to those before; along the last axis by lanes."""
+    lanes = SUM_LANES if axis == x.ndim - 1 else 1
+    slices = [np.take(x, np.arange(i, x.shape[axis], lanes), axis) for i in range(min(lanes, x.shape[axis]))]
+    return sum(np.take(np.cumsum(some, axis), [-1], axis) for some in slices)
 
 
 def add_up_by_halves(g: Any, y: Any, a: Any, b: Any) -> Any:
@@ -444,6 +449,12 @@ def where_a_score_is_none(question: Any) -> Any:
     rows = ~np.isfinite(scores).all(axis=-1, keepdims=True)
     heads = rows.any(axis=-2, keepdims=True)
     return [np.broadcast_to(m, v.shape) for m, v in zip((rows, heads, heads), question.inputs[:3], strict=True)]
+
+
+def is_vector_into_gaps(question: Any) -> bool:
+    """Whether stacked matrices are multiplied by a vector, and the result is not to lie row by row."""
+    a, b = (v.shape for v in question.inputs)
+    return len(a) > 2 and len(b) == 1 and question.case.into != "contiguous"
 
 
 def has_bias_alone(question: Any) -> bool:
