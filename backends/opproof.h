@@ -77,7 +77,7 @@ enum {
   OPPROOF_INT = 1,    /* i */
   OPPROOF_FLOAT = 2,  /* f */
   OPPROOF_BOOL = 3,   /* i: 0 or 1 */
-  OPPROOF_STRING = 4, /* s */
+  OPPROOF_STRING = 4, /* s; a tuple of strings is joined by commas */
   OPPROOF_INTS = 5,   /* ints[0 .. count): a tuple of integers; nested tuples are flattened */
   OPPROOF_FLOATS = 6  /* floats[0 .. count) */
 };

@@ -27,7 +27,7 @@ def join_tables(*files: ModuleType) -> dict[str, Callable[..., Any]]:
 
 
 #: Operators whose results have another dtype than the first tensor's, and the number of the tensor that has it.
-LIKE = {"mul_mat_id": 1, "mul_mat_id_quantized": 1, "set_rows_quantized": 1}
+LIKE = {"branch": 1, "loop": 1, "mul_mat_id": 1, "mul_mat_id_quantized": 1, "set_rows_quantized": 1}
 
 
 def like_of(op: str) -> int:

@@ -5,7 +5,7 @@ from opproof.cases._rows.long import lengths
 from opproof.cases._rows.typed import typed
 
 SMOKE = [
-    "x=7x9;condition=7,;dim=0;size=5",
+    "x=19x9;condition=19,;dim=0;size=5",
 ]
 STANDARD = [
     "x=9,;condition=9,;dim=0;size=20",

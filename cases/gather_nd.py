@@ -58,5 +58,5 @@ LONG, LONGEST = lengths(
     "x={n}x2x2;indices=3x1", "x=2x{n}x2;indices=3x2", "!x=2x2x{n};indices=3x2", "x=3x2;indices={n}x1"
 )
 SHORT = {"indices.last": _NAMED}
-SHAPES = ["x=4x4x4;indices=4x2", "x=1031x67;indices=1031x1;f32"]
+SHAPES = ["x=2x3x7;indices=65x2;fill=spread;f32", "x=4x4x4;indices=4x2", "x=1031x67;indices=1031x1;f32"]
 FULL = ["x=2x2x12289;indices=5x2", "x=65537x3;indices=9x1"]

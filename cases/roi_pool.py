@@ -35,6 +35,7 @@ STANDARD = [
     "x=2x3x4x4;rois=0x4;index=0,;output_size=(2,2)",
     "x=1x1x4x4;rois=1031x4;index=1031,;output_size=(1,1);f16,bf16",
     "x=1x1x4x4;rois=4099x4;index=4099,;output_size=(1,1);f32",
+    "x=1x2x3x4;rois=65x4;index=65,;output_size=(2,2);fill=spread;f32",
 ]
 LAID = [
     "x=2x5x6x8;rois=3x4;index=3,;output_size=(2,2);layout=cropped",

@@ -46,7 +46,7 @@ def test_a_page_tells_parameters_cases_and_backends():
         "| `alpha` | `1.0` |",
         "1 at smoke level, 1 at standard level, 2 at full level",
         "\nelu[x=7x33;f32]\n",
-        "Those at standard level have 28 of 2,526 pairs",
+        "Those at standard level have 28 of 2,521 pairs",
         "| [torch](../backends/torch.md) | pass / pass  f32 |",
         "| ggml | ggml\\_elu (alpha = 1) |",
         "def vjp(",

@@ -136,6 +136,8 @@ def param_of(name: str, value: Any) -> Param:
             param.type, param.f = PARAM_FLOAT, value
         case str():
             param.type, param.s = PARAM_STRING, value.encode()
+        case tuple() | list() if value and all(isinstance(v, str) for v in value):
+            param.type, param.s = PARAM_STRING, ",".join(value).encode()
         case tuple() | list():
             _fill_tuple(param, list(_flatten(value)))
         case _:

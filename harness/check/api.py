@@ -78,7 +78,7 @@ def judge_candidate(
     if not callable(candidate) and not is_symbol(candidate):
         raise UsageError(f"the candidate is {candidate!r:.60}: expected a function, a module or 'c:./lib.so:symbol'.")
     for side, given in (("the candidate", candidate), ("like", like)):
-        if isinstance(given, type):
+        if isinstance(given, type) and not hasattr(given, "setup_context"):  # which a torch.autograd.Function has
             raise UsageError(f"{side} is the class {given.__name__}: give one of it, as {given.__name__}().")
     if not callable(like) and not (by_properties and isinstance(like, str | None)):
         raise UsageError(f"like is {like!r:.60}: expected a function or a module of PyTorch.")

@@ -47,6 +47,7 @@ GOLDEN = {
 #: Operators whose kinks can lie nearer to each other than the margin, or are those of a tensor that is not moved.
 CROWDED = {
     "floor_divide": "kinks lie |b| apart",
+    "dynamic_quantize_linear": "kinks lie one code apart, of 255 in the range",
     "fmod": "kinks lie |b| apart",
     "remainder": "kinks lie |b| apart",
     "argsort": "every two elements of a row",
