@@ -19,6 +19,7 @@ from opproof.reference_ops import scaled_dot_product_attention as attention
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._axes import Dim, count, kept
 from opproof.reference_ops._norm import per_channel
+from opproof.reference_ops.tensordot import as_matrices
 
 #: SELU's constants (Klambauer et al., Self-Normalizing Neural Networks, 2017).
 SELU_ALPHA = 1.6732632423543772
@@ -475,9 +476,8 @@ def pad_terms_to_pairs_of_linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
 def pad_terms_to_pairs_of_tensordot(a: Any, b: Any, *, axes: int = 2) -> Any:
     """Multiply the last of an odd number of terms by 0 too: NaN where it is infinite."""
-    kept, count = a.shape[: a.ndim - axes], math.prod(b.shape[:axes])
-    left, right = np.reshape(a, (math.prod(kept), count)), np.reshape(b, (count, math.prod(b.shape[axes:])))
-    return np.reshape(_of_pairs(np.matmul(left, right), left, right), (*kept, *b.shape[axes:]))
+    left, right = as_matrices(a, b, axes)
+    return np.reshape(_of_pairs(np.matmul(left, right), left, right), a.shape[: a.ndim - axes] + b.shape[axes:])
 
 
 def where_no_number_is_expected(question: Any) -> Any:

@@ -17,6 +17,12 @@ LEAST = 1e-9
 _CLOSELY = 16
 
 
+def draw_evenly(key: int, shape: tuple[int, ...]) -> Array:
+    """Draw numbers from 0 to before 1, multiples of 2^-53, by a generator of that key."""
+    raw = np.random.Philox(key=key).random_raw(math.prod(shape)).reshape(shape)
+    return (raw >> np.uint64(11)) * 2.0**-53
+
+
 def unlikely(k: Array | int, n: Array | int, q: Array | float, tries: int = 1) -> Array:
     """Where k of n are true in such a way; what is said is the worst of `tries`."""
     k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
@@ -143,6 +149,14 @@ def uneven_each(true: Array, shares: Array) -> str:
             strict=True,
         )
     return rare(*map(np.asarray, zip(*found, strict=True))) if found else ""
+
+
+def of_another_key(same: Array, share: float) -> str:
+    """Whether more elements are the same as those of another key than the `share` that chance has, in words."""
+    count = int(np.count_nonzero(same))
+    if 0 < share < 1 and count > share * same.size and unlikely(count, same.size, share):
+        return f"{count} of {same.size} elements are those of another key"
+    return ""
 
 
 def rare(counts: Array, shares: Array, sizes: Array | int) -> str:

@@ -28,8 +28,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def forward(x: Array, drawn: Array | None = None, *, key: int = 0) -> Array:
     if drawn is None:
-        raw = np.random.Philox(key=key).random_raw(x.size).reshape(x.shape)
-        return ((raw >> np.uint64(11)) * 2.0**-53 < x).astype(x.dtype)
+        return (_chance.draw_evenly(key, x.shape) < x).astype(x.dtype)
     return (drawn != 0).astype(x.dtype)  # type: ignore[no-any-return]
 
 
@@ -49,10 +48,7 @@ def unfair(
     if found or not others:
         return found
     both = float(np.mean(p * p + (1 - p) * (1 - p))) if p.size else 0.0
-    same = int(np.count_nonzero(true == (others[0] == 1)))
-    if 0 < both < 1 and same > both * p.size and _chance.unlikely(same, p.size, both):
-        return f"{same} of {p.size} elements are those of another key"
-    return ""
+    return _chance.of_another_key(true == (others[0] == 1), both)
 
 
 def torch(torch: Any, x: Any, drawn: Any = None, *, key: int = 0) -> Any:

@@ -37,8 +37,7 @@ def _kept(x: Array, mask: Array | None, p: float, key: int, training: bool) -> A
         return np.ones(x.shape, dtype=bool)
     if mask is not None:
         return np.asarray(mask != 0)
-    raw = np.random.Philox(key=key).random_raw(x.size).reshape(x.shape)
-    return (raw >> np.uint64(11)) * 2.0**-53 >= p
+    return _chance.draw_evenly(key, x.shape) >= p
 
 
 def _scaled(x: Array, kept: Array, p: float, training: bool) -> Array:

@@ -38,8 +38,7 @@ def forward(x: Array, drawn: Array | None = None, *, count: int, key: int = 0) -
         return drawn
     if x.size < x.shape[0]:
         raise ValueError("there is no class to be drawn")
-    raw = np.random.Philox(key=key).random_raw(x.shape[0] * count).reshape(x.shape[0], count)
-    places, ends = (raw >> np.uint64(11)) * 2.0**-53, np.cumsum(_shares(x), axis=1)
+    places, ends = _chance.draw_evenly(key, (x.shape[0], count)), np.cumsum(_shares(x), axis=1)
     found = np.sum(places[:, :, None] >= ends[:, None, :], axis=2)
     return np.minimum(found, x.shape[1] - 1).astype(np.int64)  # type: ignore[no-any-return]
 
@@ -65,12 +64,7 @@ def unfair(
     found = _chance.rare(counts, p, y.shape[1]) or _chance.rare(counts.sum(axis=0), p.mean(axis=0), y.size)
     if found:
         return f"of one class {found}"
-    if others:
-        both = float(np.mean(np.sum(p * p, axis=1)))
-        same = int(np.count_nonzero(y == others[0]))
-        if same > both * y.size and both < 1 and _chance.unlikely(same, y.size, both):
-            return f"{same} of {y.size} elements are those of another key"
-    return ""
+    return _chance.of_another_key(y == others[0], float(np.mean(np.sum(p * p, axis=1)))) if others else ""
 
 
 def torch(torch: Any, x: Any, drawn: Any = None, *, count: int, key: int = 0) -> Any:

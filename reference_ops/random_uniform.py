@@ -29,8 +29,7 @@ def forward(x: Array, drawn: Array | None = None, *, low: float = 0.0, high: flo
         raise ValueError(f"there is nothing from {low:g} to {high:g}")
     if drawn is not None:
         return drawn
-    raw = np.random.Philox(key=key).random_raw(x.size).reshape(x.shape)
-    return low + (high - low) * ((raw >> np.uint64(11)) * 2.0**-53)
+    return low + (high - low) * _chance.draw_evenly(key, x.shape)
 
 
 def drawn(outputs: tuple[Array], x: Array, drawn: Array | None = None, **params: Any) -> tuple[Array, Array]:

@@ -21,7 +21,7 @@ TRIVIAL = {"forward": ("zeros", "constant")}  # of products too small for the dt
 TRAITS = ("long sum", "multiplies")
 
 
-def _matrices(a: Array, b: Array, axes: int) -> tuple[Array, Array]:
+def as_matrices(a: Array, b: Array, axes: int) -> tuple[Array, Array]:
     """Both as matrices, whose product is the result."""
     kept, summed = a.shape[: a.ndim - axes], a.shape[a.ndim - axes :]
     if not 0 <= axes <= min(a.ndim, b.ndim) or summed != b.shape[:axes]:
@@ -31,12 +31,12 @@ def _matrices(a: Array, b: Array, axes: int) -> tuple[Array, Array]:
 
 
 def forward(a: Array, b: Array, *, axes: int = 2) -> Array:
-    left, right = _matrices(a, b, axes)
+    left, right = as_matrices(a, b, axes)
     return np.reshape(np.matmul(left, right), a.shape[: a.ndim - axes] + b.shape[axes:])
 
 
 def vjp(g: Array, y: Array, a: Array, b: Array, *, axes: int = 2) -> tuple[Array, Array]:
-    left, right = _matrices(a, b, axes)
+    left, right = as_matrices(a, b, axes)
     flat = np.reshape(g, (left.shape[0], right.shape[1]))
     da, db = np.matmul(flat, np.swapaxes(right, 0, 1)), np.matmul(np.swapaxes(left, 0, 1), flat)
     return np.reshape(da, a.shape), np.reshape(db, b.shape)

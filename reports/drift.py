@@ -132,19 +132,15 @@ _HEADS = ("call", "operator", "place", "units", "comes in", "adds", "amplified",
 
 def _render_table(report: DriftReport) -> list[str]:
     """The calls, or of many those that say most, in the model's order."""
+    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
+
     first = sorted(report.calls, key=lambda c: (not c.wrong, -c.effect))[:_MAX_ROWS]
     some = [c for c in report.calls if c in first]
-    rows = [_HEADS, *map(_make_row, some)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(w) if i in (1, 2) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
+    align = ("right", "left", "left", *["right"] * 5)
+    told = tabulate(list(map(_make_row, some)), _HEADS, tablefmt="plain", disable_numparse=True, colalign=align)
     left = len(report.calls) - len(some)
     marks = ["  ", *("> " if c.wrong else "  " for c in some)]
-    marked = [mark + line.rstrip() for mark, line in zip(marks, lines, strict=True)]
+    marked = [mark + line.rstrip() for mark, line in zip(marks, told.splitlines(), strict=True)]
     return marked + ([f"  and {left} more calls, right, which move the output less"] if left else [])
 
 

@@ -28,7 +28,7 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
 _EVERY_THREAD = -1
 
 
-def _view(g: Graph, pointer: int) -> Array:
+def _view_array(g: Graph, pointer: int) -> Array:
     """A tensor of float32 as an array with its four axes, the outermost first, in its own memory."""
     sizes, strides = g.sizes(pointer), g.strides(pointer)
     data = g.pointer("ggml_get_data", ctypes.c_void_p(pointer))
@@ -44,7 +44,7 @@ def _make_callback(g: Graph, count: int, function: str) -> Any:
     called = _FUNCTIONS[function]
 
     def compute(*given: Any) -> None:
-        y, *tensors = (_view(g, pointer) for pointer in given[: count + 1])
+        y, *tensors = (_view_array(g, pointer) for pointer in given[: count + 1])
         first, every = given[count + 1], given[count + 2]
         rows = np.arange(first, math.prod(y.shape[:-1]), every)
         for at in zip(*np.unravel_index(rows, y.shape[:-1]), strict=True):

@@ -77,36 +77,36 @@ def _random_bits(key: Any, x: Any, *, width: int) -> Any:
     return (jax.random.bits(key, x.shape, jnp.uint32) >> (32 - width)).astype(jnp.int32)
 
 
-def _over_ranks(function: Callable[..., Any], x: Any) -> Any:
+def _map_over_ranks(function: Callable[..., Any], x: Any) -> Any:
     return jax.vmap(function, axis_name=_RANKS)(x)
 
 
 def _all_reduce(x: Any, *, reduction: str) -> Any:
     named = {"sum": jax.lax.psum, "mean": jax.lax.pmean, "max": jax.lax.pmax, "min": jax.lax.pmin}
-    return _over_ranks(lambda one: named[reduction](one, _RANKS), x)
+    return _map_over_ranks(lambda one: named[reduction](one, _RANKS), x)
 
 
 def _reduce_scatter(x: Any, *, reduction: str) -> Any:
     if reduction != "sum":
         raise Unsupported("JAX's psum_scatter adds up")
-    return _over_ranks(lambda one: jax.lax.psum_scatter(one, _RANKS, scatter_dimension=0, tiled=True), x)
+    return _map_over_ranks(lambda one: jax.lax.psum_scatter(one, _RANKS, scatter_dimension=0, tiled=True), x)
 
 
 def _all_gather(x: Any, *, dim: int) -> Any:
     axis = dim % (x.ndim - 1)
-    return _over_ranks(lambda one: jax.lax.all_gather(one, _RANKS, axis=axis, tiled=True), x)
+    return _map_over_ranks(lambda one: jax.lax.all_gather(one, _RANKS, axis=axis, tiled=True), x)
 
 
 def _all_to_all(x: Any, *, split_dim: int, concat_dim: int) -> Any:
     split, concat = split_dim % (x.ndim - 1), concat_dim % (x.ndim - 1)
-    return _over_ranks(lambda one: jax.lax.all_to_all(one, _RANKS, split, concat, tiled=True), x)
+    return _map_over_ranks(lambda one: jax.lax.all_to_all(one, _RANKS, split, concat, tiled=True), x)
 
 
 def _collective_permute(x: Any, *, pairs: tuple[int, ...]) -> Any:
     given = list(zip(pairs[::2], pairs[1::2], strict=True))
     if len(given) != x.shape[0]:
         raise Unsupported("under jax.vmap, ppermute is of all processes")
-    return _over_ranks(lambda one: jax.lax.ppermute(one, _RANKS, given), x)
+    return _map_over_ranks(lambda one: jax.lax.ppermute(one, _RANKS, given), x)
 
 
 TABLE: dict[str, Callable[..., Any]] = {

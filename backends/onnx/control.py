@@ -13,7 +13,7 @@ from opproof.backends.protocol import Unsupported
 _FUNCTIONS = {"add": "Add", "sub": "Sub", "mul": "Mul"}
 
 
-def _function(name: str) -> str:
+def _find_function(name: str) -> str:
     if name not in _FUNCTIONS:
         raise Unsupported(f"ONNX has no operator {name}")
     return _FUNCTIONS[name]
@@ -35,7 +35,7 @@ def _branch(m: Model, index: ModelInput, a: ModelInput, b: ModelInput, *, functi
         raise Unsupported("ONNX's If has two branches")
     ends = [(f"branch_{i}", ELEMENTS[a.dtype], a.shape) for i in range(2)]
     graphs = [
-        _make_graph([(_function(f), (a.name, b.name), end[0])], [], [end])
+        _make_graph([(_find_function(f), (a.name, b.name), end[0])], [], [end])
         for f, end in zip(functions, ends, strict=True)
     ]
     condition = m.node("Cast", m.node("Reshape", index, m.constant(())), to=TensorProto.BOOL)
@@ -44,7 +44,7 @@ def _branch(m: Model, index: ModelInput, a: ModelInput, b: ModelInput, *, functi
 
 def _loop(m: Model, trips: ModelInput, x: ModelInput, b: ModelInput, *, function: str) -> str:
     kind = ELEMENTS[x.dtype]
-    nodes = [("Identity", ("going",), "on"), (_function(function), ("state", b.name), "after")]
+    nodes = [("Identity", ("going",), "on"), (_find_function(function), ("state", b.name), "after")]
     truth, state = (TensorProto.BOOL, ()), (kind, x.shape)
     given = [("trip", TensorProto.INT64, ()), ("going", *truth), ("state", *state)]
     body = _make_graph(nodes, given, [("on", *truth), ("after", *state)])
@@ -53,7 +53,7 @@ def _loop(m: Model, trips: ModelInput, x: ModelInput, b: ModelInput, *, function
 
 def _scan(m: Model, h: ModelInput, x: ModelInput, *, function: str) -> list[str]:
     state = (ELEMENTS[x.dtype], h.shape)
-    nodes = [(_function(function), ("state", "row"), "after"), ("Identity", ("after",), "seen")]
+    nodes = [(_find_function(function), ("state", "row"), "after"), ("Identity", ("after",), "seen")]
     body = _make_graph(nodes, [("state", *state), ("row", *state)], [("after", *state), ("seen", *state)])
     return m.nodes_results("Scan", 2, h, x, body=body, num_scan_inputs=1)
 

@@ -75,7 +75,7 @@ class _Following:
             else:
                 attempt, task = self._ask(made, case)
                 answers = attempt.answer.arrays if attempt.answer is not None else []
-                self.own.advance(call, lambda i, y: _like(y, answers[i]) if i < len(answers) else y)
+                self.own.advance(call, lambda i, y: _convert_like(y, answers[i]) if i < len(answers) else y)
                 self._note(number, call, record(task, attempt), arriving)
                 self._measure_own(number, attempt)
             self.exact.advance(call)
@@ -139,9 +139,7 @@ class _Following:
                 self.scales[number, i] = torch.from_numpy(_round_of(e, posed.case.dtype))
             if i == 0:
                 size = float(np.linalg.norm(wanted)) or 1.0
-                self.calls[number] = replace(
-                    self.calls[number], own=float(np.linalg.norm(difference)) / size if size else 0.0
-                )
+                self.calls[number] = replace(self.calls[number], own=float(np.linalg.norm(difference)) / size)
 
     def report(self, model: str) -> DriftReport:
         """All of it, with what the errors of the calls make of the model's results."""
@@ -169,7 +167,7 @@ def _to_array(tensor: Any) -> Array:
     return np.array(tensor.detach().double().numpy() if tensor.is_floating_point() else tensor.numpy())
 
 
-def _like(tensor: Any, answer: Array | None) -> Any:
+def _convert_like(tensor: Any, answer: Array | None) -> Any:
     """A backend's answer as the tensor that PyTorch gave in its place."""
     import torch
 

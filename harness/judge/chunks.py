@@ -294,7 +294,7 @@ class JudgedSlice:
         def place(tensor: str, index: tuple[int, ...]) -> tuple[int, ...]:
             return tuple(a + i for a, i in zip(self.at[tensor], index, strict=True))
 
-        return replace(self.judgement.moved(place), tensors=())
+        return replace(self.judgement.with_places(place), tensors=())
 
 
 def by_its_noise(asked: LargeAnswer, block: Block, name: str, *, suspect: bool = False) -> JudgedSlice:

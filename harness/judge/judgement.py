@@ -85,7 +85,7 @@ class Judgement:
         pairs = (self.units, self.limit), (figures.rms, figures.most), (figures.bias and abs(figures.bias), BIAS)
         return all(got is None or most is None or got <= share * most for got, most in pairs)
 
-    def moved(self, place: Callable[[str, tuple[int, ...]], tuple[int, ...]]) -> Judgement:
+    def with_places(self, place: Callable[[str, tuple[int, ...]], tuple[int, ...]]) -> Judgement:
         """The same with its elements where they stand in the whole, of which the judged tensors are parts."""
         named = {name: getattr(self, name) for name in ("worst", "ulp", "standard")}
         found = {name: one for name, one in named.items() if one is not None and one.tensor}

@@ -248,7 +248,7 @@ def _move(group: ResultGroup, judgement: Judgement, picks: Picks) -> Judgement:
     def place(tensor: str, index: tuple[int, ...]) -> tuple[int, ...]:
         return group.place(index, group.names.index(tensor), picks)[0]
 
-    moved, worst = judgement.moved(place), judgement.worst
+    moved, worst = judgement.with_places(place), judgement.worst
     if worst is None or moved.worst is None:
         return moved
     _, sign = group.place(worst.index, group.names.index(worst.tensor), picks)

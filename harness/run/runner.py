@@ -136,9 +136,11 @@ def run(settings: Settings) -> int:
 
 def _tell_estimate(selection: Selection, planned: Sequence[Task], done: Sequence[Result], jobs: int) -> None:
     """Say what is before a run of every number: of each operator, dtype and mode one chunk is judged here."""
+    if selection.level != EXHAUSTIVE or selection.cases:
+        return
     kinds: dict[tuple[str, str, str], list[Task]] = {}
     finished = {key_of(r) for r in done}
-    for task in planned if selection.level == EXHAUSTIVE and not selection.cases else ():
+    for task in planned:
         if key_of(task) not in finished:
             kinds.setdefault((op_name_of(task), Case.parse(task.case).dtype, task.mode), []).append(task)
     counts = []
@@ -236,8 +238,7 @@ def _describe_disbelieved(cache: CacheLocation | None, count: int) -> list[str]:
 
 
 def _rules_of(settings: Settings) -> dict[str, object]:
-    same = ("convention", "grad_oracle", "strict_subnormals", "signed_zeros", "profile", "timeout", "in_process")
-    rules = {name: getattr(settings, name) for name in (*same, "repeat", "invariant", "threads")}
+    rules = {name: getattr(settings, name) for name in (*resume.RULES, "timeout", "repeat", "invariant", "threads")}
     return rules | {name: getattr(settings, name) * 2**20 for name in ("judge_memory", "memory")}
 
 

@@ -74,7 +74,7 @@ def unpack_trace(trace: Path, kernel: Path) -> tuple[Path, Path]:
     """Write the reference's file and the candidate's, in a new folder each. Raises UsageError for other files."""
     function = _find_kernel(kernel)
     operator, lines = _find_calls(trace, function.removesuffix(KERNEL_SUFFIX))
-    _operator(operator)
+    _find_operator(operator)
     halved = [_halve(operator, parse_call(line)) for line in lines]
     lines = list(dict.fromkeys(_write(call) for call in sorted(filter(None, halved), key=lambda call: call.numel)))
     if not lines:
@@ -297,9 +297,9 @@ def draw_call(operator: str, lines: Sequence[str], seed: int) -> dict[str, Any]:
 def _name_arguments(operator: str, call: TracedCall, draw: Callable[[Any], Any]) -> dict[str, Any]:
     """All arguments of an operator by name, but where things are."""
     given, named = map(draw, call.args), {name: draw(v) for name, v in call.kwargs.items()}
-    own = _list_arguments(_operator(operator))
+    own = _list_arguments(_find_operator(operator))
     places = dict(zip((a.name for a in own if not a.kwarg_only), given, strict=False)) | named
-    return {_parameter(a.name): places.get(a.name, a.default_value) for a in own}
+    return {_name_parameter(a.name): places.get(a.name, a.default_value) for a in own}
 
 
 def _draw(value: Any, classes: int, generator: Any) -> Any:
@@ -322,7 +322,7 @@ def _draw(value: Any, classes: int, generator: Any) -> Any:
     return drawn if value.stride is None else drawn.as_strided(value.shape, value.stride)
 
 
-def _operator(name: str) -> Any:
+def _find_operator(name: str) -> Any:
     """An operator of PyTorch by its name. Raises UsageError where this PyTorch has none."""
     import torch
 
@@ -333,7 +333,7 @@ def _operator(name: str) -> Any:
         raise UsageError(f"PyTorch {torch.__version__} has no operator {name}: give calls of another.") from None
 
 
-def _parameter(name: str) -> str:
+def _name_parameter(name: str) -> str:
     """What an argument is called here: nothing in Python is given `self` by name."""
     return {"self": "input"}.get(name, name)
 
@@ -346,14 +346,14 @@ def _list_arguments(function: Any) -> list[Any]:
 
 def find_declaration(operator: str) -> dict[str, Any]:
     """Declare the arguments that an operator writes its results to."""
-    writes = [a.name for a in _list_arguments(_operator(operator)) if a.alias_info and a.alias_info.is_write]
-    return {"inplace": tuple(map(_parameter, writes))} if writes else {}
+    writes = [a.name for a in _list_arguments(_find_operator(operator)) if a.alias_info and a.alias_info.is_write]
+    return {"inplace": tuple(map(_name_parameter, writes))} if writes else {}
 
 
 def make_reference(operator: str) -> Callable[..., Any]:
     """The operator as a function of all its arguments by name."""
-    function = _operator(operator)
-    names = [_parameter(a.name) for a in _list_arguments(function)]
+    function = _find_operator(operator)
+    names = [_name_parameter(a.name) for a in _list_arguments(function)]
 
     def reference(**given: Any) -> Any:
         return _call(function, function, given)
@@ -366,19 +366,21 @@ def make_reference(operator: str) -> Callable[..., Any]:
 
 def make_candidate(operator: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel as a function of all arguments of the operator by name, called as PyTorch's dispatcher calls one."""
-    function = _operator(operator)
+    function = _find_operator(operator)
     return lambda **given: _call(function, kernel, given)
 
 
 def _call(function: Any, subject: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """Call by position, and by name where a name is wanted; without what is as it is by default, at the end."""
-    own = [a for a in _list_arguments(function) if _parameter(a.name) in given]
-    usual = {a.name for a in own if a.has_default_value() and _is_usual(given[_parameter(a.name)], a.default_value)}
+    own = [a for a in _list_arguments(function) if _name_parameter(a.name) in given]
+    usual = {
+        a.name for a in own if a.has_default_value() and _is_usual(given[_name_parameter(a.name)], a.default_value)
+    }
     args = [a for a in own if not a.kwarg_only]
     while args and args[-1].name in usual:
         args.pop()
-    named = {a.name: given[_parameter(a.name)] for a in own if a.kwarg_only and a.name not in usual}
-    return subject(*(given[_parameter(a.name)] for a in args), **named)
+    named = {a.name: given[_name_parameter(a.name)] for a in own if a.kwarg_only and a.name not in usual}
+    return subject(*(given[_name_parameter(a.name)] for a in args), **named)
 
 
 def _is_usual(value: Any, default: Any) -> bool:

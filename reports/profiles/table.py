@@ -126,16 +126,16 @@ def _describe_farthest(row: StandardRow) -> str:
 
 def format_table(header: Header, results: Sequence[Result], limit: int | None) -> str:
     """The table in plain text, at most `limit` rows of which there is something to tell; None shows all."""
+    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
+
     if not profile_of(header):
         return ""
     rows, backends = make_rows(results), sorted({r.backend for r in results})
     shown = rows if limit is None else [row for row in rows if row.is_told][:limit]
     if not shown:
         return ""
-    cells = [list(HEADS), *(list(map(format_line, format_cells(row, backends))) for row in shown)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cells.insert(1, ["-" * width for width in widths])
-    return "\n".join("  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in cells)
+    cells = [list(map(format_line, format_cells(row, backends))) for row in shown]
+    return str(tabulate(cells, HEADS, tablefmt="simple", disable_numparse=True))
 
 
 def format_markdown(header: Header, results: Sequence[Result]) -> str:
